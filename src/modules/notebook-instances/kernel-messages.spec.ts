@@ -54,6 +54,14 @@ describe('frames of kernels', () => {
     });
   });
 
+  it('are about no request when its id is none that anybody could have', () => {
+    const about = (msg_id: unknown) => {
+      const frame = read({ op: 'message', generation: 1, message: { msg_type: 'stream', parent_header: { msg_id } } });
+      return frame?.op === 'message' ? frame.parentId : 'none';
+    };
+    expect(['cell:2', 'a\0', '', 'x'.repeat(129), 1].map(about)).toEqual(['cell:2', null, null, null, null]);
+  });
+
   it('that no bridge writes say nothing', () => {
     const others = [null, 1, [], {}, { op: 'kernel', generation: 1, state: 'gone' }, { op: 'message', generation: 0 }];
     expect(others.map(read)).toEqual(others.map(() => null));
@@ -63,6 +71,13 @@ describe('frames of kernels', () => {
   it('keep replies that the database can hold', () => {
     expect(keptReply({ content: { status: 'ok', evalue: 'a\0b' } })).toEqual({ status: 'ok', evalue: 'ab' });
     expect(keptReply({ content: { text: 'x'.repeat(70_000) } })).toBeNull();
+    const halves = { evalue: 'a\ud800b😀', name: String.raw`\u0000 \ud800 \\`, '\udfff': '\0' };
+    expect(keptReply({ content: halves })).toEqual({
+      ...halves,
+      evalue: 'a\ufffdb😀',
+      '\udfff': undefined,
+      '\ufffd': '',
+    });
   });
 });
 

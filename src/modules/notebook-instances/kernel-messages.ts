@@ -67,7 +67,7 @@ export function readClientMessage(text: string): ClientRequest | null {
   const type = message['msg_type'] ?? header['msg_type'];
   const msgId = message['msg_id'] ?? header['msg_id'];
   if (typeof type !== 'string' || typeof msgId !== 'string') throw malformed('A message needs msg_type and msg_id.');
-  if (msgId.length > LONGEST_ID || !MSG_ID.test(msgId)) {
+  if (!isMessageId(msgId)) {
     throw malformed(`A msg_id has 1 to ${LONGEST_ID} visible ASCII characters.`);
   }
   if (!isRequestType(type)) return null;
@@ -131,7 +131,8 @@ function readMessage(frame: Json, generation: number): KernelFrame | null {
   const message = objectOf(frame['message']);
   const type = textOf(message?.['msg_type']) ?? textOf(objectOf(message?.['header'])?.['msg_type']);
   if (!message || type === null) return null;
-  return { op: 'message', generation, message, type, parentId: textOf(objectOf(message['parent_header'])?.['msg_id']) };
+  const parent = textOf(objectOf(message['parent_header'])?.['msg_id']);
+  return { op: 'message', generation, message, type, parentId: parent !== null && isMessageId(parent) ? parent : null };
 }
 
 /**
@@ -142,11 +143,15 @@ export function cellOf(msgId: string): string {
   return msgId.split(':', 1)[0] ?? '';
 }
 
+/** What PostgreSQL keeps in no JSON, as it is written: NUL and halves of surrogate pairs. Or a backslash, which begins neither. */
+const UNSTORABLE = /\\\\|\\u0000|\\ud[89a-f][0-9a-f]{2}/g;
+const STORED_AS: Readonly<Record<string, string>> = { '\\\\': '\\\\', '\\u0000': '' };
+
 /** Content of a message, with nothing that PostgreSQL could not keep; null when it is too long. */
 export function keptReply(message: Json): Json | null {
   const text = exactJson(objectOf(message['content']) ?? {});
   if (text.length > LONGEST_REPLY) return null;
-  return parsed(text.replaceAll('\\u0000', ''));
+  return parsed(text.replaceAll(UNSTORABLE, (escape) => STORED_AS[escape] ?? '\ufffd'));
 }
 
 /** The content of a message, an empty object where it has none. */
@@ -196,6 +201,10 @@ function headerOf(type: string, msgId: string): Json {
 
 function malformed(message: string): Error {
   return invalid('KERNEL.MALFORMED_MESSAGE', message);
+}
+
+function isMessageId(id: string): boolean {
+  return id.length <= LONGEST_ID && MSG_ID.test(id);
 }
 
 function isRequestType(type: string): type is RequestType {
