@@ -18,11 +18,14 @@ import traceback
 import zipfile
 
 from run_channel import RunChannel
+from spark_session import FailedSession, SessionStart, own_packages, why_stopped, with_context
 
 MIB = 1024 * 1024
 LONGEST_ANSWER = 8 * MIB
 MOST_PROJECT_BYTES = 256 * MIB
 INSTALL_WITHIN = 300
+# How often it is looked whether Spark is still there; seconds.
+LOOK_EVERY = 1
 MOST_LINES = 30
 LONGEST_TEXT = 4_000
 # What the run ends with; the reason is the last line of its log.
@@ -38,10 +41,9 @@ def fail(reason):
 class Calls:
     """Takes calls from the channel and answers them, as many at once as there are threads."""
 
-    def __init__(self, channel, function, spark, description):
+    def __init__(self, channel, function, description):
         self.channel = channel
         self.function = function
-        self.spark = spark
         self.most = description["max_request_concurrency"]
         self.idle = description["idle_timeout_sec"]
         self.project = description["project"]
@@ -54,6 +56,7 @@ class Calls:
         self.last = time.monotonic()
         for _ in range(self.most):
             threading.Thread(target=self.serve, daemon=True).start()
+        threading.Thread(target=self.watch, daemon=True).start()
 
     def say(self, header, body=b""):
         self.channel.send(json.dumps(header).encode() + b"\n" + body)
@@ -102,7 +105,7 @@ class Calls:
             self.last = now
         elif self.idle is not None and now - self.last >= self.idle:
             print("Nobody called the function for %d seconds." % self.idle, flush=True)
-            self.spark.stop()
+            with_context(lambda context: context.stop())
             os._exit(0)
 
     def leave(self, call):
@@ -110,14 +113,26 @@ class Calls:
         if self.running.pop(call, None) is None:
             return
         self.stuck += 1
-        threading.Thread(target=self.spark.sparkContext.cancelJobGroup, args=(call,), daemon=True).start()
+        cancel = lambda context: context.cancelJobGroup(call)
+        threading.Thread(target=with_context, args=(cancel,), daemon=True).start()
+
+    def watch(self):
+        """Ends the run when no call can have Spark any longer; a call itself may stop it to begin it with other settings."""
+        while True:
+            time.sleep(LOOK_EVERY)
+            why = why_stopped()
+            with self.lock:
+                busy = bool(self.running) or self.stuck > 0
+            if why is not None and not busy:
+                fail(why)
 
     def serve(self):
         while True:
             call, body = self.work.get()
             began = time.monotonic()
             try:
-                self.spark.sparkContext.setJobGroup(call, "invocation %s" % call, interruptOnCancel=True)
+                group = "invocation %s" % call
+                with_context(lambda context: context.setJobGroup(call, group, interruptOnCancel=True))
                 outcome, answer = "ok", self.encoded(self.function(json.loads(body)))
             except BaseException as error:
                 outcome, answer = "error", self.described(error)
@@ -178,7 +193,7 @@ def installed(requirements, folder):
     if result.returncode != 0:
         last = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines()[-1:]
         fail("The requirements of the function could not be installed: %s" % " ".join(last)[:500])
-    sys.path.insert(0, folder)
+    own_packages(folder)
 
 
 def imported(project, script, name):
@@ -211,15 +226,13 @@ def main():
     unpacked(description["archive"], project)
     if description["requirements"]:
         installed(description["requirements"], os.path.join(work, "site-packages"))
-    from spark_session import FailedSession, SessionStart
-
-    session = SessionStart().wait()
+    session = SessionStart(fail).wait()
     if isinstance(session, FailedSession):
         fail("There is no Spark session: %s" % session.reason)
     builtins.spark = session
     function = imported(project, description["script"], description["function"])
     description["project"] = project
-    Calls(channel, function, session, description).run()
+    Calls(channel, function, description).run()
 
 
 if __name__ == "__main__":

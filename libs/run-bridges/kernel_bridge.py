@@ -16,8 +16,10 @@ import threading
 import time
 from collections import OrderedDict, deque
 
+from kernel_messages import encoded
 from kernel_process import PipeKernel, SocketKernel
 from run_channel import LONGEST_PAYLOAD, RunChannel
+from spark_session import SPARK_ENDED
 
 NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
 PROGRAMS = {"python": "kernel_python.py", "sql": "kernel_sql.py"}
@@ -70,6 +72,8 @@ class Bridge:
         self.folder = folder
         self.work = work
         self.kernel = None
+        # Why there is no kernel, once one has died.
+        self.died = None
         self.generation = 0
         self.state = None
         self.waiting = deque()
@@ -94,7 +98,7 @@ class Bridge:
     # -- the channel
 
     def say(self, frame):
-        payload = json.dumps(frame, default=json_default).encode("utf-8", "replace")
+        payload = encoded(json.dumps(frame, default=json_default, ensure_ascii=False))
         if len(payload) > LONGEST_PAYLOAD:
             payload = json.dumps(self.left_out(frame, len(payload))).encode()
         if not self.held:
@@ -205,6 +209,9 @@ class Bridge:
         self.seen[msg_id] = True
         if len(self.seen) > REMEMBERED:
             self.seen.popitem(last=False)
+        if self.died is not None:
+            self.refuse(message, "KernelDied", self.died)
+            return
         if self.kernel is None or request.get("generation", 0) < self.generation or len(self.waiting) >= MOST_WAITING:
             self.abort(message)
             return
@@ -227,6 +234,13 @@ class Bridge:
         self.answer(message, message["header"]["msg_type"].replace("_request", "_reply"), {"status": "aborted"})
         self.answer(message, "status", {"execution_state": "idle"}, "iopub")
 
+    def refuse(self, message, name, why):
+        """Answers a request to execute with an error."""
+        error = {"ename": name, "evalue": why, "traceback": [why]}
+        self.answer(message, "error", error, "iopub")
+        self.answer(message, "execute_reply", dict(error, status="error", execution_count=0))
+        self.answer(message, "status", {"execution_state": "idle"}, "iopub")
+
     def abort_waiting(self):
         while self.waiting:
             self.abort(self.waiting.popleft())
@@ -240,13 +254,15 @@ class Bridge:
 
     def begin(self, generation):
         self.generation = generation
+        self.died = None
         # What the kernel before was asked may be asked again.
         self.seen.clear()
         self.say_state("starting")
         try:
             self.kernel = self.new_kernel(generation)
         except Exception as error:
-            self.say_state("dead", "The kernel could not be started: %s" % error)
+            self.died = "The kernel could not be started: %s" % error
+            self.say_state("dead", self.died)
 
     def new_kernel(self, generation):
         if self.language == "scala":
@@ -266,19 +282,25 @@ class Bridge:
         if kernel is not None:
             kernel.end()
 
+    def lose_kernel(self, why):
+        """Whatever is asked from now on is told why, until another kernel is started."""
+        self.died = "%s Start it again, or restart it." % why
+        self.end_kernel("KernelDied", why)
+        self.say_state("dead", why)
+
     def settle(self, name, why):
         """Answers all requests of a kernel that is gone."""
         current, self.current = self.current, None
         if current is not None:
             if self.reply is not None:
                 self.say_message(self.reply, "shell")
+                self.answer(current, "status", {"execution_state": "idle"}, "iopub")
             else:
-                error = {"ename": name, "evalue": why, "traceback": [why]}
-                self.answer(current, "error", error, "iopub")
-                self.answer(current, "execute_reply", dict(error, status="error", execution_count=0))
-            self.answer(current, "status", {"execution_state": "idle"}, "iopub")
+                self.refuse(current, name, why)
         self.reply = None
         self.flush()
+        while self.died is not None and self.waiting:
+            self.refuse(self.waiting.popleft(), name, why)
         self.abort_waiting()
         self.abort_asked()
 
@@ -293,16 +315,16 @@ class Bridge:
             why = "The kernel ended (%s)." % quoted(code)
             if code == -signal.SIGKILL:
                 why += " Its node may lack memory."
-            if not kernel.ready:
+            elif code == SPARK_ENDED:
+                # It has said so at last.
+                why = "The kernel ended. %s" % kernel.tail.end().rpartition("\n")[2]
+            elif not kernel.ready:
                 why = ("%s %s" % (why, kernel.tail.end())).strip()
-            self.end_kernel("KernelDied", why)
-            self.say_state("dead", why)
+            self.lose_kernel(why)
             return
         if not kernel.ready:
             if time.monotonic() - kernel.began > kernel.start_within:
-                why = "The kernel did not answer within %d seconds." % kernel.start_within
-                self.end_kernel("KernelDied", why)
-                self.say_state("dead", why)
+                self.lose_kernel("The kernel did not answer within %d seconds." % kernel.start_within)
             else:
                 kernel.nudge()
             self.free_since = time.monotonic()

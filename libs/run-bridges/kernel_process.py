@@ -11,6 +11,8 @@ import threading
 import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+# By which kernel and bridge write messages to each other.
+PACKER = "kernel_messages.packed"
 # Of sockets with names, parts of the names.
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 
@@ -110,13 +112,15 @@ class SocketKernel(KernelProcess):
         with open(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             json.dump(self.connection, file)
         env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()), PYDEVD_DISABLE_FILE_VALIDATION="1")
-        super().__init__(generation, [sys.executable, os.path.join(FOLDER, program), "-f", self.file], folder, env)
+        options = ["-f", self.file, "--Session.packer=" + PACKER, "--HistoryManager.enabled=False"]
+        super().__init__(generation, [sys.executable, os.path.join(FOLDER, program)] + options, folder, env)
         # Not earlier: the first kernel begins while this is read.
         import zmq
         from jupyter_client.session import Session
 
         self.zmq = zmq
-        self.session = Session(key=self.connection["key"].encode(), signature_scheme="hmac-sha256")
+        key = self.connection["key"].encode()
+        self.session = Session(key=key, signature_scheme="hmac-sha256", packer=PACKER)
         context = zmq.Context.instance()
         self.sockets = {}
         for channel, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):

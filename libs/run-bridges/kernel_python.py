@@ -6,7 +6,7 @@ import sys
 
 from ipykernel.kernelapp import IPKernelApp
 
-from spark_session import FailedSession, SessionStart
+from spark_session import FailedSession, SessionStart, cancel_jobs, end_with_spark, own_packages
 
 NAMES = re.compile(r"\b(spark|sc)\b")
 
@@ -21,9 +21,9 @@ class InterruptedWait:
 class SparkOfKernel:
     """Gives cells the session, which begins while the first of them run."""
 
-    def __init__(self, shell):
+    def __init__(self, shell, log):
         self.shell = shell
-        self.start = SessionStart()
+        self.start = SessionStart(end_with_spark(log), log)
         self.given = False
         shell.events.register("pre_run_cell", self.before_cell)
         # Its own handler of interrupts takes the place of the one by which PySpark cancels jobs.
@@ -50,18 +50,21 @@ class SparkOfKernel:
 
     def interrupted(self, shell, etype, value, trace, tb_offset=None):
         try:
-            self.start.cancel_jobs()
+            cancel_jobs()
         finally:
             shell.showtraceback((etype, value, trace), tb_offset=tb_offset)
 
 
 def main():
-    app = IPKernelApp.instance(capture_fd_output=False)
-    app.initialize(sys.argv[1:] + ["--HistoryManager.enabled=False"])
+    # From now on what child processes print is shown by the cell; what Spark logs stays in the log.
+    log = os.dup(2)
+    app = IPKernelApp.instance()
+    app.initialize(sys.argv[1:])
     # The sockets have been made, with names within the folder before.
     os.chdir(os.environ.pop("KERNEL_WORK"))
+    own_packages(os.path.join(os.getcwd(), "site-packages"))
     sys.path.insert(0, os.getcwd())
-    SparkOfKernel(app.shell)
+    SparkOfKernel(app.shell, log)
     app.start()
 
 

@@ -8,7 +8,7 @@ import traceback
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
 
-from spark_session import SessionStart
+from spark_session import SessionStart, cancel_jobs, end_with_spark
 
 MOST_ROWS = 1_000
 LONGEST_CELL = 10_000
@@ -117,7 +117,7 @@ class SqlKernel(Kernel):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.start_of_session = SessionStart()
+        self.start_of_session = SessionStart(end_with_spark())
         self.is_set = False
 
     def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False, **_):
@@ -128,7 +128,7 @@ class SqlKernel(Kernel):
                 position = (number, line)
                 self.show(session.sql(statement), silent)
         except KeyboardInterrupt as error:
-            self.start_of_session.cancel_jobs()
+            cancel_jobs()
             return self.failed("KeyboardInterrupt", "Interrupted", position, error)
         except Exception as error:
             return self.failed(type(error).__name__, str(error), position, error)
@@ -175,7 +175,7 @@ class SqlKernel(Kernel):
 
 def main():
     app = IPKernelApp.instance(kernel_class=SqlKernel, capture_fd_output=False)
-    app.initialize(sys.argv[1:] + ["--HistoryManager.enabled=False"])
+    app.initialize(sys.argv[1:])
     # The sockets have been made, with names within the folder before.
     os.chdir(os.environ.pop("KERNEL_WORK"))
     app.start()

@@ -18,6 +18,10 @@ def serve(request):
         return float("nan")
     if request == "sleep":
         time.sleep(600)
+    if request in ("own", "stop"):
+        from pyspark.sql import SparkSession
+        SparkSession.builder.getOrCreate().stop()
+        return request == "own" and SparkSession.builder.appName("own").getOrCreate().range(5).count()
     if request == "exit":
         os._exit(3)
     if isinstance(request, dict):
@@ -96,6 +100,18 @@ describe('a function', () => {
     expect(await invoke(id, 'exit', 409)).toMatchObject({ error_code: 'CALL.ENDED' });
     const { job_status: status, exit_code: exit } = await desk.ended(id);
     expect([status, exit]).toEqual(['ERROR', 3]);
+  });
+
+  it('may begin a session of its own, and ends with its reason when it has none', async () => {
+    const id = await desk.start(clusterId, 'own', FIELDS);
+    await desk.reached(id, ['RUNNING']);
+    expect(await invoke(id, 'own')).toBe(5);
+    expect(await invoke(id, { side: 2 })).toEqual({ area: 4 });
+    expect(await invoke(id, 'stop')).toBe(false);
+    expect(await desk.ended(id)).toMatchObject({
+      job_status: 'ERROR',
+      reason: expect.stringContaining('its Spark session was stopped'),
+    });
   });
 
   it('ends by itself when nobody calls, and with its reason when it cannot begin', async () => {

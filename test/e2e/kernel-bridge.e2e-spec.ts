@@ -68,35 +68,34 @@ let reader: RecordReader;
 let sent: number;
 let frames: Frame[];
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kernel-bridge-'));
+let log: string;
+
+function begin(words: readonly string[], env: NodeJS.ProcessEnv): void {
   const [requests, said] = [join(folder, 'requests'), join(folder, 'frames')];
   for (const file of [requests, said]) writeFileSync(file, '');
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin', 'spark-submit'), KERNEL);
-  chmodSync(join(folder, 'bin', 'spark-submit'), 0o755);
   const fds = [openSync(requests, 'r'), openSync(said, 'a')];
-  const env = { PATH: process.env['PATH'], SPARK_HOME: folder, PYSPARK_SUBMIT_ARGS: "'--name' 'a b' pyspark-shell" };
-  bridge = spawn(preparedRuntime().python, [PROGRAM, 'scala', '/jars'], {
+  bridge = spawn(preparedRuntime().python, [PROGRAM, ...words], {
     cwd: folder,
-    env: { ...env, TMPDIR: folder, PYTHONDONTWRITEBYTECODE: '1' },
+    env: { PATH: process.env['PATH'], TMPDIR: folder, PYTHONDONTWRITEBYTECODE: '1', ...env },
     stdio: ['ignore', 'inherit', 'pipe', ...fds],
   });
+  log = '';
+  bridge.stderr?.on('data', (text: Buffer) => (log += text.toString()));
   fds.forEach(closeSync);
   writer = new RecordWriter(requests);
   reader = new RecordReader(said, 1);
   sent = 0;
   frames = [];
-});
+}
 
-afterEach(async () => {
+async function end(): Promise<void> {
   if (bridge.exitCode === null) {
     const ended = new Promise((done) => bridge.once('exit', done));
     bridge.kill('SIGTERM');
     await ended;
   }
   rmSync(folder, { recursive: true, force: true });
-});
+}
 
 function ask(request: object): void {
   sent += 1;
@@ -104,7 +103,8 @@ function ask(request: object): void {
 }
 
 function message(msgId: string, type: string, code: string): void {
-  ask({ op: 'message', generation: 9, message: { header: { msg_id: msgId, msg_type: type }, content: { code } } });
+  const header = { msg_id: msgId, msg_type: type, version: '5.3' };
+  ask({ op: 'message', generation: 9, message: { header, parent_header: {}, metadata: {}, content: { code } } });
 }
 
 const execute = (msgId: string, code: string) => message(msgId, 'execute_request', code);
@@ -116,7 +116,7 @@ function until<T>(wanted: (frames: readonly Frame[]) => T | undefined): Promise<
     frames.push(...read.map(({ payload }) => JSON.parse(payload.toString('utf8')) as Frame));
     return Promise.resolve(wanted(frames));
   };
-  return eventually(look, { timeoutMs: 90_000, everyMs: 10 });
+  return eventually(look, { timeoutMs: 60_000, everyMs: 10 });
 }
 
 const about = (msgId: string) => frames.filter((one) => one.message?.parent_header.msg_id === msgId);
@@ -124,57 +124,207 @@ const replyTo = (msgId: string) =>
   until(() => about(msgId).find((one) => one.message?.msg_type.endsWith('_reply'))?.message?.content);
 const state = (wanted: string) => until(() => frames.find((one) => one.state === wanted));
 
-it('begins the kernel with the options of the run, and holds a reply until all output is there', async () => {
-  const log = new Promise<string>((done) => bridge.stderr?.once('data', (text: Buffer) => done(text.toString())));
-  await state('idle');
-  expect(await log).toContain(
-    "begun with ['--name', 'a b', '--class', 'node.ScalaKernel', '/jars/scala-kernel.jar', '/jars/toree.jar']",
-  );
-  execute('a', 'late output');
-  expect(await replyTo('a')).toMatchObject({ status: 'ok' });
-  const types = about('a').map((one) => one.message?.msg_type);
-  expect(types.slice(0, 4)).toEqual(['status', 'stream', 'status', 'execute_reply']);
-});
+describe('a kernel behind a pipe', () => {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kernel-bridge-'));
+    mkdirSync(join(folder, 'bin'));
+    writeFileSync(join(folder, 'bin', 'spark-submit'), KERNEL);
+    chmodSync(join(folder, 'bin', 'spark-submit'), 0o755);
+    begin(['scala', '/jars'], { SPARK_HOME: folder, PYSPARK_SUBMIT_ARGS: "'--name' 'a b' pyspark-shell" });
+  });
+  afterEach(end);
 
-it('brings requests that are longer than a pipe', async () => {
-  await state('idle');
-  const code = 'length'.padEnd(5_000_000, 'x');
-  execute('a', code);
-  expect(await replyTo('a')).toMatchObject({ execution_count: code.length });
-});
+  it('begins the kernel with the options of the run, and holds a reply until all output is there', async () => {
+    await state('idle');
+    expect(log).toContain(
+      "begun with ['--name', 'a b', '--class', 'node.ScalaKernel', '/jars/scala-kernel.jar', '/jars/toree.jar']",
+    );
+    execute('a', 'late output');
+    expect(await replyTo('a')).toMatchObject({ status: 'ok' });
+    const types = about('a').map((one) => one.message?.msg_type);
+    expect(types.slice(0, 4)).toEqual(['status', 'stream', 'status', 'execute_reply']);
+  });
 
-it('says what it leaves out, and that in the place of a reply that is too long', async () => {
-  await state('idle');
-  execute('a', 'huge');
-  expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'TooLong' });
-  const [output] = about('a');
-  expect(output?.message).toMatchObject({
-    msg_type: 'stream',
-    content: { text: expect.stringContaining('display_data') },
+  it('brings requests that are longer than a pipe', async () => {
+    await state('idle');
+    const code = 'length'.padEnd(5_000_000, 'x');
+    execute('a', code);
+    expect(await replyTo('a')).toMatchObject({ execution_count: code.length });
+  });
+
+  it('says what it leaves out, and that in the place of a reply that is too long', async () => {
+    await state('idle');
+    execute('a', 'huge');
+    expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'TooLong' });
+    const [output] = about('a');
+    expect(output?.message).toMatchObject({
+      msg_type: 'stream',
+      content: { text: expect.stringContaining('display_data') },
+    });
+  });
+
+  it('answers what waits when the kernel ends, and begins another one', async () => {
+    await state('idle');
+    message('asked', 'complete_request', '');
+    execute('a', 'no reply');
+    execute('b', 'late output');
+    await until(() => about('a')[0]);
+    ask({ op: 'restart', generation: 2 });
+    expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'KernelRestarted' });
+    expect(await replyTo('b')).toEqual({ status: 'aborted' });
+    expect(await replyTo('asked')).toEqual({ status: 'aborted' });
+    await until(() => frames.find((one) => one.generation === 2 && one.state === 'idle'));
+    execute('c', 'end');
+    execute('d', 'late output');
+    expect(await replyTo('c')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (exit code 3).' });
+    expect(await state('dead')).toMatchObject({ generation: 2, reason: 'The kernel ended (exit code 3).' });
+    // What waited and what comes later is told why, on the screen, too.
+    expect(await replyTo('d')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (exit code 3).' });
+    message('late', 'complete_request', '');
+    expect(await replyTo('late')).toEqual({ status: 'aborted' });
+    execute('e', 'late output');
+    const why = expect.stringContaining('The kernel ended (exit code 3). Start it again') as string;
+    expect(await replyTo('e')).toMatchObject({ status: 'error', ename: 'KernelDied', evalue: why });
+    expect(about('e').map((one) => one.message?.msg_type)).toContain('error');
+    ask({ op: 'restart', generation: 3 });
+    await until(() => frames.find((one) => one.generation === 3 && one.state === 'idle'));
+    execute('e', 'late output');
+    await until(() => about('e').find((one) => one.message?.content['status'] === 'ok'));
+  });
+
+  it.each(['garbage', 'endless'])('ends a kernel that sends %s', async (code) => {
+    await state('idle');
+    execute('a', code);
+    expect(await replyTo('a')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (SIGTERM).' });
+    expect(bridge.exitCode).toBeNull();
   });
 });
 
-it('answers what waits when the kernel ends, and begins another one', async () => {
-  await state('idle');
-  message('asked', 'complete_request', '');
-  execute('a', 'no reply');
-  execute('b', 'late output');
-  await until(() => about('a')[0]);
-  ask({ op: 'restart', generation: 2 });
-  expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'KernelRestarted' });
-  expect(await replyTo('b')).toEqual({ status: 'aborted' });
-  expect(await replyTo('asked')).toEqual({ status: 'aborted' });
-  await until(() => frames.find((one) => one.generation === 2 && one.state === 'idle'));
-  execute('c', 'end');
-  expect(await replyTo('c')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (exit code 3).' });
-  expect(await state('dead')).toMatchObject({ generation: 2, reason: 'The kernel ended (exit code 3).' });
-  message('late', 'complete_request', '');
-  expect(await replyTo('late')).toEqual({ status: 'aborted' });
-});
+/** Of one pure module, without anything that pip would have to look for elsewhere. */
+const WHEEL = `
+import zipfile
+with zipfile.ZipFile("bugprobe-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("bugprobe.py", "value = 'installed'\\n")
+    wheel.writestr("bugprobe-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: bugprobe\\nVersion: 1.0\\n")
+    wheel.writestr("bugprobe-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr("bugprobe-1.0.dist-info/RECORD", "")
+`;
 
-it.each(['garbage', 'endless'])('ends a kernel that sends %s', async (code) => {
-  await state('idle');
-  execute('a', code);
-  expect(await replyTo('a')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (SIGTERM).' });
-  expect(bridge.exitCode).toBeNull();
+describe('the kernel of Python', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kernel-bridge-'));
+    const { javaHome, sparkHome } = preparedRuntime();
+    const options = '--master local[2] --conf spark.ui.enabled=false --driver-memory 512m pyspark-shell';
+    begin(['python'], {
+      SPARK_HOME: sparkHome,
+      JAVA_HOME: javaHome,
+      PYSPARK_SUBMIT_ARGS: options,
+      PYSPARK_PYTHON: preparedRuntime().python,
+    });
+    await state('idle');
+  });
+  afterAll(end);
+
+  const says = async (msgId: string, code: string) => {
+    execute(msgId, code);
+    const reply = await replyTo(msgId);
+    const said = about(msgId).map((one) => one.message?.content ?? {});
+    const text = said.map((content) => (typeof content['text'] === 'string' ? content['text'] : '')).join('');
+    return { ...reply, text };
+  };
+
+  it('shows what child processes print, and Java on its standard output, but not what Spark logs', async () => {
+    const shown = await says(
+      'children',
+      `import subprocess, os
+subprocess.run(["echo", "from-child"]); os.system("echo from-system")
+subprocess.run("echo to-stderr >&2", shell=True)
+spark._jvm.System.out.println("from-java")
+spark._jvm.org.slf4j.LoggerFactory.getLogger("probe").error("logged by Spark")
+import time; time.sleep(0.5)`,
+    );
+    expect(shown).toMatchObject({ status: 'ok' });
+    for (const line of ['from-child', 'from-system', 'to-stderr', 'from-java']) expect(shown.text).toContain(line);
+    expect(shown.text).not.toContain('logged by Spark');
+    await until(() => (log.includes('logged by Spark') ? true : undefined));
+  });
+
+  it('replaces halves of surrogate pairs in what a cell prints, shows and raises', async () => {
+    expect(await says('printed', "print('a\\ud800b', '\\ud83d' + '\\ude00', '\\udce9', 'é')")).toMatchObject({
+      status: 'ok',
+      text: 'a\ufffdb 😀 \ufffd é\n',
+    });
+    expect(await says('raised', "raise ValueError('x\\ud8ffy')")).toMatchObject({
+      status: 'error',
+      ename: 'ValueError',
+      evalue: 'x\ufffdy',
+    });
+    expect(about('raised').find((one) => one.message?.msg_type === 'error')?.message?.content).toMatchObject({
+      evalue: 'x\ufffdy',
+    });
+    await says(
+      'shown',
+      "from IPython.display import display; display({'application/json': ['\\udfff', float('nan')]}, raw=True)",
+    );
+    expect(about('shown').find((one) => one.message?.msg_type === 'display_data')?.message?.content['data']).toEqual({
+      'application/json': ['\ufffd', 'nan'],
+    });
+    // The request itself has half a pair.
+    expect(await says('asked', "print('\ud800')")).toMatchObject({ status: 'ok', text: '\ufffd\n' });
+  });
+
+  it('installs packages for the notebook alone, its workers included', async () => {
+    expect(await says('wheel', WHEEL)).toMatchObject({ status: 'ok' });
+    // Workers have begun before.
+    const inWorkers = 'spark.sparkContext.parallelize([1], 1).map(lambda _: __import__("bugprobe").value).collect()';
+    await says('workers', 'spark.sparkContext.parallelize([1], 1).map(lambda x: x + 1).collect()');
+    const installed = await says('install', '%pip install --no-index --no-deps ./bugprobe-1.0-py3-none-any.whl');
+    expect(installed.text).toContain('Successfully installed bugprobe-1.0');
+    expect(
+      await says('import', `import bugprobe; print(bugprobe.value, bugprobe.__file__, ${inWorkers})`),
+    ).toMatchObject({
+      text: `installed ${folder}/site-packages/bugprobe.py ['installed']\n`,
+    });
+  });
+
+  it('interrupts the jobs of a session of the own, again and again', async () => {
+    const own = `spark.stop()
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.appName("mine").getOrCreate()
+spark.range(1).count()`;
+    expect(await says('own', own)).toMatchObject({ status: 'ok' });
+    const long = `import threading, time
+def tell():
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
+        time.sleep(0.05)
+    print("a job runs", flush=True)
+threading.Thread(target=tell).start()
+spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
+    for (const round of ['1', '2']) {
+      execute(`long-${round}`, long);
+      await until(() => about(`long-${round}`).find((one) => one.message?.msg_type === 'stream'));
+      ask({ op: 'interrupt' });
+      expect(await replyTo(`long-${round}`)).toMatchObject({ status: 'error', ename: 'KeyboardInterrupt' });
+      expect(await says(`next-${round}`, 'print(spark.range(10).count())')).toMatchObject({ text: '10\n' });
+    }
+    expect(log).not.toContain('Custom TB Handler failed');
+  });
+
+  it('ends with its reason when the JVM of Spark does, and begins anew with its packages', async () => {
+    await says('kill', 'import os, time; os.kill(spark.sparkContext._gateway.proc.pid, 9); time.sleep(60)');
+    const why = 'The kernel ended. The JVM of Spark ended (SIGKILL). Its node may lack memory.';
+    expect(await replyTo('kill')).toMatchObject({ ename: 'KernelDied', evalue: why });
+    expect(await state('dead')).toMatchObject({ generation: 1, reason: why });
+    ask({ op: 'restart', generation: 2 });
+    await until(() => frames.find((one) => one.generation === 2 && one.state === 'idle'));
+    expect(await says('again', 'import bugprobe; print(bugprobe.value, spark.range(3).count())')).toMatchObject({
+      text: 'installed 3\n',
+    });
+    await says('exit', 'exit()');
+    await until(() => frames.find((one) => one.generation === 2 && one.state === 'dead'));
+    expect(await says('late', '1')).toMatchObject({
+      ename: 'KernelDied',
+      evalue: expect.stringContaining('exit code 0'),
+    });
+  });
 });
