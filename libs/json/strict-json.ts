@@ -78,13 +78,9 @@ export function markNumbers(json: Uint8Array): Buffer {
     if (byte === 0x22) at = endOfText(bytes, at);
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) continue;
     const begin = at;
-    let isShort = byte !== 0x2d;
-    while (isOfNumber(bytes[at + 1] ?? 0)) {
-      at += 1;
-      isShort &&= at - begin < 15 && (bytes[at] ?? 0) >= 0x30 && (bytes[at] ?? 0) <= 0x39;
-    }
-    // Most are of a few digits, which are written as they are.
-    if (isShort) continue;
+    while (isOfNumber(bytes[at + 1] ?? 0)) at += 1;
+    // Most have a single digit.
+    if (at === begin) continue;
     const number = bytes.toString('latin1', begin, at + 1);
     if (String(Number(number)) === number || !isNumber(number)) continue;
     parts.push(bytes.subarray(copied, begin), Buffer.from(`"\\udbff${number}"`));
@@ -102,6 +98,11 @@ function isOfNumber(byte: number): boolean {
 
 function isNumber(text: string): boolean {
   return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
+}
+
+/** Whether a text is Unicode, or a marked number. */
+function isUsable(text: string, numbers: Numbers): boolean {
+  return text.isWellFormed() || (numbers === 'exact' && text.startsWith('\udbff') && isNumber(text.slice(1)));
 }
 
 /** Why a value cannot be used, and where: a key that would be lost, or a text that is not Unicode. */
@@ -134,10 +135,7 @@ export function contentsOf(root: object, numbers: Numbers = 'rounded'): Contents
       if (!key.isWellFormed()) return { unusable: { why: 'text', of: 'A key' } };
       const value: unknown = (values as Record<string, unknown>)[key];
       const name = isList ? of : key;
-      if (typeof value === 'string' && !value.isWellFormed()) {
-        const isMarked = numbers === 'exact' && value.startsWith('\udbff') && isNumber(value.slice(1));
-        if (!isMarked) return { unusable: { why: 'text', of: name } };
-      }
+      if (typeof value === 'string' && !isUsable(value, numbers)) return { unusable: { why: 'text', of: name } };
       if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
     }
   }
@@ -171,6 +169,7 @@ export const STRICT_JSON_FUNCTIONS = [
   markNumbers,
   isOfNumber,
   isNumber,
+  isUsable,
   contentsOf,
   parseStrictJson,
 ];
