@@ -517,7 +517,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await plane.ended('1')).toMatchObject({
       outcome: 'error',
       reason: 'PYTHON_ERROR',
-      message: 'ValueError: no. The log has the traceback.',
+      message: 'ValueError: no. The stdout log has the traceback.',
       exit_code: 3,
     });
   });
