@@ -297,6 +297,15 @@ describe('classifyEnd', () => {
       'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or bring less data to the driver.',
     ],
     [
+      "a server of SQL whose Spark has ended with Spark's exit code for it",
+      'thrift',
+      1,
+      { stderrTail: 'SQL cannot be served: the JVM of Spark has ended with exit code 52.\n' },
+      'error',
+      'OUT_OF_MEMORY',
+      'Out of memory: the driver ran out of heap. Raise driver_memory, or bring less data to the driver.',
+    ],
+    [
       'a server of SQL whose Spark has stopped for another reason',
       'thrift',
       1,

@@ -96,8 +96,9 @@ function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string
 function servingEnded({ end, output }: Seen): RunEnd | null {
   if (end.kind !== 'function' && end.kind !== 'thrift') return null;
   const said = lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm);
-  const isOfSpark = said !== undefined && /^the (?:JVM of Spark has ended|SparkContext has stopped)/.test(said);
-  const lack = isOfSpark ? outOfMemory(end, output, null) : null;
+  const [isOfSpark, code] =
+    /^the (?:JVM of Spark has ended(?: with exit code (\d+))?|SparkContext has stopped)/.exec(said ?? '') ?? [];
+  const lack = isOfSpark === undefined ? null : outOfMemory({ ...end, exitCode: Number(code) }, output, null);
   return because('OUT_OF_MEMORY', lack) ?? because('APPLICATION_FAILED', said);
 }
 
