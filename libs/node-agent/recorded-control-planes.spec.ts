@@ -131,8 +131,12 @@ for word in "$@"; do
 done
 `;
 
-/** Stands in for Python, which runs what answers requests: it waits to be stopped, however late that comes. */
+/**
+ * Stands in for Python, which runs what answers requests: it waits to be stopped, however late that comes. What puts the
+ * files of a job beside it, which is the only program without site packages, is run.
+ */
 const FAKE_PYTHON = `#!/bin/sh
+[ "$2" = -S ] && exec python3 "$@"
 exec sleep 600
 `;
 
