@@ -47,6 +47,7 @@ import { BlockedOffers1795520000000 } from './migrations/1795520000000-blocked-o
 import { SchemaCompatibility1795530000000 } from './migrations/1795530000000-schema-compatibility';
 import { MasterKeyProbes1795531000000 } from './migrations/1795531000000-master-key-probes';
 import { ClearedOutputs1795532000000 } from './migrations/1795532000000-cleared-outputs';
+import { LocalSparkVersions1795533000000 } from './migrations/1795533000000-local-spark-versions';
 
 /** Every migration, oldest first; entities.spec.ts fails when one of the folder is missing. */
 export const MIGRATIONS = [
@@ -99,4 +100,5 @@ export const MIGRATIONS = [
   SchemaCompatibility1795530000000,
   MasterKeyProbes1795531000000,
   ClearedOutputs1795532000000,
+  LocalSparkVersions1795533000000,
 ];

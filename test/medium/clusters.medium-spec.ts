@@ -29,6 +29,8 @@ import type { TestAnswer, TestApi } from './harness/test-api';
 const ST1 = 12;
 const AWS_ZONE = 303;
 const M5_LARGE = 100;
+const SPARK_353 = 5;
+const SPARK_359 = 6;
 
 // Real: the whole API and PostgreSQL. Left out: the worker, so clusters come into a state by SQL.
 describe('clusters', () => {
@@ -99,6 +101,41 @@ describe('clusters', () => {
       await setStatus(cluster, 'ERROR');
       const updated = await estate.update('cluster', cluster, { engine_cluster_spark_config: { num_of_workers } });
       expect([updated.status, updated.body.engine_cluster_spark_config.num_of_workers]).toEqual([201, expected]);
+    });
+  });
+
+  describe('the Spark of local nodes', () => {
+    const report = (host: string, versions: string[] | null, age = '1 minute') =>
+      api.database.query(
+        `INSERT INTO local_hosts (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes,
+           spark_versions, reported_at) VALUES ($1, 4, 0, 1, 0, 1, 0, $2, platform_now() - $3::interval)`,
+        [host, versions, age],
+      );
+
+    afterEach(() => api.database.query('DELETE FROM local_hosts'));
+
+    it('is one that their machines have, where these have told of late', async () => {
+      await report('of an earlier release', null);
+      const local = { ...parts, cloud_env: await estate.id('cloud_env', parts, { endpoint: 'local://' }) };
+      const create = (version = SPARK_353) => estate.create('cluster', local, { spark_infra_version_id: version });
+      const unknown = await create();
+      expect(unknown.status).toBe(200);
+      await api.database.query('DELETE FROM local_hosts');
+      await report('gone', ['3.5.9'], '6 minutes');
+      expect((await create()).status).toBe(200);
+      await report('a', ['3.5.9']);
+      const refused = await create();
+      expect(refusal(refused)).toEqual([400, 'CLUSTER.SPARK_NOT_INSTALLED']);
+      expect(refused.body.error_message).toBe(
+        'Local nodes of this installation do not have Spark 3.5.3. Available: 3.5.9.',
+      );
+      expect((await create(SPARK_359)).status).toBe(200);
+      // What was made before may change otherwise.
+      const cluster = Number(unknown.body.cluster_id);
+      await setStatus(cluster, 'ERROR');
+      expect((await estate.update('cluster', cluster, { labels: { team: 'data' } })).status).toBe(201);
+      const changed = await estate.update('cluster', cluster, { spark_infra_version_id: SPARK_353 });
+      expect(refusal(changed)).toEqual([400, 'CLUSTER.SPARK_NOT_INSTALLED']);
     });
   });
 

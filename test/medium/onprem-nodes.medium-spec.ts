@@ -259,12 +259,17 @@ describe('listOnPremNodeResources', () => {
       },
     );
 
-    it('is refused where local nodes are not enabled', async () => {
+    it('is refused where no worker with local nodes has reported for minutes, and the API has none itself', async () => {
       const other = await startApi({ COMPUTE_LOCAL_ENABLED: 'false' });
       try {
         const path = `${PATH}?endpoint=local://&credential_config_id=${basicAuth}`;
         const { status, body } = await other.call('GET', path, { token: admin.token });
         expect([status, body.error_code]).toEqual([400, 'CLOUD_ENV.LOCAL_DISABLED']);
+        // As in a deployment whose API is elsewhere than its worker.
+        await report('a', '6 minutes');
+        expect((await other.call('GET', path, { token: admin.token })).status).toBe(400);
+        await report('b', '4 minutes');
+        expect((await other.call('GET', path, { token: admin.token })).status).toBe(200);
       } finally {
         await other.stop();
       }
@@ -273,7 +278,7 @@ describe('listOnPremNodeResources', () => {
     it('gets the report of the worker, which a failure does not stop', async () => {
       const logger = createLogger('test', 'silent');
       const warn = jest.spyOn(logger, 'warn');
-      configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true' });
+      configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true', COMPUTE_LOCAL_SPARK_HOMES: '3.5.9=/a,3.5.3=/b' });
       await report('gone', '2 days');
       await api.database.query('ALTER TABLE local_hosts RENAME TO elsewhere');
       const hosts = new LocalHostsRepository(api.database);
@@ -294,7 +299,9 @@ describe('listOnPremNodeResources', () => {
       } finally {
         await reporter.stop();
       }
-      expect(await api.database.query(`SELECT hostname FROM local_hosts`)).toEqual([{ hostname: hostname() }]);
+      expect(await api.database.query(`SELECT hostname, spark_versions FROM local_hosts`)).toEqual([
+        { hostname: hostname(), spark_versions: ['3.5.9', '3.5.3'] },
+      ]);
     }, 30_000);
   });
 });

@@ -28,7 +28,10 @@ export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>
 export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound: OutboundPolicy): void {
   if (endpoint === LOCAL_ENDPOINT) {
     if (localEnabled) return;
-    throw invalid('CLOUD_ENV.LOCAL_DISABLED', `The endpoint ${LOCAL_ENDPOINT} is not enabled on this installation.`);
+    throw invalid(
+      'CLOUD_ENV.LOCAL_DISABLED',
+      `The endpoint ${LOCAL_ENDPOINT} needs a worker with local nodes (COMPUTE_LOCAL_ENABLED), and none has reported lately.`,
+    );
   }
   if (!isServiceUrl(endpoint)) {
     throw invalid(

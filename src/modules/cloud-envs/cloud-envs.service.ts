@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
-import { Config } from '../../config/config';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
@@ -20,7 +18,7 @@ import {
   type CloudProviderRef,
   ReferenceData,
 } from '../reference-data/reference-data.contract';
-import { assertEndpoint, CLOUD_ENV_KEYS } from './cloud-env-keys';
+import { CLOUD_ENV_KEYS } from './cloud-env-keys';
 import { assertCredentialType, assertProvider } from './cloud-env-provider';
 import {
   checkLabels,
@@ -39,6 +37,7 @@ import type {
   UpdateCloudEnv,
 } from './dto/cloud-env.dto';
 import { CloudEnv } from './entities/cloud-env.entity';
+import { OnPremNodesService } from './onprem-nodes.service';
 
 /** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
 @Injectable()
@@ -59,8 +58,7 @@ export class CloudEnvsService extends ResourceService<
     private readonly networkConfs: NetworkConfsService,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly bootDiskImages: BootDiskImagesService,
-    private readonly config: Config,
-    private readonly outbound: OutboundPolicy,
+    private readonly onPremNodes: OnPremNodesService,
   ) {
     super(transactions, repository);
   }
@@ -139,7 +137,7 @@ export class CloudEnvsService extends ResourceService<
       this.assertZone(provider, values.availability_zone_id, before?.availability_zone_id);
     }
     const { endpoint } = acceptedValues(keys, body);
-    if (endpoint !== undefined) assertEndpoint(endpoint, this.config.compute.local !== null, this.outbound);
+    if (endpoint !== undefined) await this.onPremNodes.assertEndpoint(tx, endpoint);
     await this.assertReferences(scope, provider, body, tx);
     return {
       ...values,

@@ -2,9 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { HostResources } from '../../../libs/compute-drivers/host-resources';
 import { rows, type Tx } from '../../platform/persistence/sql';
+import type { LocalHost } from './entities/local-host.entity';
 
 /** A machine whose last report is older is not online; three reports in a row have failed then. */
 const ONLINE_FOR = '30 seconds';
+/** What a machine has counts for so long: its worker may just be exchanged. */
+const SERVES_FOR = '5 minutes';
 /** A machine that is silent for this long is gone for good, or has another name. */
 const KEPT_FOR = '1 day';
 
@@ -34,18 +37,49 @@ export class LocalHostsRepository {
     return hosts !== undefined && hosts.some && !hosts.apart;
   }
 
+  /** Versions of Spark that the machines have which reported lately; null if none did, or one does not tell. */
+  async sparkVersions(tx: Tx): Promise<string[] | null> {
+    const hosts = await rows<Pick<LocalHost, 'spark_versions'>>(
+      tx,
+      `SELECT spark_versions FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}'`,
+    );
+    const told = hosts.map(({ spark_versions: versions }) => versions).filter((versions) => versions !== null);
+    return hosts.length === 0 || told.length < hosts.length ? null : [...new Set(told.flat())].sort();
+  }
+
+  /** Whether a machine reported lately. */
+  async haveReported(tx: Tx): Promise<boolean> {
+    const [found] = await rows<{ some: boolean }>(
+      tx,
+      `SELECT EXISTS (SELECT 1 FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}') AS some`,
+    );
+    return found?.some ?? false;
+  }
+
   /** Replaces the machine's last report. */
-  async report(host: HostResources, keepsTenantsApart: boolean): Promise<void> {
+  async report(host: HostResources, keepsTenantsApart: boolean, sparkVersions: readonly string[]): Promise<void> {
     const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
     await this.dataSource.transaction(async (tx) => {
       await tx.query(
         `INSERT INTO local_hosts
-           (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes, keeps_tenants_apart)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes, keeps_tenants_apart,
+            spark_versions)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (hostname) DO UPDATE SET (cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes,
-           disk_used_bytes, keeps_tenants_apart, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
-           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart, platform_now())`,
-        [name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes, keepsTenantsApart],
+           disk_used_bytes, keeps_tenants_apart, spark_versions, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
+           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart,
+           excluded.spark_versions, platform_now())`,
+        [
+          name,
+          cores,
+          cpuUsage,
+          memoryBytes,
+          memoryUsedBytes,
+          diskBytes,
+          diskUsedBytes,
+          keepsTenantsApart,
+          sparkVersions,
+        ],
       );
       await tx.query(`DELETE FROM local_hosts WHERE reported_at < platform_now() - interval '${KEPT_FOR}'`);
     });

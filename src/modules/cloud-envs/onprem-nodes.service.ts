@@ -38,7 +38,7 @@ export class OnPremNodesService {
   /** Asks the hypervisor, or the workers about their own machines, with no transaction open meanwhile. */
   async list(principal: Principal, scope: TenantScope, query: OnPremNodesQuery): Promise<OnPremNodeResources> {
     const { endpoint, credential_config_id: credentialsConfId } = query;
-    assertEndpoint(endpoint, this.config.compute.local !== null, this.outbound);
+    await this.assertEndpoint(this.dataSource.manager, endpoint);
     const credentials = await this.credentialsConfs.get(scope, { id: credentialsConfId });
     const { credentials_conf_name: name, credential_type: type } = credentials;
     assertCredentialType(this.referenceData, this.onPrem(), type.credential_type_id, name);
@@ -46,6 +46,25 @@ export class OnPremNodesService {
     if (!isTenantAdmin(principal)) await this.assertInUse(scope, endpoint, credentialsConfId, name);
     const { values } = await this.credentialsConfs.reveal(this.dataSource.manager, scope.tenantId, credentialsConfId);
     return resourcesOf(await this.hypervisors.onlineHosts(endpoint, values));
+  }
+
+  /** 400 unless environments may have this endpoint: local nodes are where a worker reports its machine. */
+  async assertEndpoint(tx: Tx, endpoint: string): Promise<void> {
+    const isLocal = endpoint === LOCAL_ENDPOINT;
+    const hasLocal = isLocal && (this.config.compute.local !== null || (await this.localHosts.haveReported(tx)));
+    assertEndpoint(endpoint, hasLocal, this.outbound);
+  }
+
+  /** 400 if the nodes of a cluster at this endpoint would be local ones, and no machine of theirs has its Spark. */
+  async assertSpark(tx: Tx, endpoint: string | null, version: string): Promise<void> {
+    if (endpoint !== LOCAL_ENDPOINT) return;
+    const versions = await this.localHosts.sparkVersions(tx);
+    if (versions === null || versions.includes(version)) return;
+    throw invalid(
+      'CLUSTER.SPARK_NOT_INSTALLED',
+      `Local nodes of this installation do not have Spark ${version}. Available: ${versions.join(', ') || 'none'}.`,
+      { available: versions },
+    );
   }
 
   /**

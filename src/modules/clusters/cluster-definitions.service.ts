@@ -8,6 +8,7 @@ import type { RecordSelector } from '../../platform/http/selector';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import { OnPremNodesService } from '../cloud-envs/onprem-nodes.service';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
 import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
@@ -69,6 +70,7 @@ export class ClusterDefinitionsService {
     private readonly mounts: ClusterMountsService,
     private readonly dependencies: DependencyRepositoriesService,
     private readonly metastoreCatalogs: MetastoreCatalogsService,
+    private readonly onPremNodes: OnPremNodesService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -112,6 +114,7 @@ export class ClusterDefinitionsService {
       const metastoreCatalog = await this.holdCatalog(scope, body.metastore_catalog_id, tx);
       const draft = newDraft(body, { cloudEnv, clusterConf, metastoreCatalog });
       checkDraft(draft, this.referenceData);
+      await this.assertSpark(draft, tx);
       checkAcceleratedConf(body.spark_config ?? {}, draft);
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
@@ -234,12 +237,19 @@ export class ClusterDefinitionsService {
       catalogId === undefined ? row.metastore_catalog : await this.holdCatalog(scope, catalogId, tx);
     const draft = changedDraft(row, body, { cloudEnv, clusterConf, metastoreCatalog }, this.referenceData);
     checkDraft(draft, this.referenceData, row);
+    // A cluster whose Spark is no longer installed may change otherwise.
+    if (body.spark_infra_version_id !== undefined || body.cloud_env_id !== undefined) await this.assertSpark(draft, tx);
     checkAcceleratedConf(always.spark_config ?? row.spark_config, draft);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
       ...always,
       ...restrictedColumns(body, draft, clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData)),
     };
+  }
+
+  private async assertSpark({ cloudEnv, sparkInfraVersionId }: ClusterDraft, tx: Tx): Promise<void> {
+    const version = this.referenceData.sparkInfraVersion(sparkInfraVersionId);
+    if (version) await this.onPremNodes.assertSpark(tx, cloudEnv.endpoint, version.spark_version);
   }
 
   /** A cluster in ERROR may have machines, which are out of reach in another environment. */

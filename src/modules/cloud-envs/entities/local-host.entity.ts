@@ -15,5 +15,7 @@ export class LocalHost {
   @Col.bigint() disk_used_bytes: number;
   /** Whether jobs of its nodes are confined, so that it may have nodes of several tenants. */
   @Col.bool({ default: true }) keeps_tenants_apart: boolean;
+  /** Versions of Spark that its nodes can have; null if its worker does not tell. */
+  @Col.texts({ nullable: true }) spark_versions: string[] | null;
   @Col.time({ default: () => 'platform_now()' }) reported_at: Date;
 }

@@ -31,14 +31,15 @@ export class LocalHostReporter {
     const { local } = this.config.compute;
     if (!local) return;
     const meter = new HostMeter(local.dir);
+    const report = () => this.report(meter, Object.keys(local.sparkHomes));
     const next = (pauseMs: number) => {
       this.timer = setTimeout(() => {
-        this.running = this.report(meter).then(() => {
+        this.running = report().then(() => {
           if (!this.stopped) next(REPORT_MS);
         });
       }, pauseMs);
     };
-    await this.report(meter);
+    await report();
     next(SECOND_REPORT_MS);
   }
 
@@ -48,9 +49,9 @@ export class LocalHostReporter {
     await this.running;
   }
 
-  private async report(meter: HostMeter): Promise<void> {
+  private async report(meter: HostMeter, sparkVersions: readonly string[]): Promise<void> {
     try {
-      await this.hosts.report(await meter.measure(), this.confinement.keepsApart);
+      await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);
     } catch (error) {
       this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again');
     }
