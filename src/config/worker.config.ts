@@ -13,7 +13,7 @@ export interface WorkerConfig {
   watchMs: number;
   /** Between two passes of the reconcilers, milliseconds. */
   reconcileMs: number;
-  /** Ids of deleted files, and ended logins, are removed after this, days. */
+  /** Ids of deleted files, and ended logins and personal tokens, are removed after this, days. */
   endedRowsKeptDays: number;
   /** Interval at which the outbox is read even without a wake-up, milliseconds. */
   relayPollMs: number;

@@ -48,6 +48,7 @@ import { SchemaCompatibility1795530000000 } from './migrations/1795530000000-sch
 import { MasterKeyProbes1795531000000 } from './migrations/1795531000000-master-key-probes';
 import { ClearedOutputs1795532000000 } from './migrations/1795532000000-cleared-outputs';
 import { LocalSparkVersions1795533000000 } from './migrations/1795533000000-local-spark-versions';
+import { EndedTokens1795534000000 } from './migrations/1795534000000-ended-tokens';
 
 /** Every migration, oldest first; entities.spec.ts fails when one of the folder is missing. */
 export const MIGRATIONS = [
@@ -101,4 +102,5 @@ export const MIGRATIONS = [
   MasterKeyProbes1795531000000,
   ClearedOutputs1795532000000,
   LocalSparkVersions1795533000000,
+  EndedTokens1795534000000,
 ];

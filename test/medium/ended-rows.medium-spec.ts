@@ -97,7 +97,7 @@ describe('rows that have ended', () => {
     expect(await filesOf(manager)).toEqual([]);
   });
 
-  it('go when they are logins, and stay when they are personal tokens', async () => {
+  it('go when they are logins or personal tokens', async () => {
     const sessions: [string, 'login' | 'token', string, string | null][] = [
       ['open', 'login', '1 day', null],
       ['endless', 'login', 'infinity', null],
@@ -105,7 +105,10 @@ describe('rows that have ended', () => {
       ['just expired', 'login', '-6 days', null],
       ['ended', 'login', 'infinity', '-8 days'],
       ['just ended', 'login', '1 day', '-6 days'],
-      ['old token', 'token', '-8 days', '-8 days'],
+      ['open token', 'token', 'infinity', null],
+      ['old token', 'token', '-8 days', '-9 days'],
+      ['revoked token', 'token', 'infinity', '-8 days'],
+      ['just revoked token', 'token', 'infinity', '-6 days'],
     ];
     for (const [description, kind, expires, revoked] of sessions) {
       await api.database.query(
@@ -119,7 +122,7 @@ describe('rows that have ended', () => {
       'SELECT description FROM sessions WHERE description IS NOT NULL ORDER BY token_id',
     );
     expect(left.map(({ description }) => description)).toEqual([
-      ...['open', 'endless', 'just expired', 'just ended', 'old token'],
+      ...['open', 'endless', 'just expired', 'just ended', 'open token', 'just revoked token'],
     ]);
     expect((await api.call('GET', '/user/info', { token })).status).toBe(200);
   });

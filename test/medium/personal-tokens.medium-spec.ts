@@ -56,6 +56,26 @@ describe('personal tokens', () => {
     expect(JSON.stringify(event)).not.toContain(body.token);
   });
 
+  it('are at most a hundred of a user that work, however many are made at once', async () => {
+    await people.withPassword('hoarder', [['USER', tenantId]]);
+    const token = await api.login('hoarder', PASSWORD);
+    await api.database.query(
+      `INSERT INTO sessions (session_id, user_id, tenant_id, kind, expires_at, revoked_at)
+       SELECT gen_random_uuid(), user_id, $1, 'token', CASE WHEN n > 120 THEN now() ELSE 'infinity' END, CASE WHEN n > 97 THEN now() END
+       FROM users, generate_series(1, 140) n WHERE username = 'hoarder'`,
+      [tenantId],
+    );
+    const made = await Promise.all([1, 2, 3, 4, 5].map(() => make({}, token)));
+    const refused = made.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, body }) => [status, body.error_code])).toEqual([
+      [409, 'TOKEN.TOO_MANY'],
+      [409, 'TOKEN.TOO_MANY'],
+    ]);
+    const { token_id: id } = made.find(({ status }) => status === 200)?.body ?? {};
+    expect((await api.call('DELETE', `/user/token/${id}`, { token })).status).toBe(201);
+    expect((await make({}, token)).status).toBe(200);
+  });
+
   it('last, as logins do, from the moment at which the database has them begin', async () => {
     const ahead = 2 * 3_600_000;
     const inTime = (end: string) => Math.abs(Date.parse(end) - Date.now() - ahead - 3_600_000) < 60_000;

@@ -8,8 +8,9 @@ import { User } from './user.entity';
 @Unique('uq_sessions_token', ['token_id'])
 @Index('ix_sessions_user', ['user_id'])
 @Index('ix_sessions_personal_tokens', ['user_id', 'token_id'], { where: `kind = 'token'` })
-@Index('ix_sessions_login_expires', ['expires_at'], { where: `kind = 'login'` })
-@Index('ix_sessions_login_revoked', ['revoked_at'], { where: `kind = 'login' AND revoked_at IS NOT NULL` })
+@Index('ix_sessions_valid_tokens', ['user_id', 'expires_at'], { where: `kind = 'token' AND revoked_at IS NULL` })
+@Index('ix_sessions_expires', ['expires_at'])
+@Index('ix_sessions_revoked', ['revoked_at'], { where: `revoked_at IS NOT NULL` })
 @Index('ix_sessions_login_network', ['user_id', 'network', 'created_at'], { where: `kind = 'login'` })
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {

@@ -23,7 +23,9 @@ export class PersonalTokensController {
     summary: 'Make a token for programs, bound to the selected tenant',
     tag: TAG,
     access: Allow.tenant(),
+    description: 'A user has at most 100 tokens that work; one more is a 409 until one is revoked or expires.',
     answer: Answers.one(TokenCreated),
+    errors: [409],
   })
   @ApiBody({ required: false, type: CreateToken })
   createToken(
@@ -38,7 +40,8 @@ export class PersonalTokensController {
     method: 'GET',
     path: '/user/tokens',
     id: 'listTokens',
-    summary: 'List your own tokens, ended ones included, newest first',
+    summary: 'List your own tokens, newest first',
+    description: 'Ended ones are included until `ENDED_ROWS_RETENTION_DAYS` after their end.',
     tag: TAG,
     access: Allow.signedIn,
     answer: Answers.page(TokenRead),

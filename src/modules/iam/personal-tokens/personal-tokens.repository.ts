@@ -31,6 +31,17 @@ export class PersonalTokensRepository {
     return pagedRows<TokenRow>(this.dataSource.manager, select, page);
   }
 
+  /** How many tokens of the user work still, counted up to a limit. */
+  async countActive(tx: Tx, userId: number, limit: number): Promise<number> {
+    const row = await firstRow<{ count: number }>(
+      tx,
+      `SELECT count(*)::int AS count FROM (SELECT 1 FROM sessions
+       WHERE user_id = $1 AND kind = 'token' AND revoked_at IS NULL AND expires_at > platform_now() LIMIT $2) t`,
+      [userId, limit],
+    );
+    return row?.count ?? 0;
+  }
+
   /** The session behind a token of the user that works still; locked. */
   async findActive(tx: Tx, userId: number, tokenId: number): Promise<string | null> {
     const row = await firstRow<Pick<Session, 'session_id'>>(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal, TenantScope } from '../../../platform/auth/principal';
-import { forbidden, notFound, unauthenticated } from '../../../platform/errors/domain-error';
+import { conflict, forbidden, notFound, unauthenticated } from '../../../platform/errors/domain-error';
 import { idText, type Message, openEnded, validity } from '../../../platform/http/answers';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { Transactions } from '../../../platform/persistence/transactions';
@@ -11,6 +11,9 @@ import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import type { CreateToken, TokenCreated, TokenRead } from './dto/token.dto';
 import { PersonalTokensRepository } from './personal-tokens.repository';
+
+/** Tokens of one user that work at the same time. */
+export const MAX_TOKENS = 100;
 
 /** Long-lived tokens that users make for programs: sessions bound to one tenant. */
 @Injectable()
@@ -35,6 +38,12 @@ export class PersonalTokensService {
     const duration = parseDuration(body.timeout);
     const { claims, ...record } = await this.transactions.run(async (tx) => {
       if (!(await this.sessions.holdOpen(tx, principal))) throw unauthenticated('The session was ended. Log in again.');
+      if ((await this.repository.countActive(tx, principal.userId, MAX_TOKENS)) >= MAX_TOKENS) {
+        throw conflict(
+          'TOKEN.TOO_MANY',
+          `You have ${MAX_TOKENS} personal tokens that work, and no user may have more. Revoke one that you no longer need.`,
+        );
+      }
       const begin = await this.sessions.now(tx);
       const expiresAt = expiryOf(begin, duration);
       const { userId } = principal;

@@ -66,13 +66,13 @@ const SESSIONS = `
   JOIN users u ON u.user_id = s.user_id
   LEFT JOIN tenants t ON ${ofTenant('t', 's.tenant_id')}`;
 
-/** Logins by when they ended: one way to end each, so that each has an index. */
-export const ENDED_LOGINS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
+/** Logins and personal tokens by when they ended: one way to end each, so that each has an index. */
+export const ENDED_SESSIONS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
   (endedAt) => ({
     table: 'sessions',
     key: 'session_id',
     ended: `SELECT session_id FROM sessions
-            WHERE kind = 'login' AND ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
+            WHERE ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
   }),
 );
 
@@ -172,11 +172,11 @@ export class SessionsRepository {
   }
 
   /**
-   * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user: what is opened in
-   * its name is not missed by a change of the password.
+   * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user, or open another in the
+   * name of one: what is opened is not missed by a change of the password, nor by a count of what there is.
    */
   async holdOpen(tx: Tx, session: { userId: number; sessionId: string }): Promise<boolean> {
-    await tx.query('SELECT 1 FROM users WHERE user_id = $1 FOR SHARE', [session.userId]);
+    await tx.query('SELECT 1 FROM users WHERE user_id = $1 FOR NO KEY UPDATE', [session.userId]);
     const open = await firstRow(tx, 'SELECT 1 FROM sessions WHERE session_id = $1 AND revoked_at IS NULL', [
       session.sessionId,
     ]);

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgedRowSweeper } from '../../../../platform/workflows/aged-row-sweeper';
-import { ENDED_LOGINS } from '../sessions.repository';
+import { ENDED_SESSIONS } from '../sessions.repository';
 
-/** Removes logins that ended long ago. Personal tokens stay: their users see the ended ones, too. */
+/** Removes logins and personal tokens that ended long ago; until then users see their ended tokens, too. */
 @Injectable()
 export class SessionSweeper extends AgedRowSweeper {
   readonly name = 'sessions';
-  protected readonly sources = ENDED_LOGINS;
+  protected readonly sources = ENDED_SESSIONS;
 }
