@@ -21,7 +21,7 @@ export class FairPool extends Pool {
     const connected = this.connectFairly();
     if (!callback) return connected;
     connected.then(
-      (client) => callback(undefined, client, client.release),
+      (client) => callback(undefined, client, (destroy) => client.release(destroy)),
       (error: Error) => callback(error, undefined, () => undefined),
     );
   }
@@ -49,7 +49,7 @@ export class FairPool extends Pool {
   private lend(client: PoolClient, context: RequestContext, leave: () => void): void {
     const used = this.used.get(context) ?? new Set();
     this.used.set(context, used.add(client));
-    const { release } = client;
+    const release = client.release.bind(client);
     client.release = (destroy) => {
       used.delete(client);
       release(destroy);
