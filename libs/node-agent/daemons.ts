@@ -5,6 +5,7 @@ import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { DesiredDaemons, NodeLoad, ObservedDaemons } from '../contracts/agent-protocol';
+import { telltaleLine } from '../spark/daemon-end';
 import { gpuDiscoveryScript, gpusOfWorker } from '../spark/accelerator';
 import {
   masterCommand,
@@ -344,9 +345,11 @@ export class Daemons {
       isLast: () => this.draining && this.desired?.role === 'worker',
       crashed: (name, times, detail) => {
         this.waking.abort();
+        const line = telltaleLine(readTail(log.stderr, TAIL_BYTES).toString('utf8'));
+        const why = line === null ? '.' : `: ${line}`;
         this.observe({
           state: times >= CRASHES_TO_FAIL ? 'failed' : 'starting',
-          error: `The Spark ${name} ended (${detail}). Its last output: ${readTail(log.stderr, TAIL_BYTES).toString('utf8').trim()}`,
+          error: `The Spark ${name} ended (${detail})${why}`,
         });
       },
     };
