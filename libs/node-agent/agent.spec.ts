@@ -512,12 +512,12 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
 
   it('says why a job failed', async () => {
     startAgent();
-    script('1', `printf 'Traceback (most recent call last):\\n  File "a"\\nValueError: no\\n'; exit 3`);
+    script('1', `printf 'Traceback (most recent call last):\\n  File "a"\\nValueError: no\\n' >&2; exit 3`);
     plane.run('1', {});
     expect(await plane.ended('1')).toMatchObject({
       outcome: 'error',
       reason: 'PYTHON_ERROR',
-      message: 'ValueError: no. The stdout log has the traceback.',
+      message: 'ValueError: no. The stderr log has the traceback.',
       exit_code: 3,
     });
   });

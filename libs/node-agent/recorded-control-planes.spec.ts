@@ -132,11 +132,13 @@ done
 `;
 
 /**
- * Stands in for Python, which runs what answers requests: it waits to be stopped, however late that comes. What puts the
- * files of a job beside it, which is the only program without site packages, is run.
+ * Stands in for Python: what puts files beside a driver becomes the run; what answers requests waits to be stopped, however late
+ * that comes.
  */
 const FAKE_PYTHON = `#!/bin/sh
-[ "$2" = -S ] && exec python3 "$@"
+case $3 in
+  */beside_driver.py) shift 4; exec "$@" ;;
+esac
 exec sleep 600
 `;
 
