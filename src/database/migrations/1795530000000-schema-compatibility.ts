@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which releases may use the schema (ADR 0901): those that know this table, and look at it. */
+/** Which releases may use the schema (ADR 0052): those that know this table, and look at it. */
 export class SchemaCompatibility1795530000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(

@@ -12,7 +12,7 @@ const REMEDY =
 
 /**
  * Servers of metastores that a request names instead of a catalog. They are no way to look into the platform's private
- * networks: see ADR 0961.
+ * networks: see ADR 0054.
  */
 export class NamedServers {
   /** What they are called by. */
