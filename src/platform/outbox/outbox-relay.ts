@@ -71,7 +71,8 @@ export class OutboxRelay {
     const jobs = knownJobs();
     const names = [...jobs.keys()];
     await this.passOverOthers(names);
-    while (!this.stopped && (await this.relayBatch(jobs, names)) === BATCH);
+    // What had been committed before the relay is told to stop is sent, as far as it fits into one batch.
+    while ((await this.relayBatch(jobs, names)) === BATCH && !this.stopped);
   }
 
   /** Messages of jobs that only another release knows are left to its workers, and are read once a minute. */
