@@ -140,7 +140,8 @@ describe('a PLATFORM cluster', () => {
     );
     job.open();
     expect(await job.ended(await job.submit())).toMatchObject({ status: 'DONE' });
-    await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
+    const history = ['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING'];
+    await expectSound(platform, clusterId, { history, nodes: 1 });
     await expectNoStrayNodes(platform);
 
     destroyMachine(after ? after.token : '');

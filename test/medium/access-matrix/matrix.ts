@@ -59,6 +59,9 @@ const UNREACHABLE: Record<string, number> = {
   checkCredentialsConf: 400,
   // No server may be called there.
   fetchUnityCatalogs: 400,
+  validateTenantSecret: 400,
+  validateWorkspaceSecret: 400,
+  validateUserSecret: 400,
   // There is a kernel only in an instance that runs.
   ...Object.fromEntries(
     ['startOrGetKernel', 'interruptKernel', 'restartKernel', 'openKernelSocket'].map((id) => [id, 409]),
