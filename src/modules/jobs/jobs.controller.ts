@@ -77,6 +77,8 @@ export class JobsController {
     path: `${base}/job`,
     id: 'createJob',
     summary: 'Run a job',
+    description:
+      'The run gets the secrets of your own that its cluster names or that open its catalog. Whoever may edit the file, the configuration or the cluster of the job decides what code has them.',
     tag,
     access: Allow.workspace('RUN'),
     answer: Answers.one(JobCreated),
