@@ -20,15 +20,10 @@ export class EndedTokens1795534000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await createIndex(runner, {
-      name: 'ix_sessions_login_revoked',
-      definition: `ON "sessions" ("revoked_at") WHERE kind = 'login' AND revoked_at IS NOT NULL`,
-    });
-    await createIndex(runner, {
-      name: 'ix_sessions_login_expires',
-      definition: `ON "sessions" ("expires_at") WHERE kind = 'login'`,
-    });
-    for (const name of ['valid_tokens', 'revoked', 'expires'])
-      await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS "ix_sessions_${name}"`);
+    for (const name of ['valid_tokens', 'revoked', 'expires']) await runner.query(`DROP INDEX "ix_sessions_${name}"`);
+    await runner.query(
+      `CREATE INDEX "ix_sessions_login_revoked" ON "sessions" ("revoked_at") WHERE kind = 'login' AND revoked_at IS NOT NULL`,
+    );
+    await runner.query(`CREATE INDEX "ix_sessions_login_expires" ON "sessions" ("expires_at") WHERE kind = 'login'`);
   }
 }
