@@ -365,7 +365,12 @@ describe('a start that fails', () => {
     const version = versions.find(
       (row: Json) => row.spark_version !== platform.runtime.sparkVersion && row.spark_version.startsWith('3.'),
     );
-    const id = await create('outdated', { spark_infra_version_id: version.spark_infra_version_id });
+    const json = clusterBody(estate, 'outdated', { spark_infra_version_id: version.spark_infra_version_id });
+    await admin.expectError('POST', '/cluster', { json }, 400, 'CLUSTER.SPARK_NOT_INSTALLED');
+    // An upgrade may take it away later.
+    const id = await create('outdated');
+    const change = 'UPDATE clusters SET spark_infra_version_id = $2 WHERE cluster_id = $1';
+    await platform.sql(change, [id, version.spark_infra_version_id]);
     await admin.post('/cluster/start', { cluster_id: id });
     await reachStatus(admin, id, 'ERROR');
     const reason = await stateReason(admin, id);

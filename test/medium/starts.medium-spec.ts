@@ -22,6 +22,12 @@ interface Line {
 
 const BLOCKED_MS = 50;
 
+async function readinessOf(api: TestApi): Promise<number> {
+  const answer = await fetch(new URL('/ready', api.urlOf('/')));
+  await answer.text();
+  return answer.status;
+}
+
 // Real: PostgreSQL, Redis. Left out: the processes themselves, which are shown in test/e2e.
 describe('A start', () => {
   let database: TestDatabase;
@@ -58,7 +64,7 @@ describe('A start', () => {
 
   it('is refused, and a running API is not ready, once the schema is for newer releases only', async () => {
     const api = await TestApi.startWhole(config);
-    const ready = async () => (await fetch(new URL('/ready', api.urlOf('/')))).status;
+    const ready = () => readinessOf(api);
     try {
       expect(await ready()).toBe(200);
       await sql(`UPDATE schema_compatibility SET required_migration = 'OfLater1999999999999'`);
@@ -192,8 +198,7 @@ describe('A start', () => {
       await redis.kill();
       const api = await TestApi.startWhole(configure(database.url, { REDIS_URL: redis.url }));
       try {
-        const ask = (path: string) => fetch(new URL(path, api.urlOf('/')));
-        expect((await ask('/ready')).status).toBe(200);
+        expect(await readinessOf(api)).toBe(200);
         const health = await api.call('GET', '/healthCheck');
         expect([health.status, health.body.message]).toEqual([500, 'Redis cannot be reached']);
         const ofWorker = await api.app.get(HealthService).workerReadiness();
