@@ -23,13 +23,14 @@ exit "$2"
 
 /** A Spark that computes nothing and counts how often each run is started: many of its jobs fit on a small machine. */
 export class CountingSpark {
-  /** @param {string} folder */
-  constructor(folder) {
+  /** @param {string} folder @param {string} version by its files it is a Spark of this version */
+  constructor(folder, version) {
     this.home = join(folder, 'spark');
     this.shared = join(folder, 'shared');
     this.file = join(this.shared, 'executions');
-    for (const path of [join(this.home, 'bin'), join(this.home, 'conf'), this.shared])
-      mkdirSync(path, { recursive: true });
+    const folders = ['bin', 'conf', 'jars'].map((name) => join(this.home, name));
+    for (const path of [...folders, this.shared]) mkdirSync(path, { recursive: true });
+    writeFileSync(join(this.home, 'jars', `spark-core_2.12-${version}.jar`), '');
     // Jobs are other users.
     writeFileSync(this.file, '');
     chmodSync(this.file, 0o666);

@@ -62,7 +62,7 @@ export class PlatformUnderChaos {
     // PostgreSQL and jobs are other users, who must be able to pass through.
     chmodSync(this.folder, 0o711);
     this.nodesDir = join(this.folder, 'nodes');
-    this.spark = new CountingSpark(this.folder);
+    this.spark = new CountingSpark(this.folder, runtime.sparkVersion);
     // What the archive, the connectors and the kernel are for does not run here.
     this.runtime = {
       ...runtime,
