@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 const KEPT = 64 * MIB;
 const MILLION = 1_000_000;
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose tokens jobs have got hold of, or whose files jobs write.
 describe('channels of runs, for a hostile node or job', () => {
