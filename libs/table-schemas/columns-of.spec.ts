@@ -153,7 +153,7 @@ it("columns of Unity's tables are its own", async () => {
   };
   const found = await told(table);
   expect([found.kind, found.provider, types(found)]).toEqual(['delta', 'delta', { a: 'struct<x:bigint>', p: 'int' }]);
-  expect(found.partitioning).toEqual([{ transform: 'identity', column: ['p'], argument: null }]);
+  expect(found.partitioning).toEqual([{ transform: 'identity', columns: [['p']], argument: null }]);
   expect(found.properties).toEqual({ 'delta.appendOnly': 'true' });
 });
 

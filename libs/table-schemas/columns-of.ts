@@ -203,7 +203,9 @@ interface Found {
 
 function answer({ columns, bucketing = null, options = {}, ...found }: Found): TableColumns {
   const partitions = new Set(
-    found.partitioning.flatMap(({ transform, column }) => (transform === 'identity' && !column[1] ? column : [])),
+    found.partitioning.flatMap(({ transform, columns: [path = []] }) =>
+      transform === 'identity' && path.length === 1 ? path : [],
+    ),
   );
   return {
     ...found,

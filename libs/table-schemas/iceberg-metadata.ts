@@ -76,31 +76,30 @@ function fieldsOfSpec(metadata: JsonObject): Json[] {
   return fields;
 }
 
-const TIMES: Record<string, PartitionTransform['transform']> = {
-  identity: 'identity',
-  year: 'years',
-  month: 'months',
-  day: 'days',
-  hour: 'hours',
-};
+/** Iceberg's names of transforms that Spark calls otherwise. */
+const TRANSFORMS: Record<string, string> = { year: 'years', month: 'months', day: 'days', hour: 'hours' };
 
+/** Transforms that nobody knows here are told all the same: the columns of such a table are known. */
 function partitioning(fields: Json[], paths: ReadonlyMap<number, string[]>): PartitionTransform[] {
   return fields.flatMap((field) => {
     if (!isObject(field)) return fail('partition-specs');
     const text = textOf(field['transform']) ?? fail('transform');
     // A field that was dropped from the partitions stays as this one.
     if (text === 'void') return [];
-    const source = field['source-id'];
-    const column = typeof source === 'number' ? paths.get(source) : undefined;
-    if (!column) return fail('source-id');
-    const [, name, width] = /^(bucket|truncate)\[(\d{1,9})\]$/.exec(text) ?? [];
-    if (name !== undefined) {
-      return { transform: name === 'bucket' ? 'bucket' : 'truncate', column, argument: Number(width) } as const;
-    }
-    const transform = Object.hasOwn(TIMES, text) ? TIMES[text] : undefined;
-    if (!transform) throw new TableSchemaError('unsupported', `The partition transform ${excerpt(text)} is not known.`);
-    return { transform, column, argument: null };
+    const columns = sourcesOf(field).map((id) => (typeof id === 'number' ? paths.get(id) : null) ?? fail('source-id'));
+    const [, name = text, argument] = /^(\w+)\[(\d{1,9})\]$/.exec(text) ?? [];
+    const transform = Object.hasOwn(TRANSFORMS, name) ? TRANSFORMS[name]! : name;
+    return { transform, columns, argument: argument === undefined ? null : Number(argument) };
   });
+}
+
+/** Since version 3 a field may come from several columns. */
+function sourcesOf(field: JsonObject): (Json | undefined)[] {
+  const sources = field['source-ids'];
+  if (!Array.isArray(sources)) return [field['source-id']];
+  if (sources.length > MOST_PARTITIONINGS)
+    throw new TableSchemaError('too-large', 'A partition field has too many columns.');
+  return sources;
 }
 
 /** Iceberg's names of what Spark calls otherwise; as Iceberg's own reader for Spark has it. */

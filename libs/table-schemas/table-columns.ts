@@ -23,10 +23,15 @@ export interface TableColumn {
   generatedSql: string | null;
 }
 
-/** `argument` is the number of buckets, or the width to which values are cut. `column` is a path of names. */
+/** By what tables are partitioned in Spark's words. */
+export const KNOWN_TRANSFORMS = ['identity', 'bucket', 'truncate', 'years', 'months', 'days', 'hours'] as const;
+
 export interface PartitionTransform {
-  transform: 'identity' | 'bucket' | 'truncate' | 'years' | 'months' | 'days' | 'hours';
-  column: string[];
+  /** One of {@link KNOWN_TRANSFORMS}, or the name that a format has for one of its own. */
+  transform: string;
+  /** Paths of names. */
+  columns: string[][];
+  /** Number of buckets, or the width to which values are cut. */
   argument: number | null;
 }
 
@@ -54,5 +59,5 @@ export function plainColumn(name: string, type: DataType, comment: string | null
 }
 
 export function identities(columns: readonly string[]): PartitionTransform[] {
-  return columns.map((column) => ({ transform: 'identity', column: [column], argument: null }));
+  return columns.map((column) => ({ transform: 'identity', columns: [[column]], argument: null }));
 }

@@ -62,6 +62,18 @@ describe('ddlOf', () => {
     );
   });
 
+  it('writes a transform that nobody knows by its name', async () => {
+    const table = recorded('spark');
+    const columns = await columnsOf(table, null, AbortSignal.timeout(60_000));
+    const partitioning = [
+      { transform: 'bucket', columns: [['a'], ['nest', 'a']], argument: 16 },
+      { transform: 'x); DROP', columns: [['v']], argument: null },
+    ];
+    expect(ddlOf(table, { ...columns, partitioning })).toContain(
+      '\nPARTITIONED BY (bucket(16, `a`, `nest`.`a`), `x); DROP`(`v`))\n',
+    );
+  });
+
   it('hides secrets', async () => {
     const serdeProperties = { url: 'jdbc:x://me:hunter2@host/db', dbtable: 't', PASSWORD: 'hunter2' };
     const properties = { ...recorded('csv').properties, 'fs.s3a.secret.key': 'hunter2' };

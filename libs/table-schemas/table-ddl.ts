@@ -2,12 +2,14 @@ import type { Table } from '../metastore-clients/metastore-client';
 import { locationOf } from './columns-of';
 import { commentSql, typeSql } from './data-type';
 import { assertExpression, assertOneStatement, literal, quotedName } from './sql-text';
-import type { PartitionTransform, TableColumn, TableColumns } from './table-columns';
+import { KNOWN_TRANSFORMS, type PartitionTransform, type TableColumn, type TableColumns } from './table-columns';
 import { TableSchemaError } from './table-schema-error';
 
 /** What Spark, too, hides of options and properties (`spark.redaction.regex`), for readers who may not use them. */
 const SECRET = /secret|password|passwd|token|access[._-]?key|credential|sas[._-]/i;
 const REDACTED = '*********(redacted)';
+
+const KNOWN = new Set<string>(KNOWN_TRANSFORMS);
 
 /**
  * One statement of Spark SQL that makes the table or view again, under the default settings of its parser. Throws
@@ -80,10 +82,11 @@ function hivePartitions(columns: readonly TableColumn[]): string {
 }
 
 function partitionsSql(partitioning: readonly PartitionTransform[]): string {
-  const terms = partitioning.map(({ transform, column, argument }) => {
-    const path = column.map(quotedName).join('.');
-    if (transform === 'identity') return path;
-    return `${transform}(${argument === null ? '' : `${argument}, `}${path})`;
+  const terms = partitioning.map(({ transform, columns, argument }) => {
+    const paths = columns.map((path) => path.map(quotedName).join('.'));
+    if (transform === 'identity') return paths.join(', ');
+    const name = KNOWN.has(transform) ? transform : quotedName(transform);
+    return `${name}(${[...(argument === null ? [] : [argument]), ...paths].join(', ')})`;
   });
   return terms.length > 0 ? `PARTITIONED BY (${terms.join(', ')})` : '';
 }
