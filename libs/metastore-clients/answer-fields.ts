@@ -57,8 +57,8 @@ export class AnswerFields {
     return time;
   }
 
-  flag(field: string): boolean {
-    const value = this.value(field) ?? false;
+  flag(field: string, otherwise = false): boolean {
+    const value = this.value(field) ?? otherwise;
     if (typeof value !== 'boolean') throw this.unusable(field, 'is neither true nor false');
     return value;
   }

@@ -49,6 +49,12 @@ export interface ColumnInfo {
   name: string;
   type: string;
   comment: string | null;
+  /** Where the metastore says so, Spark's JSON of the column or of its type: it has the names of fields as they were given. */
+  json?: string | null;
+  /** True where it is absent. */
+  nullable?: boolean;
+  /** Among all columns, those of partitions too; absent where the latter are the last. */
+  position?: number | null;
 }
 
 /** All that is known of a table: what its columns and its DDL are made from. */

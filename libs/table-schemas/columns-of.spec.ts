@@ -157,6 +157,48 @@ it("columns of Unity's tables are its own", async () => {
   expect(found.properties).toEqual({ 'delta.appendOnly': 'true' });
 });
 
+it("columns of Unity's tables have their places, NOT NULL and the names that Spark has given", async () => {
+  const field = (name: string, type: unknown) =>
+    JSON.stringify({ name, type, nullable: true, metadata: { comment: 'c' } });
+  const nested = { type: 'struct', fields: [{ name: 'firstName', type: 'string', nullable: false, metadata: {} }] };
+  const column = (name: string, position: number, type: string, json: string | null, nullable = true) => {
+    return { name, position, type, json, nullable, comment: null };
+  };
+  const found = await told({
+    ...recorded('csv'),
+    catalog: 'main',
+    inputFormat: null,
+    dataSourceFormat: 'PARQUET',
+    properties: {},
+    columns: [
+      column('id', 2, 'bigint', '"long"', false),
+      column('person', 3, 'struct<firstname:string>', field('person', nested)),
+      column(
+        'list',
+        4,
+        'array<struct<a:int>>',
+        '{"type":"array","elementType":{"type":"struct","fields":[{"name":"A","type":"integer"}]}}',
+      ),
+      column('price', 5, 'decimal(12,3)', 'no JSON'),
+      column('odd', 6, 'string', '"nonsense"'),
+    ],
+    partitionColumns: [column('country', 1, 'string', null), column('day', 0, 'date', field('day', 'date'))],
+  });
+  expect(found.columns.map(({ name, typeText, nullable, partition }) => [name, typeText, nullable, partition])).toEqual(
+    [
+      ['day', 'date', true, true],
+      ['country', 'string', true, true],
+      ['id', 'bigint', false, false],
+      ['person', 'struct<firstName:string>', true, false],
+      ['list', 'array<struct<A:int>>', true, false],
+      ['price', 'decimal(12,3)', true, false],
+      ['odd', 'string', true, false],
+    ],
+  );
+  expect(found.columns[0]?.comment).toBe('c');
+  expect(found.partitioning.flatMap(({ columns }) => columns)).toEqual([['country'], ['day']]);
+});
+
 it('columns of Delta and Iceberg need a secret for their files', async () => {
   const others: Record<string, string>[] = [
     { 'spark.sql.sources.provider': 'delta' },

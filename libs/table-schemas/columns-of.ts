@@ -1,8 +1,8 @@
-import type { Table } from '../metastore-clients/metastore-client';
+import type { ColumnInfo, Table } from '../metastore-clients/metastore-client';
 import { typeName, typeText, type DataType } from './data-type';
 import { readDeltaTable } from './delta-log';
 import { readIcebergTable } from './iceberg-metadata';
-import type { SchemaColumn } from './schema-json';
+import { parseColumnJson, type SchemaColumn } from './schema-json';
 import { type Bucketing, SparkProperties } from './spark-properties';
 import { identities, type PartitionTransform, plainColumn, type TableColumns, type TableKind } from './table-columns';
 import type { TableFiles } from './table-files';
@@ -160,15 +160,30 @@ function viewColumns(table: Table): TableColumns {
 }
 
 function metastoreColumns({ columns, partitionColumns }: Table): SchemaColumn[] {
-  return [...columns, ...partitionColumns].map(({ name, type, comment }) => plainColumn(name, readable(type), comment));
+  const place = ({ position }: ColumnInfo) => position ?? Infinity;
+  // Two that have no place keep their order.
+  const inOrder = [...columns, ...partitionColumns].sort((one, other) => place(one) - place(other) || 0);
+  return inOrder.map(metastoreColumn);
+}
+
+function metastoreColumn({ name, type, comment, json, nullable = true }: ColumnInfo): SchemaColumn {
+  const told = (json ?? null) === null ? null : orNull(() => parseColumnJson(json!, name));
+  const column = told?.type.kind === 'foreign' ? null : told;
+  if (column === null) return { ...plainColumn(name, readable(type), comment), nullable };
+  return { ...column, comment: comment ?? column.comment, nullable: nullable && column.nullable };
 }
 
 /** A type that cannot be read is shown as it is rather than that it hides the other columns. */
 function readable(text: string): DataType {
+  return orNull(() => parseTypeText(text)) ?? { kind: 'foreign', text };
+}
+
+/** Null for what cannot be read. */
+function orNull<T>(read: () => T): T | null {
   try {
-    return parseTypeText(text);
+    return read();
   } catch (error) {
-    if (error instanceof TableSchemaError && error.fault === 'malformed') return { kind: 'foreign', text };
+    if (error instanceof TableSchemaError && error.fault === 'malformed') return null;
     throw error;
   }
 }

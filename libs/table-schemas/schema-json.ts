@@ -42,9 +42,21 @@ export function textOf(value: Json | undefined): string | null {
 /** The columns of a schema as Spark writes it in JSON (Delta keeps it, too). Throws `malformed` or `too-large`. */
 export function parseSchemaJson(text: string): SchemaColumn[] {
   if (text.length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The schema of the table is too large.');
-  const schema = parseJson(text, 'The schema of the table');
-  const reader = new SchemaReader();
-  return reader.fieldsOf(schema, 0).map(({ field, metadata }) => ({
+  return columnsOfSchema(parseJson(text, 'The schema of the table'));
+}
+
+/** A column as Spark writes it in JSON, or only its type; `name` is of the column. Throws `malformed` or `too-large`. */
+export function parseColumnJson(text: string, name: string): SchemaColumn {
+  if (text.length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The type of a column is too large.');
+  const json = parseJson(text, 'The type of a column');
+  const isColumn = typeof json === 'object' && json !== null && !Array.isArray(json) && 'name' in json;
+  const field: Json = isColumn ? { ...json, name } : { name, type: json };
+  const [column] = columnsOfSchema({ fields: [field] });
+  return column ?? fail(json);
+}
+
+function columnsOfSchema(schema: Json): SchemaColumn[] {
+  return new SchemaReader().fieldsOf(schema, 0).map(({ field, metadata }) => ({
     ...field,
     type: rawType(metadata) ?? field.type,
     defaultSql: textOf(metadata['CURRENT_DEFAULT']),

@@ -125,6 +125,11 @@ describe('ddlOf', () => {
     });
   });
 
+  it('refuses a metric view, whose text is YAML', async () => {
+    const table = { ...recorded('view'), tableType: 'METRIC_VIEW', viewText: 'version: 0.1\nsource: main.sales' };
+    await expect(ddl(table)).rejects.toMatchObject({ fault: 'unsupported' });
+  });
+
   it('refuses texts that are more than one', async () => {
     await expect(ddl({ ...recorded('view'), viewText: 'SELECT 1; DROP TABLE x' })).rejects.toThrow('not one statement');
     const table = recorded('spark');

@@ -28,7 +28,14 @@ export function ddlOf(table: Table, columns: TableColumns): string {
   return parts.filter(Boolean).join('\n');
 }
 
-function viewSql(target: string, { viewText }: Table, { columns, comment, properties }: TableColumns): string[] {
+function viewSql(
+  target: string,
+  { viewText, tableType }: Table,
+  { columns, comment, properties }: TableColumns,
+): string[] {
+  // Its text is YAML.
+  if (tableType?.toUpperCase() === 'METRIC_VIEW')
+    throw new TableSchemaError('unsupported', 'Spark cannot make a metric view.');
   if (!viewText) throw new TableSchemaError('missing', 'The metastore does not tell the text of the view.');
   assertOneStatement(viewText, 'The text of the view');
   const names = columns.map((column) => `${quotedName(column.name)}${commentSql(column.comment)}`);

@@ -41,10 +41,11 @@ describe('metastores', () => {
     ]);
     s3 = await MemoryS3.start();
     s3.put('warehouse', 'present', Buffer.from('x'));
+    const semi = { ...fakeUnityTable('semi'), columns: [{ name: 'v', type_text: 'variant', type_json: '"variant"' }] };
     unity = await FakeUnity.start({
       token: TOKEN,
       catalogs: {
-        main: { schemas: { crm: { tables: TABLES.map((name) => fakeUnityTable(name, 2)) }, empty: {} } },
+        main: { schemas: { crm: { tables: [...TABLES.map((name) => fakeUnityTable(name, 2)), semi] }, empty: {} } },
         side: { schemas: {} },
         hidden: { schemas: { crm: {} } },
       },
@@ -190,6 +191,15 @@ describe('metastores', () => {
       });
       expect(names(await browse(id, 'functions'))).toEqual([]);
       expect(names(await browse(id, 'volumes', { schema_name: 'crm' }))).toEqual([]);
+    });
+
+    it('tell the DDL of the other tables where one has a type that Spark lacks', async () => {
+      const id = await openUnity();
+      const ddl = (...cached: string[]) => browse(id, 'table_ddl', { cached_tables: cached.join() });
+      const [one, two] = done(await ddl('crm.semi', 'crm.t_001'));
+      expect(one['crm.semi']).toMatch(/^-- The table .*Spark has no type variant/);
+      expect(two['crm.t_001']).toMatch(/^CREATE TABLE/);
+      expect((await ddl('crm.semi')).status).toBe(400);
     });
 
     it('are asked once, and anew for who wants that', async () => {

@@ -14,7 +14,6 @@ import type {
 } from '../metastore-client';
 
 interface UnityColumn extends ColumnInfo {
-  position: number | null;
   /** Null for a column that is no partition. */
   partitionIndex: number | null;
 }
@@ -47,7 +46,7 @@ export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
 /** Throws like {@link readDescribed}. */
 export function readTable(table: AnswerFields, ref: TableRef): Table {
   const info = readDescribed(table, ref);
-  const columns = inOrder(table.list('columns', 'column', readColumn), ({ position }) => position);
+  const columns = inOrder(table.list('columns', 'column', readColumn), ({ position }) => position ?? null);
   const isPartition = ({ partitionIndex }: UnityColumn) => partitionIndex !== null;
   const partitions = inOrder(columns.filter(isPartition), ({ partitionIndex }) => partitionIndex);
   return {
@@ -107,16 +106,24 @@ export function readVolume(volume: AnswerFields, { catalog, schema }: SchemaRef)
 function readColumn(column: AnswerFields): UnityColumn {
   return {
     name: column.name('name'),
-    // Of a column made by a client that gave no text there is only the name of its type.
-    type: column.content('type_text') ?? column.text('type_name')?.toLowerCase() ?? '',
+    type: column.content('type_text') ?? typeByName(column),
     comment: column.text('comment'),
+    json: column.content('type_json'),
+    nullable: column.flag('nullable', true),
     position: column.integer('position'),
     partitionIndex: column.integer('partition_index'),
   };
 }
 
-function columnInfo({ name, type, comment }: UnityColumn): ColumnInfo {
-  return { name, type, comment };
+/** Of a column made by a client that gave no text. */
+function typeByName(column: AnswerFields): string {
+  const name = column.text('type_name')?.toLowerCase() ?? '';
+  const precision = column.integer('type_precision') ?? 0;
+  return name === 'decimal' && precision > 0 ? `decimal(${precision},${column.integer('type_scale') ?? 0})` : name;
+}
+
+function columnInfo({ partitionIndex: _index, ...column }: UnityColumn): ColumnInfo {
+  return column;
 }
 
 /** Those without a place stay behind the others, as they came. */

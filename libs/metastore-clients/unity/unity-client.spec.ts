@@ -152,6 +152,21 @@ describe('UnityClient', () => {
       expect(described[0]).toMatchObject({ tableType: 'MANAGED', owner: 'ada@example.org' });
     });
 
+    it('columns with the JSON of their types, NOT NULL, and decimals without a text', async () => {
+      const all = catalogs();
+      const json = '{"name":"id","type":"long","nullable":false,"metadata":{}}';
+      const columns = [
+        { name: 'id', type_text: 'bigint', type_json: json, nullable: false, position: 0 },
+        { name: 'price', type_text: '', type_name: 'DECIMAL', type_precision: 12, type_scale: 3, position: 1 },
+      ];
+      all['main']!.schemas['sales']!.tables = [{ ...fakeUnityTable('Orders'), columns }];
+      const client = await start({ catalogs: all });
+      expect((await client.readTable({ ...SCHEMA, table: 'Orders' }, NEVER))?.columns).toMatchObject([
+        { name: 'id', json, nullable: false },
+        { name: 'price', type: 'decimal(12,3)', nullable: true },
+      ]);
+    });
+
     it('a table with its columns in order, its partitions apart', async () => {
       const all = catalogs();
       const column = (name: string, position: number, partition_index: number | null) => {
@@ -165,7 +180,9 @@ describe('UnityClient', () => {
       const view = { ...fakeUnityTable('seen', 0), table_type: 'VIEW', view_definition: 'SELECT 1', columns: null };
       all['main']!.schemas['sales']!.tables = [orders, { ...view, storage_location: null, properties: null }];
       const client = await start({ catalogs: all });
-      const info = (name: string) => ({ name, type: `${name}_type`, comment: `of ${name}` });
+      const info = (name: string, position: number) => {
+        return { name, type: `${name}_type`, comment: `of ${name}`, json: null, nullable: true, position };
+      };
       expect(await client.readTable({ ...SCHEMA, table: 'Orders' }, NEVER)).toEqual({
         ...SCHEMA,
         name: 'Orders',
@@ -176,8 +193,8 @@ describe('UnityClient', () => {
         updatedAt: 1_700_000_060_000,
         updatedBy: 'bob@example.org',
         comment: 'All of them',
-        columns: [info('a'), info('b')],
-        partitionColumns: [info('country'), info('day')],
+        columns: [info('a', 0), info('b', 1)],
+        partitionColumns: [info('country', 2), info('day', 3)],
         location: 's3://warehouse/Orders',
         dataSourceFormat: 'DELTA',
         inputFormat: null,

@@ -86,7 +86,7 @@ export class UnityClient implements MetastoreClient {
   }
 
   listTables(schema: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
-    // The open server takes no notice of these and tells the columns of all tables.
+    // Nobody reads them in a list. Servers that do not know these parameters tell them all the same.
     const without = { omit_columns: 'true', omit_properties: 'true' };
     return this.list('tables', { ...inSchema(schema), ...without }, signal, (entry) => readTableInfo(entry, schema));
   }

@@ -6,7 +6,7 @@ import { DomainError, type ErrorKind } from '../../platform/errors/domain-error'
 /** What the failures of a metastore are to a client: a wrong configuration, or the metastore's own trouble. */
 const KINDS: Record<MetastoreFault, ErrorKind> = {
   unreachable: 'upstream',
-  timeout: 'upstream',
+  timeout: 'unavailable',
   denied: 'invalid',
   missing: 'not-found',
   unsupported: 'invalid',

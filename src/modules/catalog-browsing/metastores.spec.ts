@@ -63,7 +63,10 @@ describe('Metastores', () => {
 
   it('asks a metastore that does not answer no more for a while, and other metastores still', async () => {
     for (let count = 0; count < 5; count += 1) {
-      await expect(metastores.call(access('a'), silent)).rejects.toMatchObject({ code: 'METASTORE.TIMEOUT' });
+      await expect(metastores.call(access('a'), silent)).rejects.toMatchObject({
+        kind: 'unavailable',
+        code: 'METASTORE.TIMEOUT',
+      });
     }
     const work = jest.fn(fine);
     await expect(metastores.call(access('a'), work)).rejects.toMatchObject({

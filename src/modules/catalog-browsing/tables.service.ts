@@ -6,7 +6,7 @@ import { StoreTableFiles } from '../../../libs/table-schemas/store-table-files';
 import type { TableColumns } from '../../../libs/table-schemas/table-columns';
 import { ddlOf } from '../../../libs/table-schemas/table-ddl';
 import type { TableFiles } from '../../../libs/table-schemas/table-files';
-import { invalid, notFound } from '../../platform/errors/domain-error';
+import { DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { catalogOf, schemaOf } from './browsing.service';
 import { type Browser, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
 import type { BrowseColumn, BrowseColumnsQuery } from './dto/browse.dto';
@@ -41,16 +41,31 @@ export class TablesService {
     }));
   }
 
-  /** The statement that makes each table, by its name as it was asked for. */
+  /**
+   * The statement that makes each table, by its name as it was asked for. Where there are several, one that no statement makes
+   * has a comment with the reason in its place.
+   */
   async ddl(browser: Browser, names: readonly string[]): Promise<Record<string, string>[]> {
     const open = await this.catalogs.open(browser);
     const wanted = names.map((name) => [name, refOf(open, name)] as const);
     const entries: Record<string, string>[] = [];
     for (let from = 0; from < wanted.length; from += TABLES_AT_ONCE) {
       const some = wanted.slice(from, from + TABLES_AT_ONCE);
-      entries.push(...(await Promise.all(some.map(async ([name, ref]) => ({ [name]: await this.ddlOf(open, ref) })))));
+      const isAlone = wanted.length === 1;
+      entries.push(
+        ...(await Promise.all(some.map(async ([name, ref]) => ({ [name]: await this.shownDdl(open, ref, isAlone) })))),
+      );
     }
     return entries;
+  }
+
+  private async shownDdl(open: OpenCatalog, ref: TableRef, isAlone: boolean): Promise<string> {
+    try {
+      return await this.ddlOf(open, ref);
+    } catch (error) {
+      if (isAlone || !(error instanceof DomainError) || error.code !== 'TABLE.UNSUPPORTED') throw error;
+      return `-- ${error.message.replaceAll(/\s+/g, ' ')}`;
+    }
   }
 
   private async ddlOf(open: OpenCatalog, ref: TableRef): Promise<string> {
