@@ -10,7 +10,7 @@ export type BrokenBound = keyof JsonBounds;
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 
-/** What is known of a JSON text before it is parsed: the bound that it exceeds, or else how many keys it has. */
+/** The structure of a JSON text that is not parsed yet: the bound that it exceeds, or else the number of its keys. */
 export type Structure = { broken: BrokenBound } | { keys: number };
 
 /** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */

@@ -12,7 +12,7 @@ export interface DataOutput {
   /** By media type: texts, but JSON values where the type is one of JSON. */
   data: JsonObject;
   metadata: JsonObject;
-  /** Of an `execute_result` alone. */
+  /** Only an `execute_result` has one. */
   execution_count?: number | null;
 }
 

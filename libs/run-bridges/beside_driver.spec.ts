@@ -46,7 +46,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     const named = Object.fromEntries(Object.entries(entries).map(([name, list]) => [`${folder}/${name}`, list]));
     execFileSync('python3', ['-c', PACK], { input: JSON.stringify(named) });
   };
-  /** What the run says that begins in the working directory. */
+  /** Starts the run in the working directory and returns its status and output. */
   const begun = (wanted: { files?: [string, string][]; archives?: [string, string][] }, script: string) => {
     const staged = (list: [string, string][] = []) => list.map(([file, name]) => [`${folder}/${file}`, name]);
     writeFileSync(

@@ -11,7 +11,7 @@ describe('driverPython', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** What is in both logs after Java, played by a shell, has started a program with its streams joined. */
+  /** Returns both logs after a shell, in the place of Java, has started a program with its streams joined. */
   function started(python: string): { status: number | null; out: string; err: string } {
     const { file } = driverPython(python, `${folder}/driver-python`);
     writeFileSync(file.path, file.content, { mode: 0o700 });

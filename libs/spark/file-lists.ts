@@ -2,20 +2,20 @@ import type { RunFile } from '../contracts/agent-protocol';
 import { SubmitError } from './submit-error';
 
 /**
- * What divides Spark's lists of files, names a fragment of a URI, or is a pattern or a scheme to Hadoop: spark-submit looks for
- * another file than the one that is named, and passes over it silently if it is a pattern.
+ * Characters that Spark or Hadoop would interpret: a comma divides lists, `#` begins the fragment of a URI, a colon ends a
+ * scheme, and the others make a pattern. spark-submit would look for another file, and ignores a pattern without a match.
  */
-const MEANT = /[,#:*?[\]{}\\]/g;
+const SPECIAL = /[,#:*?[\]{}\\]/g;
 const PATTERN = /[*?[{]/;
 
 /** Whether spark-submit can be given the path of a file as it is. */
 export function isPlain(path: string): boolean {
-  return path.search(MEANT) < 0;
+  return path.search(SPECIAL) < 0;
 }
 
-/** A name in which nothing means something to Spark, for files that nobody looks up by their names. */
+/** A name without special characters, for a file that nobody looks up by its name. */
 export function plainName(name: string): string {
-  return name.replace(MEANT, '_');
+  return name.replace(SPECIAL, '_');
 }
 
 /** The address of a file on the node, which Spark reads back to the same path. */

@@ -19,7 +19,7 @@ py4j.protocol.Py4JJavaError: An error occurred while calling z:org.apache.spark.
 \tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2856)
 `;
 
-/** What follows the last word of a Python driver that had a session. */
+/** Spark logs this after the last line of a Python driver that had a session. */
 const FAREWELL = `26/11/26 14:41:19 INFO SparkContext: Invoking stop() from shutdown hook
 26/11/26 14:41:19 INFO ShutdownHookManager: Deleting directory /tmp/spark-1
 `;

@@ -92,13 +92,14 @@ function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string
   return `The ${isInStdout ? 'stdout' : 'stderr'} log has the traceback.`;
 }
 
-/** What the program that serves says of its end; of a Spark that ended beside it, the log may say that it lacked memory. */
+/** A program that serves says why it ends. If Spark ended first, the log may show that it ran out of memory. */
 function servingEnded({ end, output }: Seen): RunEnd | null {
   if (end.kind !== 'function' && end.kind !== 'thrift') return null;
   const said = lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm);
   const [isOfSpark, code] =
     /^the (?:JVM of Spark has ended(?: with exit code (\d+))?|SparkContext has stopped)/.exec(said ?? '') ?? [];
-  const lack = isOfSpark === undefined ? null : outOfMemory({ ...end, exitCode: Number(code) }, output, null);
+  const exitCode = code === undefined ? null : Number(code);
+  const lack = isOfSpark === undefined ? null : outOfMemory({ ...end, exitCode }, output, null);
   return because('OUT_OF_MEMORY', lack) ?? because('APPLICATION_FAILED', said);
 }
 

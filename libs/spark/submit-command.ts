@@ -447,8 +447,8 @@ function clusterProperties(sparkSecret: string | null): [string, string][] {
 }
 
 /**
- * What puts files and archives that were fetched into the working directory before the run begins: Spark does so for executors, but
- * in local mode it has none, and the Python of a driver can be in an archive.
+ * The command that puts fetched files and archives into the working directory before the run begins. Spark does that for
+ * executors only: in local mode there are none, and an archive may hold the Python of the driver.
  */
 function besideDriver(
   { files, archives }: RunSpec,

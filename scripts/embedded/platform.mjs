@@ -88,11 +88,9 @@ export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime
 function writeEnvironmentFile({ runtimeDir, root, env }) {
   const file = join(runtimeDir, 'quickstart.env');
   const known = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm);
-  const lines = Array.from(known, ([, name]) => /** @type {const} */ ([name, env[name ?? '']]))
-    .filter(([, value]) => value !== undefined)
-    // Within single quotes Node takes a value as it is.
-    .map(([name, value]) => `${name}='${value}'\n`);
-  writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });
+  const names = Array.from(known, ([, name = '']) => name).filter((name) => env[name] !== undefined);
+  // Within single quotes Node takes a value as it is.
+  writeFileSync(`${file}.new`, names.map((name) => `${name}='${env[name]}'\n`).join(''), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 

@@ -5,7 +5,7 @@ import { MIGRATIONS } from './migrations';
 /** Migrations up to this one were released together, as the first ones; the rules are for those after it. */
 const FIRST_RELEASE_ENDS_WITH = 'BlockedOffers1795520000000';
 
-/** What a migration may do in spite of a rule, as `Migration: rule`, and why. */
+/** Exceptions to the rules, as `Migration: rule`, each with its reason. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
 /** Tables that may have millions of rows. */

@@ -103,7 +103,8 @@ describe('what the time brings', () => {
   it('what was kept for a week is deleted', async () => {
     await dataSource.query('DELETE FROM outbox_messages');
     await dataSource.query(
-      `INSERT INTO outbox_messages (job_name, payload, correlation_id, sent_at) VALUES ('job', '{}', 'test', platform_now())`,
+      `INSERT INTO outbox_messages (job_name, payload, correlation_id, sent_at)
+       VALUES ('job', '{}', 'test', platform_now()), ('job of another release', '{}', 'test', NULL)`,
     );
     await dataSource.query(
       `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES (1, 'key', 'operation', 'hash')`,
@@ -117,7 +118,7 @@ describe('what the time brings', () => {
       return counted;
     };
     await setClock(dataSource, '6 days 23 hours');
-    expect(await left()).toEqual({ messages: 1, keys: 1 });
+    expect(await left()).toEqual({ messages: 2, keys: 1 });
     await setClock(dataSource, '7 days 1 hour');
     expect(await left()).toEqual({ messages: 0, keys: 0 });
   });

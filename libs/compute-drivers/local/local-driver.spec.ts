@@ -225,7 +225,7 @@ describe('LocalDriver', () => {
     await expect(driver.revive(ref('a'), context)).rejects.toMatchObject(refusal);
     await expect(driver.start(ref('b'), context)).rejects.toMatchObject(refusal);
     expect(processes()).toEqual([]);
-    // What it was is kept: it comes back with the Spark.
+    // The node is kept, so that it can start again once its Spark is back.
     expect(await driver.describe(refs('b'))).toMatchObject([{ state: 'stopped' }]);
   });
 

@@ -42,7 +42,7 @@ export class HiveAuthentication {
   }
 }
 
-/** What a server is sent of a login before it has said anything. */
+/** The part of a login that is sent before the server has said anything. */
 function textsOf(login: HiveLogin): [string, string][] {
   switch (login.kind) {
     case 'none':

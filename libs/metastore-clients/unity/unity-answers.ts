@@ -115,7 +115,7 @@ function readColumn(column: AnswerFields): UnityColumn {
   };
 }
 
-/** Of a column made by a client that gave no text. */
+/** The type of a column whose client gave no `type_text`. */
 function typeByName(column: AnswerFields): string {
   const name = column.text('type_name')?.toLowerCase() ?? '';
   const precision = column.integer('type_precision') ?? 0;

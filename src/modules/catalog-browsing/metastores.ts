@@ -94,8 +94,11 @@ function isSilence(error: Error): boolean {
 @Injectable()
 export class Metastores implements OnApplicationShutdown {
   private readonly clients = new LRUCache<string, KeptClient>({ ...KEPT, dispose: (client) => client.leave() });
-  private readonly guards = new LRUCache<number, FairBulkhead>(GUARDS);
-  private readonly paths = new LRUCache<string, Path>(PATHS);
+  private readonly guards = new LRUCache<number, FairBulkhead>({
+    ...GUARDS,
+    memoMethod: () => new FairBulkhead(CATALOG_CALLS),
+  });
+  private readonly paths = new LRUCache<string, Path>({ ...PATHS, memoMethod: () => new Path() });
   private readonly calls = new FairBulkhead(ALL_CALLS);
 
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
@@ -111,8 +114,8 @@ export class Metastores implements OnApplicationShutdown {
     work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { userId } = access;
-    const calls = kept(this.guards, access.catalogId, () => new FairBulkhead(CATALOG_CALLS));
-    const path = kept(this.paths, access.key, () => new Path());
+    const calls = this.guards.memo(access.catalogId);
+    const path = this.paths.memo(access.key);
     try {
       return await calls.run(String(userId), () =>
         this.calls.run(access.tenantId, () => path.breaker.execute(() => this.clientOf(access).use(within(work)))),
@@ -139,14 +142,6 @@ export class Metastores implements OnApplicationShutdown {
     opening.catch(() => this.clients.peek(key) === client && this.clients.delete(key));
     return client;
   }
-}
-
-function kept<K extends number | string, V extends object>(all: LRUCache<K, V>, key: K, make: () => V): V {
-  const known = all.get(key);
-  if (known) return known;
-  const made = make();
-  all.set(key, made);
-  return made;
 }
 
 function within<T>(work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>) {
