@@ -1,4 +1,5 @@
 import { SaxesParser } from 'saxes';
+import { withoutByteOrderMark } from '../json/byte-order-mark';
 import { assertFileSize, ConfigurationFileError } from './configuration-file';
 
 const MAX_PROPERTIES = 2000;
@@ -41,7 +42,7 @@ class SiteReader {
   }
 
   read(text: string): Map<string, string> {
-    this.parser.write(text.replace(/^\uFEFF/, '')).close();
+    this.parser.write(withoutByteOrderMark(text)).close();
     return this.properties;
   }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { shellScript } from '../spark/source-text';
+import { shellScript } from '../spark/shell-script';
 import type { BoundedLog } from './bounded-log';
 import { readJson, writeJson } from './files';
 import { identify, killSession, type NodeOwner, type ProcessId } from './processes';

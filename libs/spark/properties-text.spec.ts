@@ -5,6 +5,11 @@ describe('propertyKeys', () => {
     expect(propertyKeys('# a=1\n! b\n\n c = 2\nd:3\r\ne f')).toEqual(['c', 'd', 'e']);
   });
 
+  it('passes over a byte order mark', () => {
+    expect(propertyKeys('\uFEFFa=1')).toEqual(['a']);
+    expect(withoutProperties('\uFEFFa=1\nb=2', (key) => key === 'b')).toBe('a=1');
+  });
+
   it('takes no part of a value for a key', () => {
     expect(propertyKeys('a=1\\\nb=2\nc=3\\\\\nd=4\n# e\\\nf=5')).toEqual(['a', 'c', 'd', 'f']);
   });

@@ -1,4 +1,4 @@
-import { withoutMark } from './source-text';
+import { withoutByteOrderMark } from '../json/byte-order-mark';
 
 const COMMENT_OR_BLANK = /^\s*(?:[#!]|$)/;
 
@@ -31,7 +31,7 @@ export function withoutProperties(text: string, isLeftOut: (key: string) => bool
 function settings(text: string): { key: string | null; lines: string[] }[] {
   const found: { key: string | null; lines: string[] }[] = [];
   let goesOn = false;
-  for (const line of withoutMark(text).split(/\r\n|\r|\n/)) {
+  for (const line of withoutByteOrderMark(text).split(/\r\n|\r|\n/)) {
     const isComment: boolean = !goesOn && COMMENT_OR_BLANK.test(line);
     if (goesOn) found.at(-1)?.lines.push(line);
     else found.push({ key: isComment ? null : (line.trimStart().split(/[=:\s]/, 1)[0] ?? ''), lines: [line] });

@@ -1,4 +1,4 @@
-import { withoutMark } from './source-text';
+import { withoutByteOrderMark } from '../json/byte-order-mark';
 
 /** A file the agent writes into a run's folder before it starts the run. */
 export interface GeneratedFile {
@@ -30,7 +30,7 @@ export function scalaReplFiles(
   return {
     script,
     files: [
-      { path: sourceFile, content: withoutMark(source) },
+      { path: sourceFile, content: withoutByteOrderMark(source) },
       { path: script, content: driverScript({ ...paths, sourceFile, args }) },
     ],
   };

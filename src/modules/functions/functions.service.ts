@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { exactJson } from '../../../libs/json/exact-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
+import { behindByteOrderMark } from '../../../libs/json/byte-order-mark';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
 import { API_PREFIX } from '../../platform/http/openapi';
@@ -50,7 +51,8 @@ export class FunctionsService {
         },
       );
     }
-    const text = body.length === 0 ? Buffer.from('null') : body;
+    const given = behindByteOrderMark(body);
+    const text = given.length === 0 ? Buffer.from('null') : given;
     if (!(await this.json.isJson(scope.tenantId, text)))
       throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
     const seconds = timeoutSeconds(run);

@@ -11,6 +11,10 @@ describe('messages of clients', () => {
     expect(readClientMessage(JSON.stringify(beside))).toMatchObject(expected);
   });
 
+  it('execute a text without its byte order mark', () => {
+    expect(readClientMessage(message({ content: { code: '\uFEFF1' } }))?.message.content).toMatchObject({ code: '1' });
+  });
+
   it('ask nobody for input, whatever they say', () => {
     const asked = readClientMessage(message({ content: { code: '1', allow_stdin: true, silent: 'yes' } }));
     expect(asked?.message.content).toEqual({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
 import { exactJson } from '../../../libs/json/exact-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
+import { withoutByteOrderMark } from '../../../libs/json/byte-order-mark';
 import { invalid } from '../../platform/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
 
@@ -95,7 +96,7 @@ function executeContent(given: Json): Json {
   const { code, silent, store_history: storeHistory, user_expressions: expressions, stop_on_error: stops } = given;
   if (typeof code !== 'string') throw malformed('An execute_request needs code, a text.');
   return {
-    code,
+    code: withoutByteOrderMark(code),
     silent: silent === true,
     store_history: storeHistory !== false,
     user_expressions: objectOf(expressions) ?? {},

@@ -1,10 +1,6 @@
-import { shellScript, withoutMark } from './source-text';
+import { shellScript } from './shell-script';
 
-describe('source texts of Windows', () => {
-  it('lose the byte order mark at their beginning only', () => {
-    expect(withoutMark('\uFEFFval a = "\uFEFF"\r\n')).toBe('val a = "\uFEFF"\r\n');
-  });
-
+describe('shellScript', () => {
   it.each([
     ['\uFEFF#!/bin/bash\r\nset -e\r\necho booted\r\n', '#!/bin/bash\nset -e\necho booted\n'],
     ['set -e\r\nprintf "a\\r\\n"', 'set -e\nprintf "a\\r\\n"'],

@@ -1,0 +1,14 @@
+/** Editors on Windows begin files with it; nobody sees it, and no language has it. */
+const MARK = '\uFEFF';
+const MARK_BYTES = Buffer.from(MARK);
+
+/** The text without a byte order mark at its beginning. */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith(MARK) ? text.slice(MARK.length) : text;
+}
+
+/** The bytes behind a byte order mark of UTF-8 at their beginning; not a copy. */
+export function behindByteOrderMark(bytes: Buffer): Buffer {
+  const { length } = MARK_BYTES;
+  return bytes.subarray(0, length).equals(MARK_BYTES) ? bytes.subarray(length) : bytes;
+}
