@@ -15,80 +15,11 @@ LONGEST_CELL = 10_000
 LONGEST_TABLE = 1024 * 1024
 
 
-def statements(text):
-    """The statements of a text with the lines that they begin at, divided at semicolons outside of quotes and comments."""
-    found = []
-    begin = 0
-    at = 0
-    while at < len(text):
-        two = text[at : at + 2]
-        if two == "--":
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif two == "/*":
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-        elif text[at] in "'\"`":
-            at = behind_quote(text, at)
-        else:
-            if text[at] == ";":
-                found.append((begin, text[begin:at]))
-                begin = at + 1
-            at += 1
-    found.append((begin, text[begin:]))
-    numbered = []
-    line = 1
-    counted = 0
-    for begin, statement in found:
-        start = begin + len(statement) - len(statement.lstrip())
-        line += text.count("\n", counted, start)
-        counted = start
-        if without_comments(statement).strip():
-            numbered.append((line, statement.strip()))
-    return numbered
-
-
-def behind_quote(text, at):
-    quote = text[at]
-    at += 1
-    while at < len(text):
-        if text[at] == "\\" and quote != "`":
-            at += 2
-        elif text[at] == quote:
-            return at + 1
-        else:
-            at += 1
-    return at
-
-
-def without_comments(text):
-    kept = []
-    at = 0
-    while at < len(text):
-        two = text[at : at + 2]
-        if two == "--":
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif two == "/*":
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-        else:
-            kept.append(text[at])
-            at += 1
-    return "".join(kept)
-
-
-def shown(value):
-    text = "NULL" if value is None else str(value)
-    return text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "…"
-
-
 def tables(columns, rows):
-    """The rows as a table of text and one of HTML, and how many of them are in it."""
+    """The rows, which are texts, as a table of text and one of HTML, and how many of them are in it."""
     texts = []
     size = 0
-    for row in rows:
-        cells = [shown(value) for value in row]
+    for cells in rows:
         # Markup, and the width of the columns, come on top.
         size += sum(len(cell) for cell in cells) * 2 + 20 * len(cells)
         if size > LONGEST_TABLE and texts:
@@ -105,6 +36,16 @@ def tables(columns, rows):
         "".join(row_of(row, "td") for row in texts),
     )
     return "\n".join(plain), markup, len(texts)
+
+
+def texts_of(frame):
+    """The names of the columns, and behind them the first rows as Spark itself shows them: in the time zone of the session."""
+    # Only importable once the session has begun.
+    from pyspark.rdd import _load_from_socket
+    from pyspark.serializers import BatchedSerializer, CPickleSerializer
+
+    served = frame._jdf.getRowsToPython(MOST_ROWS, LONGEST_CELL)
+    return list(_load_from_socket(served, BatchedSerializer(CPickleSerializer())))
 
 
 class SqlKernel(Kernel):
@@ -124,7 +65,10 @@ class SqlKernel(Kernel):
         position = (0, 0)
         try:
             session = self.spark()
-            for number, (line, statement) in enumerate(statements(code), 1):
+            # Only importable once the session has begun.
+            from sql_statements import statements
+
+            for number, (line, _, statement) in enumerate(statements(session._jvm, code), 1):
                 position = (number, line)
                 self.show(session.sql(statement), silent)
         except KeyboardInterrupt as error:
@@ -148,9 +92,10 @@ class SqlKernel(Kernel):
         return session
 
     def show(self, frame, silent):
-        columns = frame.columns
-        rows = frame.take(MOST_ROWS + 1)
-        if silent or not columns:
+        if not frame.columns:
+            return
+        columns, *rows = texts_of(frame)
+        if silent:
             return
         plain, markup, count = tables(columns, rows[:MOST_ROWS])
         if count < len(rows):

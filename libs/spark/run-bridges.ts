@@ -19,17 +19,16 @@ export interface BridgeCommand {
  * @param options what `spark-submit` is called with
  */
 export function bridgeCommand(
-  [program, ...words]: [string, ...string[]],
+  [name, ...words]: [string, ...string[]],
   options: readonly string[],
   { runtime, paths }: { runtime: { python: string }; paths: { generated: string } },
 ): BridgeCommand {
-  const folder = `${paths.generated}/bridge`;
+  const { program, files } = bridgeFiles(name, paths.generated);
   return {
-    argv: [runtime.python, `${folder}/${program}`, ...words],
+    argv: [runtime.python, program, ...words],
     // PySpark divides it as a shell would.
     env: { PYSPARK_SUBMIT_ARGS: [...options.map(quoted), 'pyspark-shell'].join(' ') },
-    // The sandbox of a run sees nothing of the agent's own folder.
-    files: Object.entries(programs()).map(([name, content]) => ({ path: `${folder}/${name}`, content })),
+    files,
   };
 }
 
@@ -38,6 +37,14 @@ export function bridgeProgram(name: string, generated: string): GeneratedFile {
   const content = programs()[name];
   if (content === undefined) throw new Error(`There is no program ${name}.`);
   return { path: `${generated}/bridge/${name}`, content };
+}
+
+/** The path of a program of `run-bridges`, and the files that make it up. */
+export function bridgeFiles(name: string, generated: string): { program: string; files: GeneratedFile[] } {
+  // The sandbox of a run sees nothing of the agent's own folder.
+  const folder = `${generated}/bridge`;
+  const files = Object.entries(programs()).map(([file, content]) => ({ path: `${folder}/${file}`, content }));
+  return { program: `${folder}/${name}`, files };
 }
 
 function programs(): Readonly<Record<string, string>> {

@@ -81,15 +81,10 @@ Time taken: 1.508 seconds, Fetched 1 row(s)
 Time taken: 0.069 seconds
 `;
 
-/** The file has a line \`-- c\` after the comment; Spark drops it. */
 const UNPARSED = `
-[PARSE_SYNTAX_ERROR] Syntax error at or near 'range'.(line 7, pos 24)
+[PARSE_SYNTAX_ERROR] Syntax error at or near 'range'.(line 3, pos 24)
 
 == SQL ==
-
-/* a
-;b */
-
 SELECT id,
 
   concat('x;y', id) FRO range(3) WHERE a > '^^^'
@@ -237,7 +232,7 @@ describe('classifyEnd', () => {
       },
       'error',
       'SQL_ERROR',
-      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found (line 2 pos 5, counted from the semicolon before the statement, without lines of -- comments). Correct the statement.',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found (line 2 pos 5 of the statement). Correct the statement.',
     ],
     [
       'an application file that is not there',
@@ -503,23 +498,24 @@ describe('classifyEnd', () => {
   });
 
   describe('of a SQL job', () => {
-    const COUNTED = 'counted from the semicolon before the statement, without lines of -- comments';
-    const sql = (said: string) => end('sql', 1, { stdoutTail: '1\n', stderrTail: `${SQL_BEGIN}${said}` }).message;
+    const FAILED = 'Statement 3, which begins in line 5 pos 10, failed.\n';
+    const sql = (said: string, failed = FAILED) =>
+      end('sql', 1, { stdoutTail: '1\n', stderrTail: `${SQL_BEGIN}${said}${failed}` }).message;
 
-    it('names a statement that cannot be analysed by its number', () => {
+    it('names a statement that cannot be analysed by its number, and the place in the text of the job', () => {
       const said = `[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`].; line 3 pos 7;
 'Project ['nope]
 +- Range (0, 3, step=1, splits=None)
 
 `;
       expect(sql(said)).toBe(
-        `Statement 3: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`] (line 3 pos 7, ${COUNTED}). Correct the statement.`,
+        `Statement 3: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`] (line 7 pos 7). Correct the statement.`,
       );
     });
 
-    it('quotes one that cannot be parsed, without the comments before it', () => {
+    it('quotes one that cannot be parsed', () => {
       expect(sql(UNPARSED)).toBe(
-        `Statement 3 (SELECT id, concat('x;y', id) FRO range(3) WHERE a > '^^^'): [PARSE_SYNTAX_ERROR] Syntax error at or near 'range' (line 7 pos 24, ${COUNTED}). Correct the statement.`,
+        `Statement 3 (SELECT id, concat('x;y', id) FRO range(3) WHERE a > '^^^'): [PARSE_SYNTAX_ERROR] Syntax error at or near 'range' (line 7 pos 24). Correct the statement.`,
       );
     });
 
@@ -531,17 +527,28 @@ describe('classifyEnd', () => {
 
     it('names one that failed as it ran', () => {
       expect(sql(DIVIDED)).toBe(
-        `Statement 3: [DIVIDE_BY_ZERO] Division by zero. Use \`try_divide\` to tolerate divisor being 0 and return NULL instead. If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error (line 3 pos 3, ${COUNTED}). Correct the statement.`,
+        `Statement 3: [DIVIDE_BY_ZERO] Division by zero. Use \`try_divide\` to tolerate divisor being 0 and return NULL instead. If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error (line 7 pos 3). Correct the statement.`,
       );
       expect(sql(RAISED)).toBe(
         'Statement 3: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0 in stage 1.0 (TID 1) (localhost executor driver): java.lang.RuntimeException: no; way',
       );
     });
 
-    it('names none when the beginning of the output is not there', () => {
-      expect(end('sql', 1, { stderrTail: `Time taken: 0.1 seconds\n${DIVIDED}` }).message).toMatch(
-        /^\[DIVIDE_BY_ZERO\]/,
+    it('counts a place in the first line from the beginning of that line', () => {
+      expect(sql('[TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found. Use IF EXISTS.; line 1 pos 14;\n')).toBe(
+        'Statement 3: [TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found. Use IF EXISTS (line 5 pos 24). Correct the statement.',
       );
+    });
+
+    it('names the statement of a file that another one names', () => {
+      const failed = `Statement 1 of lib/views.sql, which begins in line 2 pos 0, failed.\n${FAILED}`;
+      expect(sql('[TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found.; line 2 pos 4;\n', failed)).toBe(
+        'Statement 1 of lib/views.sql: [TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found (line 3 pos 4). Correct the statement.',
+      );
+    });
+
+    it('names none when it was not said', () => {
+      expect(sql(DIVIDED, '')).toMatch(/^\[DIVIDE_BY_ZERO\].* \(line 3 pos 3 of the statement\)/);
     });
   });
 

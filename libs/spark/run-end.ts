@@ -218,22 +218,38 @@ function sqlError(output: string): string | null {
   const [, line, position] = /(?:; |\()line (\d+),? pos(?:ition)? (\d+)/.exec(following) ?? [];
   if (line === undefined) return head;
   const text = head.replace(/(?:; line \d+ pos \d+;?|\(line \d+, pos \d+\))$/, '').trim();
-  return `${text.replace(/\.$/, '')} (line ${line} pos ${position}, ${COUNTED})`;
+  return `${text.replace(/\.$/, '')} (${placeOf(failedAt(output), Number(line), Number(position))})`;
 }
 
-/** Spark drops lines that begin with two hyphens before it counts. */
-const COUNTED = 'counted from the semicolon before the statement, without lines of -- comments';
+/** Where a statement that failed begins, and in which file if not in the job's own text. */
+interface FailedStatement {
+  number: string;
+  file: string | undefined;
+  line: number;
+  position: number;
+}
 
-/**
- * Which statement of an SQL job failed: each before it was timed. Nothing if the beginning of the output is cut off. Empty
- * statements and comments do not count. Spark repeats only a statement that it could not parse.
- */
+/** What the program that runs SQL jobs says at their end, of the innermost file first; null if it has not said it. */
+function failedAt(output: string): FailedStatement | null {
+  const said = /^Statement (\d+)(?: of (.+))?, which begins in line (\d+) pos (\d+), failed\.$/m.exec(output);
+  if (!said) return null;
+  const [, number = '', file, line, position] = said;
+  return { number, file, line: Number(line), position: Number(position) };
+}
+
+/** Spark counts from the beginning of the statement, users from that of the text. */
+function placeOf(begin: FailedStatement | null, line: number, position: number): string {
+  if (begin === null) return `line ${line} pos ${position} of the statement`;
+  return `line ${begin.line + line - 1} pos ${line === 1 ? begin.position + position : position}`;
+}
+
+/** Which statement of an SQL job failed. Spark repeats only one that it could not parse. */
 function failedStatement({ kind, stderrTail }: ProcessEnd): string {
-  const begin = stderrTail.search(/^Spark master: .*, Application Id: /m);
-  if (kind !== 'sql' || begin < 0) return '';
-  const done = stderrTail.slice(begin).match(/^Time taken: [\d.]+ seconds/gm) ?? [];
+  const failed = kind === 'sql' ? failedAt(stderrTail) : null;
+  if (failed === null) return '';
   const text = unparsed(stderrTail);
-  return `Statement ${done.length + 1}${text === '' ? '' : ` (${text})`}: `;
+  const file = failed.file === undefined ? '' : ` of ${failed.file}`;
+  return `Statement ${failed.number}${file}${text === '' ? '' : ` (${text})`}: `;
 }
 
 /** The beginning of a statement that Spark repeats, without its pointer to the place and comments before it. */
@@ -242,7 +258,7 @@ function unparsed(output: string): string {
   const at = output.lastIndexOf(heading);
   if (at < 0) return '';
   const lines = output.slice(at + heading.length).split('\n');
-  const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at )/.test(line));
+  const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at |Statement \d+.*, failed\.$)/.test(line));
   const own = lines.slice(0, end < 0 ? undefined : end).filter((line) => !/^-*\^\^\^$/.test(line));
   return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), LONGEST_QUOTE);
 }

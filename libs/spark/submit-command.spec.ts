@@ -407,10 +407,21 @@ describe('submitCommand', () => {
     expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
   });
 
+  it('leaves out the byte order mark of a text', () => {
+    const { files } = command({ kind: 'raw-scala', application: null, code: '\uFEFFval a = 1' });
+    expect(files[0]?.content).toBe('val a = 1');
+  });
+
   it('runs sql from a file', () => {
     const { argv, files } = command({ kind: 'sql', application: null, code: 'select 1' });
-    expect(argv.join(' ')).toMatch(/SparkSQLCLIDriver spark-internal -f \/run\/generated\/query\.sql$/);
-    expect(files).toEqual([{ path: '/run/generated/query.sql', content: 'select 1' }]);
+    expect(argv.slice(-4)).toEqual([
+      '--conf',
+      'spark.pyspark.driver.python=/venv/bin/python',
+      '/run/generated/bridge/sql_job.py',
+      '/run/generated/query.sql',
+    ]);
+    expect(files).toContainEqual({ path: '/run/generated/query.sql', content: 'select 1' });
+    expect(files.map(({ path }) => path)).toContain('/run/generated/bridge/sql_statements.py');
   });
 
   it('gives spark-sql its own arguments only', () => {

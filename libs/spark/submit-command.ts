@@ -11,7 +11,7 @@ import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACT
 import { whyOwned } from './owned-properties';
 import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
 import { redacting, secretProperties, secretVariables } from './run-secrets';
-import { bridgeCommand, bridgeProgram } from './run-bridges';
+import { bridgeCommand, bridgeFiles, bridgeProgram } from './run-bridges';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
@@ -259,11 +259,13 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
     case 'sql': {
       const path = `${paths.generated}/query.sql`;
       assertSqlArguments(spec.arguments);
-      const main = ['--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver', 'spark-internal'];
+      const { program, files } = bridgeFiles('sql_job.py', paths.generated);
+      // A Python of the user's need not have what the program imports.
+      const python = ['--conf', `spark.pyspark.driver.python=${setup.runtime.python}`];
       return {
         ...nothing,
-        files: [{ path, content: code(spec) }],
-        argv: [...main, '-f', path, ...spec.arguments],
+        files: [...files, { path, content: code(spec) }],
+        argv: [...python, program, path, ...spec.arguments],
       };
     }
     case 'function':

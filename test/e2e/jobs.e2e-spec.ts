@@ -530,11 +530,41 @@ describe('a SQL job', () => {
     expect((await desk.log(job.job_id)).trim().split('\n').at(-1)).toBe('90');
   });
 
+  it('is divided as Spark reads it, and takes the arguments and commands of spark-sql', async () => {
+    const lines = [
+      `\uFEFFSELECT length('a\n--b\nc') AS LEN;\r`,
+      'SET spark.sql.cli.print.header=true;',
+      'SELECT 1 AS `a;b`; -- not; here',
+      String.raw`SELECT r'C:\' AS p; SELECT array(1, null) AS x, '${'${hivevar:who}'}' AS y;`,
+      '/* ; /* ; */ */ ! echo from-a-shell;',
+      // Another text, by what needs no shell: a mark, a comment, a string of two lines, and the end.
+      String.raw`! find . -maxdepth 0 -fprintf more.sql \357\273\277\055\055\040It\047s\073\nSELECT\040\047\055\055\n\073\047\040AS\040z\073\nquit\073;`,
+      'source more.sql;',
+      "SELECT 'not reached';",
+    ];
+    const fields = { rawScalaCode: lines.join('\n'), arguments: '--hivevar who=me' };
+    const job = await desk.complete(shared, 'sql-divided', { job_type: 'SQL', ...fields });
+    const log = await desk.log(job.job_id);
+    expect({ status: job.job_status, reason: job.reason, log }).toMatchObject({ status: 'DONE' });
+    const printed = [
+      '7',
+      'key\tvalue',
+      'spark.sql.cli.print.header\ttrue',
+      'a;b',
+      '1',
+      'p',
+      'C:\\',
+      'x\ty',
+      '[1,null]\tme',
+    ];
+    expect(log.trim().split('\n')).toEqual([...printed, 'from-a-shell', 'z', '--', ';']);
+  });
+
   it('that cannot be analysed is an ERROR that says where', async () => {
-    const rawScalaCode = 'SELECT 1;\nSELECT *\nFROM nowhere;\n';
+    const rawScalaCode = 'SELECT 1;\n-- The second.\nSELECT *\nFROM nowhere;\n';
     const job = await desk.complete(shared, 'sql-wrong', { job_type: 'SQL', rawScalaCode });
     expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'SQL_ERROR' });
-    expect(job.reason).toMatch(/TABLE_OR_VIEW_NOT_FOUND.*nowhere.*line 3 pos 5/);
+    expect(job.reason).toMatch(/^Statement 2: .*TABLE_OR_VIEW_NOT_FOUND.*nowhere.*line 4 pos 5/);
   });
 });
 

@@ -181,6 +181,25 @@ describe('an SQL notebook', () => {
     client.execute('two', 'select 1;\nselect nothing');
     expect((await client.replied('two')).content).toMatchObject({ status: 'error' });
     expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins in line 2');
+    // As Spark shows them, in the time zone of the session; and a mark that editors of Windows begin a text with.
+    client.execute(
+      'two:shown',
+      String.raw`${'\uFEFF'}SET spark.sql.session.timeZone=Asia/Tokyo; SELECT r'C:\' AS ${'`a;b`'}, timestamp'2024-01-01 00:00:00' AS t,
+        true AS b, array(1, null) AS l, map('k', 1) AS m, X'00FF' AS x, interval '1' day AS i;`,
+    );
+    expect((await client.replied('two:shown')).content.status).toBe('ok');
+    const shown = (await desk.outputsOf(conf, 'two')).at(-1)?.Celloutput;
+    expect(shown).toContain('<th>a;b</th>');
+    const values = [
+      'C:\\',
+      '2024-01-01 00:00:00',
+      'true',
+      '[1, NULL]',
+      '{k -&gt; 1}',
+      '[00 FF]',
+      'INTERVAL &#x27;1&#x27; DAY',
+    ];
+    for (const value of values) expect(shown).toContain(`<td>${value}</td>`);
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
     await desk.ended(id);
   });

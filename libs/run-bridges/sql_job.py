@@ -1,0 +1,183 @@
+"""Runs a file of SQL as spark-sql does, divided into statements by Spark's own lexer.
+
+Usage: spark-submit sql_job.py FILE [arguments of spark-sql]. What spark-sql does before its first statement is done in its order, with
+its own classes, in the JVM that has started this program; and each statement is given to its command line. See ADR 0056.
+"""
+
+import os
+import sys
+
+# The copy in Spark's archive would be compiled at each start.
+sys.path.sort(key=lambda entry: entry.endswith(".zip"))
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, get_field, set_field
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
+
+from sql_statements import class_of, statements
+
+CLI = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
+OF_HADOOP = "spark.hadoop."
+
+# Of files that name each other by `source`.
+MOST_NESTED = 16
+# Hive's own, and those that Spark has adjusted by then.
+WAREHOUSE = "hive.metastore.warehouse.dir"
+CONNECTION = "javax.jdo.option.ConnectionURL"
+
+
+class CommandLine:
+    """The command line of spark-sql in its JVM."""
+
+    def __init__(self, jvm, array_of):
+        self.jvm = jvm
+        self.array_of = array_of
+        self.system = self.type("java.lang.System")
+        self.cli = None
+        self.state = None
+
+    def type(self, name):
+        return class_of(self.jvm, name)
+
+    def begin(self, words):
+        """Begins its session; false if the words are none of spark-sql's."""
+        # As in the main class of an application, this says how much is logged.
+        self.type("org.apache.spark.internal.Logging$").__getattr__("MODULE$").uninitialize()
+        self.type(CLI + "$").__getattr__("MODULE$")
+        options = self.type("org.apache.hadoop.hive.cli.OptionsProcessor")()
+        if not options.process_stage1(self.array_of(words)):
+            return False
+        spark = self.type("org.apache.spark.SparkConf")(True)
+        hadoop = self.type("org.apache.spark.deploy.SparkHadoopUtil").get().newConfiguration(spark)
+        self.state = self._state(spark, hadoop)
+        if not options.process_stage2(self.state):
+            return False
+        conf = self.state.getConf()
+        conf.setClassLoader(self.type("java.lang.Thread").currentThread().getContextClassLoader())
+        overridden = self.state.getOverriddenConfigurations()
+        for key, value in dict(get_field(self.state, "cmdProperties")).items():
+            if key != CONNECTION:
+                conf.set(key, value)
+                overridden.put(key, value)
+        self._get_tokens(spark, hadoop)
+        shared = self.type("org.apache.spark.sql.internal.SharedState")
+        nothing_more = shared.__getattr__("resolveWarehousePath$default$3")()
+        warehouse = shared.resolveWarehousePath(spark, conf, nothing_more)
+        shared.setWarehousePathConf(spark, conf, shared.qualifyWarehousePath(conf, warehouse))
+        self.type("org.apache.hadoop.hive.ql.session.SessionState").setCurrentSessionState(self.state)
+        properties = self.system.getProperties()
+        # A property of Spark wins, and what is none yet becomes one.
+        settings = [(key, properties.putIfAbsent(OF_HADOOP + key, value) or value) for key, value in dict(overridden).items()]
+        self._begin_spark(options.getHiveVariables(), settings)
+        return True
+
+    def run(self, path, depth=0):
+        """Runs the statements of a file until one fails; the exit code."""
+        try:
+            # Bytes that are no text are replaced, as Java does.
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                text = file.read()
+        except (OSError, ValueError) as error:
+            return self.fail("The file %s cannot be read: %s" % (path, getattr(error, "strerror", None) or error))
+        code = 0
+        for number, (line, position, statement) in enumerate(statements(self.jvm, text), 1):
+            code = self.run_statement(statement, depth)
+            if code != 0 and not self.state.getConf().getBoolean("hive.cli.errors.ignore", False):
+                place = "" if depth == 0 else " of %s" % path
+                # By this line the node tells where the run failed.
+                begin = "line %d pos %d" % (line, position)
+                self.say("Statement %d%s, which begins in %s, failed." % (number, place, begin))
+                return code
+        return code
+
+    def run_statement(self, statement, depth):
+        words = statement.split(None, 1)
+        if words[0].lower() != "source":
+            return self.cli.processCmd(statement)
+        # By itself it would divide the file in its own way, and pass over what fails there.
+        if depth >= MOST_NESTED:
+            return self.fail("More than %d files are nested by source." % MOST_NESTED)
+        path = "".join(words[1:])
+        return self.run(self.type("org.apache.spark.sql.internal.VariableSubstitution")().substitute(path), depth + 1)
+
+    def end(self, code):
+        """Ends the JVM, and with it whoever started this program."""
+        if self.cli is not None:
+            self.state.close()
+        self.type(CLI).exit(code)
+
+    def fail(self, reason):
+        # As Spark begins what it says of a statement.
+        self.say("Error in query: %s" % reason)
+        return 1
+
+    def say(self, line):
+        # The stderr of this process goes to the stdout of the JVM.
+        self.system.err.println(line)
+
+    def _state(self, spark, hadoop):
+        times = self.type("org.apache.spark.sql.hive.HiveUtils$").__getattr__("MODULE$").formatTimeVarsForHiveClient(hadoop)
+        client = self.type("org.apache.spark.sql.hive.client.HiveClientImpl")
+        conf = client.newHiveConf(spark, hadoop, times, client.__getattr__("newHiveConf$default$4")())
+        state = self.type("org.apache.hadoop.hive.cli.CliSessionState")(conf)
+        stream = lambda into: self.type("java.io.PrintStream")(into, True, "UTF-8")
+        set_field(state, "in", self.system.__getattr__("in"))
+        set_field(state, "out", stream(self.system.out))
+        for name in ("info", "err"):
+            set_field(state, name, stream(self.system.err))
+        return state
+
+    def _get_tokens(self, spark, hadoop):
+        provider = self.type("org.apache.spark.sql.hive.security.HiveDelegationTokenProvider")()
+        if not provider.delegationTokensRequired(spark, hadoop):
+            return
+        credentials = self.type("org.apache.hadoop.security.Credentials")()
+        provider.obtainDelegationTokens(hadoop, spark, credentials)
+        self.type("org.apache.hadoop.security.UserGroupInformation").getCurrentUser().addCredentials(credentials)
+
+    def _begin_spark(self, variables, settings):
+        self.cli = self.type(CLI)()
+        self.cli.setHiveVariables(variables)
+        conf = self.state.getConf()
+        context = self.type("org.apache.spark.sql.hive.thriftserver.SparkSQLEnv").sqlContext()
+        for jar in (conf.get("hive.aux.jars.path") or "").split(","):
+            if jar.strip():
+                context.sessionState().resourceLoader().addJar(jar)
+        conf.setClassLoader(context.sharedState().jarClassLoader())
+        for key, value in settings:
+            if key != WAREHOUSE:
+                context.setConf(key, value)
+        database = get_field(self.state, "database")
+        if database is not None:
+            context.sql("USE %s" % database)
+        self.cli.processInitFiles(self.state)
+        self.cli.printMasterAndAppId()
+
+
+def main(path, *words):
+    port, token = int(os.environ["PYSPARK_GATEWAY_PORT"]), os.environ["PYSPARK_GATEWAY_SECRET"]
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+
+    def array_of(strings):
+        array = gateway.new_array(gateway.jvm.String, len(strings))
+        for at, text in enumerate(strings):
+            array[at] = text
+        return array
+
+    line = CommandLine(gateway.jvm, array_of)
+    code = 1
+    try:
+        if line.begin(words):
+            code = line.run(path)
+    except Py4JJavaError as error:
+        # As Java says it of a main thread.
+        line.system.err.print('Exception in thread "main" ')
+        error.java_exception.printStackTrace()
+    line.end(code)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Py4JNetworkError:
+        # The JVM ends; what has ended it has set its exit code, too.
+        pass

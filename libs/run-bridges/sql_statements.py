@@ -1,0 +1,50 @@
+"""The statements of a text of SQL, as the lexer of the Spark that runs them divides it. See ADR 0056."""
+
+from py4j.java_gateway import JavaClass, get_field
+
+BYTE_ORDER_MARK = "\ufeff"
+
+PARSER = "org.apache.spark.sql.catalyst.parser."
+ANTLR = "org.antlr.v4.runtime."
+
+
+def class_of(jvm, name):
+    """A class of the JVM by its whole name; Py4J would look for each part of the name, in all jars."""
+    return JavaClass(name, jvm._gateway_client)
+
+
+def statements(jvm, text):
+    """Each statement from its first word, with the line (from 1) and the position in it (from 0) that it begins at."""
+    text = text[1:] if text.startswith(BYTE_ORDER_MARK) else text
+    lexer_class = class_of(jvm, PARSER + "SqlBaseLexer")
+    characters = class_of(jvm, ANTLR + "CharStreams").fromString(text)
+    lexer = lexer_class(class_of(jvm, PARSER + "UpperCaseCharStream")(characters))
+    # The parser says the same again.
+    lexer.removeErrorListeners()
+    tokens = class_of(jvm, ANTLR + "CommonTokenStream")(lexer)
+    tokens.fill()
+    last = tokens.size() - 1
+    # Each look at a token is a call of the JVM, so only these are looked at.
+    semicolons = tokens.getTokens(0, last, lexer_class.SEMICOLON) or []
+    ends = [(token.getTokenIndex(), token.getStartIndex()) for token in semicolons]
+    found = []
+    line, line_begin, counted, after = 1, 0, 0, 0
+
+    def add(begin, end):
+        nonlocal line, line_begin, counted
+        line += text.count("\n", counted, begin)
+        line_begin = max(line_begin, text.rfind("\n", counted, begin) + 1)
+        counted = begin
+        found.append((line, begin - line_begin, text[begin:end].rstrip()))
+
+    for index, end in ends + [(last, len(text))]:
+        # Passes over blanks and comments, which the parser does not see either.
+        tokens.seek(after)
+        after = index + 1
+        if tokens.index() < index:
+            add(tokens.get(tokens.index()).getStartIndex(), end)
+    rest = ends[-1][1] + 1 if ends else 0
+    if get_field(lexer, "has_unclosed_bracketed_comment") and (not found or counted < rest):
+        # The parser says what is wrong with it.
+        add(rest + len(text[rest:]) - len(text[rest:].lstrip()), len(text))
+    return found
