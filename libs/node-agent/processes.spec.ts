@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tryLock } from './processes';
+import { setImmediate as turn } from 'node:timers/promises';
+import { isOf, NODE_MARK, tryLock } from './processes';
 
 describe('tryLock', () => {
   let folder: string;
@@ -19,5 +22,37 @@ describe('tryLock', () => {
     const again = await tryLock(file);
     expect(again).not.toBeNull();
     await again?.();
+  });
+});
+
+describe('isOf', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('knows a process that has closed itself to others by the leader of its session', async () => {
+    // A shell of the node, and what it started.
+    const script = 'sleep 60 & echo $!; wait';
+    const env = { PATH: process.env['PATH'], [NODE_MARK]: '/node' };
+    const leader = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'], env });
+    try {
+      const [text] = (await once(leader.stdout, 'data')) as [Buffer];
+      const pid = Number(text.toString());
+      const owner = (nodeDir: string) => ({ nodeDir, uids: null });
+      const read = fs.readFileSync;
+      const closed = (reason: string) =>
+        jest.spyOn(fs, 'readFileSync').mockImplementation(((path: string, ...more: never[]) => {
+          if (path === `/proc/${pid}/environ`) throw Object.assign(new Error(reason), { code: reason });
+          return read(path, ...more);
+        }) as typeof read);
+      // While a program is loaded, its process has no environment.
+      while (!isOf(pid, owner('/node'))) await turn();
+      expect(isOf(pid, owner('/other'))).toBe(false);
+      closed('EACCES');
+      expect([isOf(pid, owner('/node')), isOf(pid, owner('/other'))]).toEqual([true, false]);
+      // One that is gone is nobody's.
+      closed('ENOENT');
+      expect(isOf(pid, owner('/node'))).toBe(false);
+    } finally {
+      process.kill(-(leader.pid ?? 0), 'SIGKILL');
+    }
   });
 });

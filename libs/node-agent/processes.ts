@@ -118,14 +118,25 @@ function uidOf(pid: number): number | null {
   }
 }
 
+/** A process may have closed itself to others, as bridges of runs do: it is its session's then. */
 function nodeDirOf(pid: number): string | null {
   try {
-    const prefix = `${NODE_MARK}=`;
-    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    return entries.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null;
+    return markOf(pid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return null;
+  }
+  const leader = statOf(pid)?.session ?? 0;
+  try {
+    return leader > 0 && leader !== pid ? markOf(leader) : null;
   } catch {
     return null;
   }
+}
+
+function markOf(pid: number): string | null {
+  const prefix = `${NODE_MARK}=`;
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  return entries.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null;
 }
 
 /** A live process. */

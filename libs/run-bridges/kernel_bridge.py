@@ -1,7 +1,8 @@
 """Stands between the channel of a notebook's run and its kernel.
 
 Usage: kernel_bridge.py LANGUAGE [JARS], with the files of the channel as descriptors 3 and 4; JARS is the folder of the
-Scala kernel. It starts the kernel as its child and brings messages both ways; the kernel has no way to the channel.
+Scala kernel. It starts the kernel as its child and brings messages both ways; the kernel, which has the same user, has
+no way to the channel, since the bridge is closed to other processes.
 Payloads are JSON: see ADR 0034.
 """
 
@@ -18,7 +19,7 @@ from collections import OrderedDict, deque
 
 from kernel_messages import encoded
 from kernel_process import PipeKernel, SocketKernel
-from run_channel import LONGEST_PAYLOAD, RunChannel
+from run_channel import LONGEST_PAYLOAD, RunChannel, close_to_others
 from spark_session import SPARK_ENDED
 
 NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
@@ -470,6 +471,7 @@ class Bridge:
 
 
 def main():
+    close_to_others()
     language, jars = (sys.argv[1:] + [None])[:2]
     work = os.getcwd()
     folder = tempfile.mkdtemp(prefix="kernel-")

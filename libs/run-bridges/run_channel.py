@@ -27,6 +27,7 @@ LONGEST_PAUSE = 0.02
 # The longest while the system tells of what is written; there are file systems of which it tells nothing.
 LONGEST_WATCH = 0.1
 IN_MODIFY = 2
+PR_SET_DUMPABLE = 4
 # How much is read before the other side is told of it.
 TELL_EVERY = 1024 * 1024
 
@@ -37,6 +38,15 @@ FOREIGN = object()
 
 class ChannelError(Exception):
     """The file of requests holds what no agent writes, or a payload is too long."""
+
+
+def close_to_others():
+    """Lets no other process of the user open the descriptors of this one by /proc, trace it or read its memory.
+
+    Programs that it starts are open again. What runs in this process still has the channel.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "The process could not be closed to others of its user")
 
 
 class Growth:

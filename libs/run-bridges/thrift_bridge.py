@@ -15,7 +15,7 @@ import threading
 import time
 import zlib
 
-from run_channel import RunChannel
+from run_channel import RunChannel, close_to_others
 from thrift_ahead import ReadAhead, key_of
 from thrift_messages import (
     CLOSES_OPERATION,
@@ -553,6 +553,8 @@ class Calls:
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         description = json.load(file)
+    # Statements can run code in the JVM, or in processes of Python that it starts.
+    close_to_others()
     channel = RunChannel()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: os._exit(0))

@@ -46,6 +46,17 @@ while True:
         say("display_data", header, data={}, metadata={"x": "x" * 17_000_000})
         say("execute_reply", header, status="ok", payload="x" * 17_000_000)
         say("status", header, execution_state="idle")
+    elif code == "attack":
+        opened = []
+        for name in ("fd/4", "fd/3", "mem", "environ"):
+            try:
+                os.close(os.open("/proc/%d/%s" % (os.getppid(), name), os.O_RDONLY))
+                opened.append(name)
+            except PermissionError:
+                pass
+        own = os.path.exists("/proc/self/fd/1") and len(open("/proc/self/environ", "rb").read()) > 0
+        say("execute_reply", header, status="ok", opened=opened, own=own)
+        say("status", header, execution_state="idle")
     elif code == "end":
         os._exit(3)
     elif code and code.startswith("length"):
@@ -61,6 +72,9 @@ interface Frame {
   message?: { msg_type: string; parent_header: { msg_id?: string }; content: Record<string, unknown> };
 }
 
+/** Root's capabilities open whatever they like, and no run has them. */
+const WITHOUT = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+
 let folder: string;
 let bridge: ChildProcess;
 let writer: RecordWriter;
@@ -74,7 +88,8 @@ function begin(words: readonly string[], env: NodeJS.ProcessEnv): void {
   const [requests, said] = [join(folder, 'requests'), join(folder, 'frames')];
   for (const file of [requests, said]) writeFileSync(file, '');
   const fds = [openSync(requests, 'r'), openSync(said, 'a')];
-  bridge = spawn(preparedRuntime().python, [PROGRAM, ...words], {
+  const [program = '', ...args] = [...WITHOUT, preparedRuntime().python, PROGRAM, ...words];
+  bridge = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env['PATH'], TMPDIR: folder, PYTHONDONTWRITEBYTECODE: '1', ...env },
     stdio: ['ignore', 'inherit', 'pipe', ...fds],
@@ -150,6 +165,12 @@ describe('a kernel behind a pipe', () => {
     const code = 'length'.padEnd(5_000_000, 'x');
     execute('a', code);
     expect(await replyTo('a')).toMatchObject({ execution_count: code.length });
+  });
+
+  it('is closed to its kernel, which has the same user, and the kernel is open to itself', async () => {
+    await state('idle');
+    execute('a', 'attack');
+    expect(await replyTo('a')).toMatchObject({ opened: [], own: true });
   });
 
   it('says what it leaves out, and that in the place of a reply that is too long', async () => {
