@@ -1,8 +1,9 @@
-import { exactJson } from './exact-json';
-import { parseUntrusted, SHORT_JSON } from './parse-json';
+import { exactJson, isMarked } from './exact-json';
+import { readOpaque } from './opaque-json';
+import { SHORT_JSON } from './parse-json';
 import { JSON_BOUNDS, parseStrictJson } from './strict-json';
 
-const rewritten = (text: string) => exactJson(parseUntrusted(text, SHORT_JSON, 'exact'));
+const read = (text: string, parsedLevels: number) => readOpaque(Buffer.from(text), { ...SHORT_JSON, parsedLevels });
 
 describe('JSON that is parsed exactly', () => {
   it.each([
@@ -11,17 +12,48 @@ describe('JSON that is parsed exactly', () => {
     '1.0',
     '[0,-1,12,0.5,123456789012345,9007199254740991,true,null,"1.0",{"1.0":"9007199254740993"}]',
     String.raw`["\\udbff1.0","a,\"\\udbff1","\\",1.0,"\"",2.0,"x:\"1.0\"",{"\\\"1.0":3.0}]`,
-  ])('is written as it was: %s', (text) => expect(rewritten(text)).toBe(text));
+    String.raw`{"a":{"\"]}":["]}","\\",{"é":[[1.0]]}],"b":"\\udbff["},"c":[[],{}]}`,
+  ])('is written as it was, however many levels are parsed: %s', (text) => {
+    for (const levels of [0, 1, 2, 3]) expect(exactJson(read(text, levels))).toBe(text);
+  });
 
   it('has plain numbers wherever they would be written as they are', () => {
-    expect(parseUntrusted('[1,-2.5,1.0]', SHORT_JSON, 'exact')).toEqual([1, -2.5, '\udbff1.0']);
-    expect(parseUntrusted('[1.0,9007199254740993]', SHORT_JSON)).toEqual([1, 9007199254740992]);
+    expect(read('[1,-2.5,1.0]', 1)).toEqual([1, -2.5, '\udbff1.0']);
+  });
+
+  it('has a text for what is nested deeper', () => {
+    expect(read('{"a":[1,{"b":"]"}],"c":"[1]"}', 1)).toEqual({ a: '\udbff[1,{"b":"]"}]', c: '[1]' });
+    expect(['\udbff[1]', '\udbff{}', '\udbff-1', '\udbff1.0'].map(isMarked)).toEqual([true, true, true, true]);
+    expect(['[1]', '\u{10fc00}', '\udbffx', '\udbff', ''].map(isMarked)).toEqual([false, false, false, false, false]);
+  });
+
+  it('has no mark that a stranger made', () => {
+    const forged = String.raw`["\udbff]}","\uDbFf[","\udbff\u005b","\udbff1.0",{"\udbff[":1},"a\udbff["]`;
+    const texts = ['\ufffd]}', '\ufffd[', '\ufffd[', '\ufffd1.0', { '\ufffd[': 1 }, 'a\udbff['];
+    expect(read(forged, 2)).toEqual(texts);
+    expect(read(String.raw`["\udbff\udc00"]`, 1)).toEqual(['\u{10fc00}']);
+    expect(JSON.parse(exactJson(read(forged, 1)))).toEqual(
+      JSON.parse(exactJson([...texts.slice(0, 4), { '\udbff[': 1 }, 'a\udbff['])),
+    );
+  });
+
+  it.each(['[[[1]]', '[[1],[2]]]', '[1,[2}]', '[[01]]', '["a]', '[[1e]]', `${'['.repeat(102)}${']'.repeat(102)}`])(
+    'is nothing if it is no JSON, or nested too deep: %s',
+    (text) => expect(read(text, 1)).toBeUndefined(),
+  );
+
+  it('has few values, however many are nested deeper', () => {
+    const bounds = { bytes: 1_000, values: 5, levels: 9, parsedLevels: 1 };
+    const many = `[[${'1,'.repeat(99)}1],2,3,4]`;
+    expect(readOpaque(Buffer.from(many), bounds)).toHaveLength(4);
+    expect(readOpaque(Buffer.from(many), { ...bounds, values: 4 })).toBeUndefined();
+    expect(readOpaque(Buffer.from(many), { ...bounds, bytes: 100 })).toBeUndefined();
   });
 
   it.each(['[01]', '[1.]', '[-]', '[1.0.0]', '[+1]', '[1e]', '[9007199254740993,]', '[00000000000000000000.1]'])(
     'is still JSON: %s is not',
     (text) => {
-      expect(() => parseUntrusted(text, SHORT_JSON, 'exact')).toThrow();
+      expect(read(text, 1)).toBeUndefined();
       expect(parseStrictJson(Buffer.from(text), JSON_BOUNDS, 'exact')).toEqual({ fault: expect.any(String) });
     },
   );

@@ -1,4 +1,4 @@
-import { type BrokenBound, JSON_BOUNDS, type JsonBounds, markNumbers, type Numbers, structureOf } from './strict-json';
+import { type BrokenBound, JSON_BOUNDS, type JsonBounds, structureOf } from './strict-json';
 
 /** How large an untrusted text may be. If it exceeds one of these, it is not parsed. */
 export interface UntrustedBounds extends JsonBounds {
@@ -29,11 +29,7 @@ export class JsonError extends Error {
  * loop that serves everybody, so this checks the structure first.
  * @throws {JsonError}
  */
-export function parseUntrusted(
-  json: string | Uint8Array,
-  { bytes, ...bounds }: UntrustedBounds,
-  numbers: Numbers = 'rounded',
-): unknown {
+export function parseUntrusted(json: string | Uint8Array, { bytes, ...bounds }: UntrustedBounds): unknown {
   // A text has at least as many bytes as characters, so one that is too long need not be copied first.
   if (json.length > bytes) throw tooLong(bytes);
   const given = typeof json === 'string' ? Buffer.from(json) : Buffer.from(json.buffer, json.byteOffset, json.length);
@@ -43,14 +39,13 @@ export function parseUntrusted(
     const { broken } = structure;
     throw new JsonError(broken, `The JSON has more than ${bounds[broken]} ${broken}.`);
   }
-  if (numbers === 'exact') return parsed(markNumbers(given).toString('utf8'));
   return parsed(typeof json === 'string' ? json : given.toString('utf8'));
 }
 
 /** Like {@link parseUntrusted}, but returns undefined for a text that cannot be parsed. */
-export function readUntrusted(json: string | Uint8Array, bounds: UntrustedBounds, numbers?: Numbers): unknown {
+export function readUntrusted(json: string | Uint8Array, bounds: UntrustedBounds): unknown {
   try {
-    return parseUntrusted(json, bounds, numbers);
+    return parseUntrusted(json, bounds);
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
@@ -61,8 +56,8 @@ export function readUntrusted(json: string | Uint8Array, bounds: UntrustedBounds
  * Parses what only the platform or its operator can have written.
  * @throws {JsonError}
  */
-export function parseTrusted<T>(json: string, numbers: Numbers = 'rounded'): T {
-  return parsed(numbers === 'exact' ? markNumbers(Buffer.from(json)).toString('utf8') : json) as T;
+export function parseTrusted<T>(json: string): T {
+  return parsed(json) as T;
 }
 
 function parsed(text: string): unknown {

@@ -162,6 +162,83 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numb
   }
 }
 
+/** How much of a JSON text is made values. */
+export interface OpaqueBounds extends JsonBounds {
+  /** The levels of objects and lists that are parsed, the outermost is the first. What is nested deeper stays a text. */
+  parsedLevels: number;
+}
+
+/**
+ * A JSON text in which marked texts stand for what is nested deeper than the parsed levels, and for the numbers that
+ * JavaScript would write otherwise; see `exact-json.ts`. Null if the rest has more values than `bounds.values`.
+ * @param json JSON, which {@link isJsonText} has found
+ */
+export function markOpaque(json: Uint8Array, { values, parsedLevels }: OpaqueBounds): Buffer | null {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  const put = (begin: number, end: number, text: string): void => {
+    parts.push(bytes.subarray(copied, begin), Buffer.from(text));
+    copied = end;
+  };
+  let level = 0;
+  let found = 0;
+  for (let at = 0; at < bytes.length && found <= values; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0x22) {
+      if (isForgedMark(bytes, at + 1)) put(at + 1, at + 7, '\\ufffd');
+      at = endOfText(bytes, at);
+    } else if (byte === 0x5b || byte === 0x7b) {
+      found += 1;
+      if (level === parsedLevels) {
+        const begin = at;
+        at = endOfContainer(bytes, at);
+        put(begin, at + 1, JSON.stringify(`\udbff${bytes.toString('utf8', begin, at + 1)}`));
+      } else level += 1;
+    } else if (byte === 0x5d || byte === 0x7d) {
+      level -= 1;
+    } else if (byte === 0x2c) {
+      found += 1;
+    } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
+      const begin = at;
+      while (isOfNumber(bytes[at + 1] ?? 0)) at += 1;
+      const number = bytes.toString('latin1', begin, at + 1);
+      if (at > begin && String(Number(number)) !== number) put(begin, at + 1, `"\\udbff${number}"`);
+    }
+  }
+  if (found > values) return null;
+  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
+}
+
+/** Whether a stranger's text begins with half of a surrogate pair that would make it a mark. */
+function isForgedMark(bytes: Buffer, at: number): boolean {
+  if (bytes[at] !== 0x5c) return false;
+  return /^\\u[dD][bB][fF]{2}(?!\\u[dD][c-fC-F])/.test(bytes.toString('latin1', at, at + 12));
+}
+
+/** Where the object or the list that begins at `begin` ends. */
+function endOfContainer(json: Uint8Array, begin: number): number {
+  let level = 0;
+  for (let at = begin; at < json.length; at += 1) {
+    switch (json[at] ?? 0) {
+      case 0x22:
+        at = endOfText(json, at);
+        break;
+      case 0x5b:
+      case 0x7b:
+        level += 1;
+        break;
+      case 0x5d:
+      case 0x7d:
+        level -= 1;
+        if (level === 0) return at;
+        break;
+      default:
+    }
+  }
+  return json.length;
+}
+
 /** A thread runs the source text of these functions, so they refer to nothing but each other. */
 export const STRICT_JSON_FUNCTIONS = [
   endOfText,
@@ -172,4 +249,7 @@ export const STRICT_JSON_FUNCTIONS = [
   isUsable,
   contentsOf,
   parseStrictJson,
+  markOpaque,
+  isForgedMark,
+  endOfContainer,
 ];

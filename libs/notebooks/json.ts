@@ -1,3 +1,6 @@
+import { isMarked } from '../json/exact-json';
+import { readUntrusted } from '../json/parse-json';
+
 export type JsonObject = Record<string, unknown>;
 
 /** What is nested deeper would overflow the stack of whoever writes it as JSON. */
@@ -18,9 +21,12 @@ export function isShallow(value: unknown, levels = MOST_LEVELS): boolean {
   return true;
 }
 
+/** A text may be given in so many lines. */
+const LINES = { bytes: 16 * 1024 * 1024, values: 100_000, levels: 1 };
+
 /** A text of nbformat, which may be given in lines; null for anything else. */
 export function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return isMarked(value) ? textOf(readUntrusted(value.slice(1), LINES)) : value;
   if (!Array.isArray(value) || !value.every((line) => typeof line === 'string')) return null;
   return value.join('');
 }

@@ -1,4 +1,4 @@
-import { exactJson } from '../json/exact-json';
+import { exactJson, isMarked } from '../json/exact-json';
 import { isObject, isShallow, type JsonObject, textOf } from './json';
 
 export interface StreamOutput {
@@ -9,7 +9,7 @@ export interface StreamOutput {
 
 export interface DataOutput {
   output_type: 'display_data' | 'execute_result';
-  /** By media type: texts, but JSON values where the type is one of JSON. */
+  /** By media type: texts, but JSON values where the type is one of JSON, which may be marked (`exact-json.ts`). */
   data: JsonObject;
   metadata: JsonObject;
   /** Only an `execute_result` has one. */
@@ -135,7 +135,7 @@ function shownData(data: JsonObject): ShownOutput {
   const [other] = Object.values(data);
   return {
     type: 'text',
-    Celloutput: typeof other === 'string' ? other : other === undefined ? '' : exactJson(other),
+    Celloutput: typeof other === 'string' && !isMarked(other) ? other : other === undefined ? '' : exactJson(other),
   };
 }
 

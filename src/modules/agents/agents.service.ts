@@ -142,7 +142,7 @@ export class AgentsService {
     stream: LogStream,
     { offset, read }: LogChunk,
   ): Promise<LogChunkResponse> {
-    await this.runs.assertOnNode(node, runId);
+    await this.runs.onNode(node, runId);
     return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await read()) };
   }
 
@@ -160,14 +160,14 @@ export class AgentsService {
     query: RequestsQuery,
     gone: () => Promise<unknown>,
   ): Promise<Buffer> {
-    await this.runs.assertOnNode(node, runId);
+    await this.runs.onNode(node, runId);
     return this.channels.requestsForNode(runId, query, gone);
   }
 
   /** @param read the records, which are read only once they are known to be wanted */
   async frames(node: ClusterNode, runId: number, read: () => Promise<Buffer>): Promise<FramesResponse> {
-    await this.runs.assertOnNode(node, runId);
-    return this.channels.framesFromNode(runId, await read());
+    const { run_id, tenant_id, job_conf_snapshot } = await this.runs.onNode(node, runId);
+    return this.channels.framesFromNode({ run_id, tenant_id, job_type: job_conf_snapshot.job_type }, await read());
   }
 
   async runFile(node: ClusterNode, runId: number, file: RunFileAddress): Promise<FileContent> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { exactJson } from '../../../libs/json/exact-json';
+import { readOpaque } from '../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { behindByteOrderMark } from '../../../libs/json/byte-order-mark';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
@@ -96,7 +97,9 @@ export class FunctionsService {
             // A configuration takes no example but JSON; one of a release that knew no functions has none.
             requestBody: {
               required: true,
-              content: json(example ? readUntrusted(example, EXAMPLE_JSON, 'exact') : undefined),
+              content: json(
+                example ? readOpaque(Buffer.from(example), { ...EXAMPLE_JSON, parsedLevels: 0 }) : undefined,
+              ),
             },
             responses: {
               200: { description: 'What the function returned', content: json() },

@@ -96,7 +96,7 @@ export class RunReportsService {
    * agents of older releases give none.
    */
   async stagedFile(node: ClusterNode, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
-    const run = await this.ofNode(node, runId);
+    const run = await this.onNode(node, runId);
     const cluster = await this.clusters.runSettings(node.cluster_id);
     const { staged } = this.specOf(run, node, cluster);
     // The cluster's own files come before those of the job, and may have been edited since the node was told of them.
@@ -111,10 +111,6 @@ export class RunReportsService {
     if (managerId !== null) return { kind, path, tenantId: run.tenant_id, managerId };
     // The cluster had one when the run was submitted.
     throw notFound('JOB.FILE_NOT_FOUND', `"${path}" is in an object storage manager, but the cluster has none.`);
-  }
-
-  async assertOnNode(node: ClusterNode, runId: number): Promise<void> {
-    await this.ofNode(node, runId);
   }
 
   /** Takes in one report. Repeated and outdated ones change nothing; one of another node's run neither. */
@@ -206,7 +202,8 @@ export class RunReportsService {
     });
   }
 
-  private async ofNode(node: ClusterNode, runId: number): Promise<Run> {
+  /** The run. 404 if it does not belong to the node. */
+  async onNode(node: ClusterNode, runId: number): Promise<Run> {
     const run = await this.runs.byId(runId);
     if (run?.node_id !== node.node_id)
       throw notFound('JOB.NOT_FOUND', `The job ${runId} does not belong to this node.`);

@@ -1,4 +1,8 @@
+import { readOpaque } from '../../../libs/json/opaque-json';
 import { KernelFeed } from './kernel-feed';
+import { FRAME_JSON, kernelFrame } from './kernel-messages';
+
+const parse = (payload: Buffer) => Promise.resolve(kernelFrame(readOpaque(payload, FRAME_JSON)));
 
 const frame = (number: number) => {
   const message = { msg_id: `m${number}`, msg_type: 'stream', parent_header: {}, content: { text: String(number) } };
@@ -16,7 +20,7 @@ describe('what a kernel says to many sockets', () => {
       reads.push(after);
       const frames = [1, 2, 3].filter((number) => number > after && number <= last).map(frame);
       return Promise.resolve({ frames, lost: false, last });
-    });
+    }, parse);
   });
 
   const numbers = async (after: number) => (await feed.behind(after)).messages.map(({ number }) => number);
@@ -34,7 +38,10 @@ describe('what a kernel says to many sockets', () => {
     const payload = Buffer.from(
       `{"op":"message","generation":1,"message":{"msg_type":"display_data","content":${content}}}`,
     );
-    const exact = new KernelFeed(() => Promise.resolve({ frames: [{ number: 1, payload }], lost: false, last: 1 }));
+    const exact = new KernelFeed(
+      () => Promise.resolve({ frames: [{ number: 1, payload }], lost: false, last: 1 }),
+      parse,
+    );
     const { messages } = await exact.behind(0);
     expect(messages[0]?.text?.toString()).toBe(`{"msg_type":"display_data","content":${content}}`);
   });
@@ -52,7 +59,7 @@ describe('what a kernel says to many sockets', () => {
     await feed.behind(0);
     expect(reads).toEqual([0, 1, 2, 3, 4, 5, 0]);
     const failing = jest.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue({ frames: [], lost: false });
-    const other = new KernelFeed(failing);
+    const other = new KernelFeed(failing, parse);
     await expect(other.behind(0)).rejects.toThrow('away');
     expect(await other.behind(0)).toEqual({ messages: [], lost: false });
   });

@@ -1,7 +1,8 @@
+import type { NumberedPayload } from '../../../libs/contracts/channel-records';
 import { exactJson } from '../../../libs/json/exact-json';
 import { runForAll } from '../../platform/context/request-context';
 import type { FramesBehind } from '../run-channels/run-channels.service';
-import { readKernelFrame, stateMessage } from './kernel-messages';
+import { type KernelFrame, stateMessage } from './kernel-messages';
 
 /** Places that a feed remembers what is behind. */
 const MOST_READS = 4;
@@ -18,7 +19,11 @@ export interface KernelMessages {
 export class KernelFeed {
   private readonly reads = new Map<number, Promise<KernelMessages>>();
 
-  constructor(private readonly read: (after: number) => Promise<FramesBehind>) {}
+  /** @param parse says what a frame is; null for what is none */
+  constructor(
+    private readonly read: (after: number) => Promise<FramesBehind>,
+    private readonly parse: (payload: Buffer) => Promise<KernelFrame | null>,
+  ) {}
 
   /** There may be more behind what was read. Whoever reads already must do so once more. */
   renew(): void {
@@ -29,8 +34,8 @@ export class KernelFeed {
   behind(after: number): Promise<KernelMessages> {
     const known = this.reads.get(after);
     if (known) return known;
-    const read = runForAll(() => this.read(after)).then(({ frames, lost }) => ({
-      messages: frames.map(({ number, payload }) => ({ number, text: textOf(payload) })),
+    const read = runForAll(() => this.read(after)).then(async ({ frames, lost }) => ({
+      messages: await this.messages(frames),
       lost,
     }));
     read.catch(() => this.reads.get(after) === read && this.reads.delete(after));
@@ -39,11 +44,16 @@ export class KernelFeed {
     if (this.reads.size > MOST_READS && oldest !== undefined) this.reads.delete(oldest);
     return read;
   }
+
+  private async messages(frames: readonly NumberedPayload[]): Promise<KernelMessages['messages']> {
+    const messages: KernelMessages['messages'] = [];
+    for (const { number, payload } of frames) messages.push({ number, text: textOf(await this.parse(payload)) });
+    return messages;
+  }
 }
 
 /** A frame as a client gets it; null for what is not for clients. */
-function textOf(payload: Buffer): Buffer | null {
-  const frame = readKernelFrame(payload);
+function textOf(frame: KernelFrame | null): Buffer | null {
   if (!frame) return null;
   if (frame.op === 'message') return Buffer.from(exactJson(frame.message));
   // Idle and busy come as the kernel's own messages.

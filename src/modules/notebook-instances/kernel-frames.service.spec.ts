@@ -1,3 +1,5 @@
+import { exactJson } from '../../../libs/json/exact-json';
+import { type OpaqueTextBounds, readOpaque } from '../../../libs/json/opaque-json';
 import { KernelFramesService } from './kernel-frames.service';
 
 const RUN = { run_id: 1, tenant_id: 't', workspace_id: 2, job_conf_id: 3, cluster_id: 4 };
@@ -28,7 +30,9 @@ async function done(...frames: (object | string)[]): Promise<unknown[][]> {
     number: at + 1,
     payload: Buffer.from(typeof frame === 'string' ? frame : JSON.stringify(frame)),
   }));
-  await new KernelFramesService(kernels as never, outputs as never).consume({} as never, RUN, payloads);
+  const json = { readOpaque: (_: string, bytes: Buffer, bounds: OpaqueTextBounds) => readOpaque(bytes, bounds) };
+  const service = new KernelFramesService(kernels as never, outputs as never, json as never);
+  await service.consume({} as never, RUN, await service.read('t', payloads));
   return calls;
 }
 
@@ -53,5 +57,21 @@ describe('frames of kernels', () => {
       ['clear', { waits: false }],
       ['clear', { waits: false }],
     ]);
+  });
+
+  it('pass the data of an output on as it was written', async () => {
+    const message = (data: string) =>
+      `{"op":"message","generation":1,"message":{"msg_type":"display_data","parent_header":{"msg_id":"cell"},"content":{"data":${data}}}}`;
+    const calls = await done(
+      message(`{"application/json":{"a":[1.0,{"b":9007199254740993}]},"text/plain":["a\\n","b"],"text/html":1.0}`),
+      message(`{"application/json":[${'1.5,'.repeat(600_000)}1.0]}`),
+      message(`{"application/json":[}`),
+    );
+    const outputs = calls.flatMap(([, given]) => (given as object[]).map((output) => exactJson(output)));
+    expect(outputs[0]).toBe(
+      '{"output_type":"display_data","data":{"application/json":{"a":[1.0,{"b":9007199254740993}]},"text/plain":"a\\nb"},"metadata":{}}',
+    );
+    expect(outputs[1]).toContain(`[${'1.5,'.repeat(600_000)}1.0]`);
+    expect(outputs).toHaveLength(2);
   });
 });

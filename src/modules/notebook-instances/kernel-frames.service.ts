@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { NumberedPayload } from '../../../libs/contracts/channel-records';
 import { executionCount, type NbOutput, readOutput } from '../../../libs/notebooks/outputs';
+import { UntrustedJson } from '../../platform/json/untrusted-json';
 import type { Tx } from '../../platform/persistence/sql';
 import { type ExecutedCell, NotebookOutputsService } from '../notebooks/notebook-outputs.service';
 import { type FramedRun, FrameConsumer } from '../run-channels/frame-consumer.contract';
-import { cellOf, contentOf, type KernelFrame, keptReply, readKernelFrame } from './kernel-messages';
+import { cellOf, contentOf, FRAME_JSON, type KernelFrame, kernelFrame, keptReply } from './kernel-messages';
 import { type KernelNews, KernelsRepository } from './kernels.repository';
 
 type MessageFrame = Extract<KernelFrame, { op: 'message' }>;
@@ -15,21 +16,29 @@ const CELL_TYPES = [...OUTPUT_TYPES, 'execute_input', 'clear_output'];
 
 /** Takes in what kernels say: their states, the answers to what they were asked, and the outputs of cells. */
 @Injectable()
-export class KernelFramesService extends FrameConsumer {
+export class KernelFramesService extends FrameConsumer<KernelFrame | null> {
   readonly jobType = 'NOTEBOOK';
 
   constructor(
     private readonly kernels: KernelsRepository,
     private readonly outputs: NotebookOutputsService,
+    private readonly json: UntrustedJson,
   ) {
     super();
   }
 
-  async consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
+  async read(tenantId: string, frames: readonly NumberedPayload[]): Promise<(KernelFrame | null)[]> {
+    const read: (KernelFrame | null)[] = [];
+    for (const { payload } of frames) {
+      read.push(kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON)));
+    }
+    return read;
+  }
+
+  async consume(tx: Tx, run: FramedRun, frames: readonly (KernelFrame | null)[]): Promise<void> {
     const news: KernelNews = { state: null, replies: [] };
     const ofCells: MessageFrame[] = [];
-    for (const { payload } of frames) {
-      const frame = readKernelFrame(payload);
+    for (const frame of frames) {
       if (frame?.op === 'kernel') {
         if (frame.generation >= (news.state?.generation ?? 0)) news.state = frame;
       } else if (frame?.type === 'execute_reply' && frame.parentId !== null) {

@@ -1,4 +1,7 @@
-import { keptReply, readClientMessage, readKernelFrame, repliesTo } from './kernel-messages';
+import { readOpaque } from '../../../libs/json/opaque-json';
+import { FRAME_JSON, kernelFrame, keptReply, readClientMessage, repliesTo } from './kernel-messages';
+
+const readKernelFrame = (payload: Buffer) => kernelFrame(readOpaque(payload, FRAME_JSON));
 
 const message = (fields: object) =>
   JSON.stringify({ header: { msg_id: 'cell', msg_type: 'execute_request' }, ...fields });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
 import { exactJson } from '../../../libs/json/exact-json';
+import type { OpaqueTextBounds } from '../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
+import { MOST_LEVELS } from '../../../libs/notebooks/json';
 import { withoutByteOrderMark } from '../../../libs/json/byte-order-mark';
 import { invalid } from '../../platform/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
@@ -17,11 +19,21 @@ const LONGEST_REPLY = 64 * 1024;
 /** More kernels than an instance can have had; what says otherwise would stop all that follow. */
 const MOST_GENERATIONS = 1_000_000;
 
+/** Code is one text; what else a client asks has a handful of values. */
+const REQUEST_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 10_000, levels: MOST_LEVELS };
+
+/** The levels of a frame above the content of its message. */
+const LEVELS_ABOVE = 2;
 /**
- * A message is parsed and written again on the event loop, so its values are bounded. A bridge leaves out data of more than
- * a mebibyte, which as numbers are some hundred thousand values.
+ * Of the content of a message, its members and what these have by name, such as data by media type, are looked at; what is
+ * within data, however much, is only passed on.
  */
-const MESSAGE_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 500_000, levels: 200 };
+export const FRAME_JSON: OpaqueTextBounds = {
+  bytes: LONGEST_PAYLOAD,
+  values: 50_000,
+  levels: LEVELS_ABOVE + MOST_LEVELS,
+  parsedLevels: LEVELS_ABOVE + 2,
+};
 
 /** What clients may ask a kernel, and by which of its channels. */
 const REQUEST_TYPES = {
@@ -111,9 +123,13 @@ export type KernelFrame =
   | { op: 'kernel'; generation: number; state: StoredKernelState; reason: string | null }
   | { op: 'message'; generation: number; message: Json; type: string; parentId: string | null };
 
-/** Reads a frame, with its numbers marked where they would change (`exactJson`); null for what no bridge writes, since a job can write whatever it likes. */
-export function readKernelFrame(payload: Buffer): KernelFrame | null {
-  const frame = objectOf(readUntrusted(payload, MESSAGE_JSON, 'exact'));
+/**
+ * What a frame says, whose message is written by `exactJson`; null for what no bridge writes, since a job can write whatever
+ * it likes.
+ * @param parsed read within {@link FRAME_JSON}
+ */
+export function kernelFrame(parsed: unknown): KernelFrame | null {
+  const frame = objectOf(parsed);
   const generation = frame?.['generation'];
   if (!frame || typeof generation !== 'number' || !Number.isInteger(generation)) return null;
   if (generation < 1 || generation > MOST_GENERATIONS) return null;
@@ -212,8 +228,8 @@ function isRequestType(type: string): type is RequestType {
   return Object.hasOwn(REQUEST_TYPES, type);
 }
 
-function parsed(text: string | Buffer): Json | null {
-  return objectOf(readUntrusted(text, MESSAGE_JSON));
+function parsed(text: string): Json | null {
+  return objectOf(readUntrusted(text, REQUEST_JSON));
 }
 
 function objectOf(value: unknown): Json | null {

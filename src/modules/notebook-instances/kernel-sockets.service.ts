@@ -1,11 +1,13 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { UpgradeHandler } from '../../platform/http/upgrades/upgrades';
+import { UntrustedJson } from '../../platform/json/untrusted-json';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { Run } from '../jobs/jobs.contract';
 import { RunChannelsService } from '../run-channels/run-channels.service';
 import { KernelClient } from './kernel-client';
 import { KernelFeed } from './kernel-feed';
+import { FRAME_JSON, kernelFrame } from './kernel-messages';
 import { KernelsRepository, type Position } from './kernels.repository';
 import { KernelsService } from './kernels.service';
 
@@ -45,6 +47,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     private readonly kernels: KernelsRepository,
     private readonly service: KernelsService,
     private readonly channels: RunChannelsService,
+    private readonly json: UntrustedJson,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -63,7 +66,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     return (socket) => {
       const failed = (error: unknown) =>
         this.logger.error({ err: error, run_id: run.run_id }, 'The socket of a kernel failed');
-      const kernel = this.kernelOf(run.run_id);
+      const kernel = this.kernelOf(run);
       const behind = kernel.feed.behind.bind(kernel.feed);
       const work = { behind, ask: this.service.ask.bind(this.service, run), failed };
       const client = new KernelClient(socket, work, delivered);
@@ -78,10 +81,13 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     };
   }
 
-  private kernelOf(runId: number): OpenKernel {
+  private kernelOf({ run_id: runId, tenant_id: tenantId }: OpenClient['run']): OpenKernel {
     const known = this.ofRuns.get(runId);
     if (known) return known;
-    const feed = new KernelFeed((after) => this.channels.frames(runId, after, AT_ONCE_BYTES));
+    const feed = new KernelFeed(
+      (after) => this.channels.frames(runId, after, AT_ONCE_BYTES),
+      async (payload) => kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON)),
+    );
     const clients = new Set<KernelClient>();
     const stop = this.channels.onFrames(runId, () => {
       feed.renew();

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { exactJson } from '../../../libs/json/exact-json';
-import { parseTrusted } from '../../../libs/json/parse-json';
+import { parseMarked } from '../../../libs/json/opaque-json';
+import { markOpaque } from '../../../libs/json/strict-json';
 import type { CellType, WrittenOutputs } from '../../../libs/notebooks/ipynb';
+import { MOST_LEVELS } from '../../../libs/notebooks/json';
 import {
   mergedStreams,
   type NbOutput,
@@ -48,6 +50,12 @@ const MOST_NOTEBOOK_BYTES = 30 * MIB;
 const PIECE_CHARACTERS = PIECE_BYTES - 4096;
 /** Outputs that are in memory at once while a notebook is written. */
 const READ_BYTES = 4 * MIB;
+
+/**
+ * An output, its data by media type and what errors say are looked at. Kept outputs are JSON: whoever said them, they were
+ * read before.
+ */
+const KEPT_JSON = { values: 500_000, levels: MOST_LEVELS, parsedLevels: 2 };
 
 /** Stands where outputs of a cell are left out. */
 const LEFT_OUT: StreamOutput = {
@@ -468,7 +476,8 @@ async function parsedOutputs(
     const parts: string[] = [];
     for (const { content, sha256 } of pieces) parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
     const text = parts.join('');
-    const value = parseTrusted<unknown>(stream === null ? text : `"${text}"`, 'exact');
+    const marked = markOpaque(Buffer.from(stream === null ? text : `"${text}"`), KEPT_JSON);
+    const value = marked && parseMarked(marked);
     const output = readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value });
     if (output) parsed.push(output);
   }

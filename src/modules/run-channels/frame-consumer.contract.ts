@@ -15,13 +15,18 @@ export interface FramedRun {
  * What a domain does with the frames of its runs. Nest finds the consumers among the providers of the process that agents
  * call.
  */
-export abstract class FrameConsumer {
+export abstract class FrameConsumer<Frame = NumberedPayload> {
   abstract readonly jobType: InteractiveJobType;
 
   /**
-   * Takes in frames in the transaction that stores them: each once, in order. A payload may be any bytes, since the job can
-   * write whatever it likes: one that says nothing sensible must be left out, since a failure would hold up all that
-   * follow.
+   * Reads frames, one for each, before the transaction begins: this may have to wait, and nobody waits with a connection in
+   * hand. A payload may be any bytes, since the job can write whatever it likes.
    */
-  abstract consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void>;
+  abstract read(tenantId: string, frames: readonly NumberedPayload[]): Promise<Frame[]>;
+
+  /**
+   * Takes in frames in the transaction that stores them: each once, in order. One that says nothing sensible must be left
+   * out, since a failure would hold up all that follow.
+   */
+  abstract consume(tx: Tx, run: FramedRun, frames: readonly Frame[]): Promise<void>;
 }

@@ -15,6 +15,10 @@ export abstract class ReadyFrames extends FrameConsumer {
     super();
   }
 
+  read(_tenantId: string, frames: readonly NumberedPayload[]): Promise<NumberedPayload[]> {
+    return Promise.resolve([...frames]);
+  }
+
   async consume(tx: Tx, { run_id: runId }: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
     if (!frames.some(({ payload }) => decodeAnswer(payload)?.header.op === 'ready')) return;
     const run = await this.runs.lock(tx, runId);

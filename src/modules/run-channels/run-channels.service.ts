@@ -40,13 +40,18 @@ export interface FramesBehind {
   last: number;
 }
 
+/** The run that frames are said to be from, before it is locked. */
+export interface RunOfNode extends Pick<FramedRun, 'run_id' | 'tenant_id'> {
+  job_type: string;
+}
+
 /**
  * The way to the process of a run and back. Requests are kept until the run's node has them, frames as long as there is room
  * for them, so that whoever dies meanwhile goes on where it was. See ADR 0033.
  */
 @Injectable()
 export class RunChannelsService implements OnModuleInit {
-  private consumers: ReadonlyMap<string, FrameConsumer> = new Map();
+  private consumers: ReadonlyMap<string, FrameConsumer<unknown>> = new Map();
 
   constructor(
     private readonly repository: RunChannelsRepository,
@@ -145,8 +150,10 @@ export class RunChannelsService implements OnModuleInit {
   }
 
   /** Takes in records that the node of the run has sent: those that follow what is there. */
-  async framesFromNode(runId: number, body: Buffer): Promise<FramesResponse> {
+  async framesFromNode({ run_id: runId, tenant_id, job_type }: RunOfNode, body: Buffer): Promise<FramesResponse> {
     const records = decoded(body);
+    const consumer = this.consumers.get(job_type);
+    const read = (await consumer?.read(tenant_id, records)) ?? [];
     return this.transactions.run(async (tx) => {
       const run = await this.repository.lockRun(tx, runId);
       if (!run || !isInteractive(run.job_type)) {
@@ -160,7 +167,7 @@ export class RunChannelsService implements OnModuleInit {
       const frames = records.slice(first);
       const grown = await this.repository.addFrames(tx, log, frames);
       if (grown.kept_bytes > KEPT_BYTES) await this.repository.dropFrames(tx, grown, KEPT_AFTER_DROP);
-      await this.consumers.get(run.job_type)?.consume(tx, run, frames);
+      await consumer?.consume(tx, run, read.slice(first));
       await wakeAfterCommit(tx, 'run_frames', String(runId));
       return { next: grown.last + 1 };
     });

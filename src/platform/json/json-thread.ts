@@ -2,7 +2,9 @@ import { Worker } from 'node:worker_threads';
 import { isJsonText, JSON_SYNTAX_FUNCTIONS } from '../../../libs/json/json-syntax';
 import {
   type JsonBounds,
+  markOpaque,
   type Numbers,
+  type OpaqueBounds,
   type ParsedJson,
   parseStrictJson,
   STRICT_JSON_FUNCTIONS,
@@ -16,7 +18,7 @@ export const LARGE_FROM_BYTES = 128 * 1024;
 const THREAD_MEMORY_MB = 512;
 
 /** The functions that the thread can call. */
-const TASKS = { parseStrictJson, isJsonText };
+const TASKS = { parseStrictJson, isJsonText, markOpaque };
 type Tasks = typeof TASKS;
 type Rest<K extends keyof Tasks> = Parameters<Tasks[K]> extends [unknown, ...infer R] ? R : never;
 
@@ -27,7 +29,11 @@ type Rest<K extends keyof Tasks> = Parameters<Tasks[K]> extends [unknown, ...inf
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
 ${[...STRICT_JSON_FUNCTIONS, ...JSON_SYNTAX_FUNCTIONS].map(String).join('\n')}
-const tasks = { parseStrictJson, isJsonText };
+const tasks = {
+  parseStrictJson,
+  isJsonText,
+  markOpaque: (json, bounds) => (isJsonText(json, bounds.levels) ? markOpaque(json, bounds) : null),
+};
 parentPort.on('message', ({ id, task, bytes, rest }) => {
   parentPort.postMessage({ id, result: tasks[task](Buffer.from(bytes), ...rest) });
 });
@@ -54,6 +60,11 @@ export class JsonThread {
   /** See {@link isJsonText}; the bytes stay the caller's. */
   isJsonText(bytes: Buffer, levels: number): Promise<boolean> {
     return this.run('isJsonText', bytes, [levels], false);
+  }
+
+  /** See {@link markOpaque}; null for what is no JSON, too. The bytes stay the caller's. */
+  markOpaque(bytes: Buffer, bounds: OpaqueBounds): Promise<Uint8Array | null> {
+    return this.run('markOpaque', bytes, [bounds], false);
   }
 
   private run<K extends keyof Tasks>(

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isJsonText } from '../../../libs/json/json-syntax';
+import { type OpaqueTextBounds, parseMarked, readOpaque } from '../../../libs/json/opaque-json';
 import { LOGGER, type Logger } from '../logging/logger';
 import { FairBulkhead } from '../process/fair-bulkhead';
 import { JsonThread, LARGE_FROM_BYTES } from './json-thread';
@@ -11,7 +12,7 @@ const MAX_LEVELS = 1_000;
 /** Large texts of jobs and their callers are checked one at a time. The largest takes a few tenths of a second. */
 const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
 
-/** Checks JSON that callers and jobs send each other. Large texts are checked off the event loop, and tenants take turns. */
+/** Reads JSON that callers and jobs send each other. Large texts are read off the event loop, and tenants take turns. */
 @Injectable()
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
@@ -26,6 +27,13 @@ export class UntrustedJson implements OnApplicationShutdown {
     if (!isUtf8(bytes)) return false;
     if (bytes.length < LARGE_FROM_BYTES) return isJsonText(bytes, MAX_LEVELS);
     return this.bulkhead.run(tenantId, () => this.thread.isJsonText(bytes, MAX_LEVELS));
+  }
+
+  /** See {@link readOpaque}. 503 where too many large texts wait. */
+  async readOpaque(tenantId: string, json: Buffer, bounds: OpaqueTextBounds): Promise<unknown> {
+    if (json.length < LARGE_FROM_BYTES || json.length > bounds.bytes) return readOpaque(json, bounds);
+    const marked = await this.bulkhead.run(tenantId, () => this.thread.markOpaque(json, bounds));
+    return marked === null ? undefined : parseMarked(marked);
   }
 
   onApplicationShutdown(): Promise<void> {

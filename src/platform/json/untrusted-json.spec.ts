@@ -1,0 +1,31 @@
+import { exactJson } from '../../../libs/json/exact-json';
+import { readOpaque } from '../../../libs/json/opaque-json';
+import { LARGE_FROM_BYTES } from './json-thread';
+import { UntrustedJson } from './untrusted-json';
+
+const BOUNDS = { bytes: 4 * LARGE_FROM_BYTES, values: 10, levels: 5, parsedLevels: 2 };
+
+describe('large JSON of strangers', () => {
+  let json: UntrustedJson;
+
+  beforeAll(() => (json = new UntrustedJson(undefined as never)));
+  afterAll(() => json.onApplicationShutdown());
+
+  const read = (text: string) => json.readOpaque('tenant', Buffer.from(text), BOUNDS);
+  const many = `1.0,"]",{"é":[null]},`.repeat(LARGE_FROM_BYTES / 16);
+
+  it('is read off the event loop as small JSON is read on it', async () => {
+    const text = `{"a":{"b":[${many}1]},"c":[1.0,"${'x'.repeat(9)}"]}`;
+    expect(text.length).toBeGreaterThan(LARGE_FROM_BYTES);
+    const value = await read(text);
+    expect(value).toEqual(readOpaque(Buffer.from(text), BOUNDS));
+    expect(exactJson(value)).toBe(text);
+  });
+
+  it.each([
+    ['is no JSON', `{"a":{"b":[${many}1}}`],
+    ['has too many values', `{"a":[${many}1]}`],
+    ['has too many levels', `{"a":{"b":[[[[${many}1]]]]}}`],
+    ['is too long', `{"a":{"b":[${many.repeat(4)}1]}}`],
+  ])('is nothing if it %s', async (_, text) => expect(await read(text)).toBeUndefined());
+});
