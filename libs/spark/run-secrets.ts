@@ -13,6 +13,18 @@ export function secretProperties(secrets: RunSecrets | undefined): [string, stri
   return [...Object.entries(secrets?.conf ?? {}), ...variables];
 }
 
+/** Spark reads secrets from a file only, and drops blanks at the ends of what it reads there. */
+export function notesAboutBlanks(secrets: RunSecrets | undefined): string[] {
+  const changed = (values: Record<string, string> = {}): string[] =>
+    Object.keys(values).filter((name) => /^[ \t]|[ \t]$/.test(values[name] ?? ''));
+  return [
+    ...changed(secrets?.conf).map((name) => `Spark drops the blanks at the ends of the secret property ${name}.`),
+    ...changed(secrets?.env).map(
+      (name) => `Spark drops the blanks at the ends of the secret variable ${name} for executors; the driver has them.`,
+    ),
+  ];
+}
+
 /** The driver's environment variables that are secrets. */
 export function secretVariables(secrets: RunSecrets | undefined): Record<string, string> {
   return secrets?.env ?? {};

@@ -581,6 +581,15 @@ describe('secrets of a run', () => {
     const fault = 'The environment variable A cannot have the secret "a".';
     expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
   });
+
+  it('are said to change where Spark drops the blanks at their ends', () => {
+    const changed = { env: { A: ' hush', B: 'a b\n' }, conf: { 'spark.a': 'hush\t', 'spark.b': '' } };
+    const { notes } = command({ secrets: changed });
+    expect(notes).toEqual([
+      'Spark drops the blanks at the ends of the secret property spark.a.',
+      'Spark drops the blanks at the ends of the secret variable A for executors; the driver has them.',
+    ]);
+  });
 });
 
 describe('an accelerated run', () => {

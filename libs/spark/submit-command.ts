@@ -10,15 +10,15 @@ import { metastoreProperties, metastoreVariables, withMetastorePackages } from '
 import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACTED } from './mounts';
 import { whyOwned } from './owned-properties';
 import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
-import { redacting, secretProperties, secretVariables } from './run-secrets';
+import { notesAboutBlanks, redacting, secretProperties, secretVariables } from './run-secrets';
 import { bridgeCommand, bridgeFiles, bridgeProgram } from './run-bridges';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
 
 const REDACTION = 'spark.redaction.regex';
-/** There are no more properties of the platform's own by name; those by their beginnings are without number. */
-const MOST_NOTES = 20;
+/** Of one kind. There are no more properties of the platform's own by name; those by their beginnings are without number. */
+const MAX_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
 
@@ -310,8 +310,9 @@ function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly
 
 /** What the user is told of the properties that are set in vain. */
 function notesAbout(keys: readonly string[], spec: RunSpec): string[] {
-  const owned = [...new Set(keys)].filter(ownedBy(spec)).slice(0, MOST_NOTES);
-  return owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key, spec.accelerator?.kind)}.`);
+  const owned = [...new Set(keys)].filter(ownedBy(spec)).slice(0, MAX_NOTES);
+  const ignored = owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key, spec.accelerator?.kind)}.`);
+  return [...ignored, ...notesAboutBlanks(spec.secrets).slice(0, MAX_NOTES)];
 }
 
 /** The properties by which a run can use its mounts. */
