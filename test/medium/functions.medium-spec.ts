@@ -116,7 +116,7 @@ describe('functions', () => {
     const described = await fetch(api.urlOf(`${job}/${runId}/openapi`), {
       headers: { authorization: `Bearer ${admin.token}` },
     });
-    expect(await described.text()).toContain('{"platform_functions_side":3,"id":9007199254740993,"x":1.0}');
+    expect(await described.text()).toContain('{"platform_functions_side": 3, "id": 9007199254740993, "x": 1.0}');
     const other = await agent.giveRun(tenancy, undefined, 'THRIFT_SQL');
     expect(await admin.call('GET', `${job}/${other}/openapi`)).toMatchObject({
       status: 400,

@@ -5,6 +5,7 @@ import { Transactions } from '../../src/platform/persistence/transactions';
 import { RunFrameLog } from '../../src/modules/run-channels/entities/run-frame-log.entity';
 import { RunRequestQueue } from '../../src/modules/run-channels/entities/run-request-queue.entity';
 import { KernelFramesService } from '../../src/modules/notebook-instances/kernel-frames.service';
+import type { FrameConsumer } from '../../src/modules/run-channels/frame-consumer.contract';
 import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
 import { EndedChannelsSweeper } from '../../src/modules/run-channels/workflows/ended-channels-sweeper';
 import { RunChannelsRepository } from '../../src/modules/run-channels/run-channels.repository';
@@ -46,10 +47,11 @@ describe('channels of runs', () => {
   beforeEach(async () => {
     consumed.length = 0;
     consumerFails = false;
-    const consumer = api.app.get(KernelFramesService, { strict: false });
+    const consumer: FrameConsumer<unknown> = api.app.get(KernelFramesService, { strict: false });
+    jest.spyOn(consumer, 'read').mockImplementation((_tenantId, frames) => Promise.resolve([...frames]));
     jest.spyOn(consumer, 'consume').mockImplementation((_tx, { run_id }, frames) => {
       if (consumerFails) return Promise.reject(new Error('The consumer fails.'));
-      for (const { payload } of frames) consumed.push({ run: run_id, text: payload.toString() });
+      for (const { payload } of frames as NumberedPayload[]) consumed.push({ run: run_id, text: payload.toString() });
       return Promise.resolve();
     });
     runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
