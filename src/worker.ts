@@ -2,8 +2,10 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
 import { readyDatabase } from './database/ready-database';
+import { LocalFolderService } from './modules/cloud-envs/local-folder.service';
 import { LocalHostReporter } from './modules/cloud-envs/workflows/local-host-reporter';
 import { HealthService } from './modules/health/health.service';
+import { goingOnWithout } from './platform/health/probes';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
@@ -26,6 +28,7 @@ async function main(): Promise<void> {
   const runtime = app.get(WorkerRuntime);
   const relay = app.get(OutboxRelay);
   const reconcilers = app.get(ReconcileLoop);
+  const localFolder = app.get(LocalFolderService);
   const localHost = app.get(LocalHostReporter);
   const workflows = app.get(WorkflowRunner);
   const watch = app.get(WorkerWatch);
@@ -35,17 +38,19 @@ async function main(): Promise<void> {
     health.ask(() => Promise.resolve({ ready: false, message: 'Stopping' }));
     workflows.stop();
     await Promise.all([relay.stop(), reconcilers.stop(), localHost.stop(), runtime.stop()]);
+    await localFolder.stop();
     await watch.stop();
     health.stop();
   });
   // Nothing is consumed before every provider is up.
+  await localFolder.start();
   await localHost.start();
   await watch.startAsWorker();
   runtime.start();
   relay.start();
   reconcilers.start();
   const dependencies = app.get(HealthService);
-  health.ask(() => dependencies.workerReadiness());
+  health.ask(async () => goingOnWithout(await dependencies.workerReadiness(), localFolder.lack));
   logger.info('The worker is up');
 }
 

@@ -79,7 +79,7 @@ export interface NodeSpec {
 export interface NodeRef {
   nodeToken: string;
   attempt: number;
-  /** Null while no answer of its provider was recorded. */
+  /** Null while no answer of its provider was recorded, and its driver did not tell it before. */
   providerRef: string | null;
   place: Place;
   acceptedAt: Date | null;
@@ -163,6 +163,17 @@ export class ComputeDriverError extends Error {
   }
 }
 
+/** Until another worker may have taken what this one left to it, milliseconds. */
+const ELSEWHERE_MS = 2_000;
+
+/** The machine is where only another worker can reach it: nothing can be said or done about it here. */
+export class ElsewhereError extends ComputeDriverError {
+  constructor(message: string) {
+    super('LOCAL.ELSEWHERE', message, { kind: 'transient', retryAfterMs: ELSEWHERE_MS });
+    this.name = 'ElsewhereError';
+  }
+}
+
 /** The machines of one installation that one set of credentials reaches at a place. */
 export interface OwnedScope {
   installationId: string;
@@ -219,6 +230,13 @@ export interface ComputeDriver {
 
 /** What only a driver on the machine of its nodes can do. */
 export interface OnSite {
+  /** The reference that a node's machine will have, known before it is made: it says where the machine is. */
+  reference(nodeToken: string): Promise<string>;
+  /**
+   * Throws an {@link ElsewhereError} if one of these references is of a machine that is not here. To be asked before anything
+   * is done for a cluster, whose machines are all in one place: of a machine elsewhere, the calls of a driver know nothing.
+   */
+  assertHere(references: readonly string[]): Promise<void>;
   /**
    * Tokens of nodes that went down by themselves: cheap enough for once a second. Not every node that is down is among
    * them.

@@ -211,8 +211,9 @@ function pidNamespaceOf(pid: number | 'self'): string {
  * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is a kernel
  * lock, held by a process that ends with this one, so kill -9 leaves no stale lock. It is not a socket name, which
  * anything on the machine could take.
+ * @param onLost is called if the lock ends without having been given back, since somebody ended the process that holds it
  */
-export async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
+export async function tryLock(file: string, onLost?: () => void): Promise<(() => Promise<void>) | null> {
   const holder = spawn('flock', ['--nonblock', '--no-fork', file, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     // A Ctrl-C at the terminal is not meant for it.
@@ -226,9 +227,11 @@ export async function tryLock(file: string): Promise<(() => Promise<void>) | nul
     holder.once('close', () => resolve(false));
   });
   if (!held) return null;
+  if (onLost) holder.once('close', onLost);
   holder.unref();
   for (const pipe of [holder.stdin, holder.stdout]) (pipe as unknown as Socket).unref();
   return async () => {
+    if (onLost) holder.off('close', onLost);
     holder.ref();
     holder.stdin.end();
     await ended;

@@ -96,8 +96,10 @@ export class Invariants {
   async atEnd() {
     const processes = await this.platform.nodeProcesses();
     this.#note('no process of a node is left', processes);
-    // The lock of user ids belongs to no node, and what a worker left that was killed while it started, the next one removes.
-    const isOfNode = (/** @type {string} */ name) => name !== '.users.lock' && !name.startsWith('.confinement-');
+    // The lock and the ids of the folder belong to no node, and what a worker left that was killed while it started, the next
+    // one removes.
+    const isOfNode = (/** @type {string} */ name) =>
+      !['.lock', '.folder-ids'].includes(name) && !name.startsWith('.confinement-');
     const files = readdirSync(this.platform.nodesDir).filter(isOfNode);
     this.#note('no folder or lock of a node is left', files);
     const locks = `SELECT l.locktype, l.objid, l.pid, a.application_name FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)

@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -162,6 +163,22 @@ describe('the size of a cluster', () => {
       }),
     );
   }
+
+  it('is left to another worker where that has the machines', async () => {
+    await occupy();
+    await wait(1);
+    await scale();
+    const [reader, elsewhere] = [app.get(ClusterFactsReader), new ElsewhereError('not here')];
+    const here = reader.withDriver;
+    reader.withDriver = () => Promise.reject(elsewhere);
+    try {
+      expect(await bring()).toEqual(Step.wait(elsewhere.retryAfterMs ?? 0, 'not here'));
+    } finally {
+      reader.withDriver = here;
+    }
+    expect(await bring()).toMatchObject({ kind: 'wait', problem: null });
+    expect(provider.specs).toHaveLength(1);
+  });
 
   it('grows by what waits, and goes on with what came when the provider refuses some', async () => {
     await occupy();

@@ -12,6 +12,7 @@ import type { NodeSpec } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
 import { BootstrapTokens } from '../../src/modules/clusters/bootstrap-tokens';
 import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';
 import type { ClusterNode } from '../../src/modules/clusters/clusters.contract';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
@@ -235,6 +236,7 @@ describe('clusters', () => {
       ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
       api.app.get(Installation),
       api.app.get(BootstrapTokens),
+      api.app.get(ClusterNodesRepository),
     );
 
   async function nodeSpec(cluster: number): Promise<NodeSpec> {

@@ -8,6 +8,7 @@ import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import type { LocalConfinementService } from '../../src/modules/cloud-envs/local-confinement.service';
 import { LocalHostsRepository } from '../../src/modules/cloud-envs/local-hosts.repository';
+import type { LocalFolderService } from '../../src/modules/cloud-envs/local-folder.service';
 import { LocalHostReporter } from '../../src/modules/cloud-envs/workflows/local-host-reporter';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
@@ -275,6 +276,18 @@ describe('listOnPremNodeResources', () => {
       }
     });
 
+    it('gets no report of a worker that has not taken its folder', async () => {
+      configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true' });
+      const hosts = new LocalHostsRepository(api.database);
+      const reported = jest.spyOn(hosts, 'report');
+      const confinement = { keepsApart: true } as LocalConfinementService;
+      const folder = { problem: 'Another worker has it.' } as LocalFolderService;
+      const reporter = new LocalHostReporter(Config.load(), hosts, confinement, folder, createLogger('test', 'silent'));
+      await reporter.start();
+      await reporter.stop();
+      expect(reported).not.toHaveBeenCalled();
+    });
+
     it('gets the report of the worker, which a failure does not stop', async () => {
       const logger = createLogger('test', 'silent');
       const warn = jest.spyOn(logger, 'warn');
@@ -283,7 +296,8 @@ describe('listOnPremNodeResources', () => {
       await api.database.query('ALTER TABLE local_hosts RENAME TO elsewhere');
       const hosts = new LocalHostsRepository(api.database);
       const confinement = { keepsApart: true } as LocalConfinementService;
-      const reporter = new LocalHostReporter(Config.load(), hosts, confinement, logger);
+      const folder = { problem: null } as LocalFolderService;
+      const reporter = new LocalHostReporter(Config.load(), hosts, confinement, folder, logger);
       await reporter.start();
       try {
         await soon(async () => expect(warn).toHaveBeenCalledTimes(1));

@@ -185,6 +185,7 @@ describe('a provider with faults of every kind', () => {
     const revived: string[] = [];
     let refusal: ComputeDriverError | null = null;
     const onSite = {
+      reference: () => Promise.resolve('test:on-site'),
       revive: ({ nodeToken }: { nodeToken: string }) =>
         refusal ? Promise.reject(refusal) : Promise.resolve(void revived.push(nodeToken)),
     };

@@ -465,6 +465,15 @@ describe('WorkflowRunner', () => {
       expect((await steps(id)).at(-1)).toBe('compensate given-up');
     });
 
+    it('is tried again when the fault asks for it, if that is neither at once nor too late', async () => {
+      const waits = [2_500, 3_000, 100, 3_600_000];
+      const compensate = () => Promise.reject(Object.assign(new Error('busy'), { retryAfterMs: waits.shift() }));
+      const patient = definition(fails, { compensate, giveUp, compensationMs: 600_000 });
+      const id = await newInstance();
+      for (let time = 0; time < 4; time += 1) await runner.continue(JOB, id, patient);
+      expect(await sent(id)).toEqual([0, 2_500, 3_000, 2_000, 60_000]);
+    });
+
     it('is given up at once when no try would cure it', async () => {
       const compensate = () => Promise.reject(new PermanentError('no driver'));
       const id = await newInstance();

@@ -18,6 +18,7 @@ import type { AgentConfig } from '../../node-agent/config';
 import type { DriverContext, NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec } from '../compute-driver.contract';
 import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local-driver';
+import { FOLDER_IDS_FILE } from './local-folder';
 
 jest.setTimeout(30_000);
 
@@ -104,7 +105,8 @@ describe('LocalDriver', () => {
   const ref = (nodeToken: string) => ({ nodeToken });
   const refs = (...tokens: string[]) => tokens.map(ref);
   const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir.startsWith(`${root}/`));
-  const folders = (): string[] => readdirSync(options.dir).filter((name) => !name.endsWith('.lock'));
+  const folders = (): string[] =>
+    readdirSync(options.dir).filter((name) => !name.endsWith('.lock') && name !== FOLDER_IDS_FILE);
   const starts = (token: string): number[] => {
     const path = `${options.dir}/${token}/data/starts`;
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [];
@@ -162,6 +164,14 @@ describe('LocalDriver', () => {
     expect(existsSync(options.dir) ? folders() : []).toEqual([]);
     writeFileSync(`${root}/comet.jar`, '');
     expect(await wanted('turbo')).toMatchObject({ labels: { nodeToken: 'a' } });
+  });
+
+  it('knows what a node will be called, and which nodes are those of another folder', async () => {
+    const reference = await driver.reference('a');
+    expect((await driver.provision(spec('a'), context)).providerRef).toBe(reference);
+    const other = new LocalDriver({ ...options, dir: `${root}/other` });
+    await expect(other.assertHere([reference])).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE' });
+    for (const one of [driver, new LocalDriver(options)]) await one.assertHere([reference]);
   });
 
   it('starts one agent however many callers race, in one process or two drivers', async () => {

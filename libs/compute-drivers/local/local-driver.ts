@@ -24,6 +24,7 @@ import {
   ComputeDriverError,
   type ComputeDriver,
   type DriverContext,
+  goneNode,
   type Market,
   type NodeRef,
   type NodeSpec,
@@ -37,6 +38,8 @@ import {
 } from '../compute-driver';
 import { installedVersion, isVersion } from '../../spark/installed-version';
 import { sweepFound } from '../sweep';
+import { asDriverError } from './driver-error';
+import { LocalFolder } from './local-folder';
 import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
 
 /** Where the local driver finds what nodes need. Paths are absolute. */
@@ -133,8 +136,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
   /** The last that takes users for a node. */
   private turn: Promise<unknown> = Promise.resolve();
   private readonly registry: MachineRegistry;
+  private readonly folder: LocalFolder;
 
   constructor(private readonly options: LocalDriverOptions) {
+    this.folder = new LocalFolder(options.dir);
     this.registry = new MachineRegistry(options.machineRegistry ?? MACHINE_REGISTRY);
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
     this.bindAddress = options.bindAddress ?? LOOPBACK;
@@ -270,6 +275,14 @@ export class LocalDriver implements ComputeDriver, OnSite {
       await writeFile(`${dir}/${INTERRUPTED_FILE}`, '');
       await endProcesses(dir, DESTROY_DEADLINE_MS);
     });
+  }
+
+  reference(nodeToken: string): Promise<string> {
+    return this.folder.reference(nodeToken);
+  }
+
+  assertHere(references: readonly string[]): Promise<void> {
+    return this.folder.assertHolds(references);
   }
 
   async downed(): Promise<string[]> {
@@ -506,16 +519,17 @@ export class LocalDriver implements ComputeDriver, OnSite {
   private async describeOne(token: string, alive = this.supervisors()): Promise<ProviderNode> {
     const dir = this.nodeDir(token);
     const record = await readRecord(dir);
+    if (!record) return goneNode(token);
+    const providerRef = await this.reference(token);
     const node = (state: ProviderNodeState, fault: ComputeDriverError | null = null): ProviderNode => ({
-      labels: record?.labels ?? { installationId: '', tenantId: '', clusterId: '', nodeToken: token },
-      providerRef: `local:${token}`,
+      labels: record.labels,
+      providerRef,
       state,
-      privateIp: state === 'running' ? this.addressOf(record?.nodeNumber ?? 0) : null,
+      privateIp: state === 'running' ? this.addressOf(record.nodeNumber) : null,
       publicIp: null,
-      createdAt: record && new Date(record.createdAt),
+      createdAt: new Date(record.createdAt),
       fault,
     });
-    if (!record) return node('gone');
     if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) return node('interrupted', interruption(token));
     if (existsSync(`${dir}/${STOPPED_FILE}`)) return node('stopped');
     if (alive.has(`${dir}/data`)) return node('running');
@@ -708,20 +722,4 @@ function interruption(token: string): ComputeDriverError {
     kind: 'capacity',
     scope: 'zone',
   });
-}
-
-function asDriverError(cause: unknown, dir: string): ComputeDriverError {
-  if (cause instanceof ComputeDriverError) return cause;
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new ComputeDriverError('LOCAL.DISK_FULL', `The disk that holds ${dir} is full.`, {
-      kind: 'capacity',
-      cause,
-    });
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return new ComputeDriverError('LOCAL.NOT_WRITABLE', `${dir} cannot be written (${code}).`, {
-      kind: 'denied',
-      cause,
-    });
-  return new ComputeDriverError('LOCAL.FAILED', `The local driver failed: ${message}`, { kind: 'transient', cause });
 }

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { LocalConfinementModule } from './local-confinement.module';
-import { LocalHostsRepository } from './local-hosts.repository';
+import { LocalNodesModule } from './local-nodes.module';
 import { LocalHostReporter } from './workflows/local-host-reporter';
 
 @Module({
-  imports: [LocalConfinementModule],
-  providers: [LocalHostsRepository, LocalHostReporter],
-  exports: [LocalHostReporter],
+  imports: [LocalNodesModule],
+  providers: [LocalHostReporter],
+  exports: [LocalNodesModule, LocalHostReporter],
 })
 export class CloudEnvsWorkerModule {}

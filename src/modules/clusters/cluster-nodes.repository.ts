@@ -47,6 +47,9 @@ export type DesiredNodeRow = ClusterNode &
 /** One of the machines that a node has had. */
 export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
 
+/** The same with the reference that the machine will have; null where only the provider's answer tells. */
+type AskedAttempt = NodeAttempt & { reference: string | null };
+
 export type SilentNode = ClusterNode & { is_lost: boolean };
 
 const HISTORY: History<NodeStateEntry> = {
@@ -67,6 +70,17 @@ export class ClusterNodesRepository {
       `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number ${lock ? 'FOR UPDATE' : ''}`,
       [clusterId],
     );
+  }
+
+  /** Of the cluster's machines, where they are on record. */
+  async references(clusterId: number): Promise<string[]> {
+    const found = await rows<{ provider_ref: string }>(
+      this.dataSource.manager,
+      `SELECT provider_ref FROM cluster_nodes
+       WHERE cluster_id = $1 AND to_date = 'infinity' AND provider_ref IS NOT NULL`,
+      [clusterId],
+    );
+    return found.map(({ provider_ref: reference }) => reference);
   }
 
   async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode | null> {
@@ -291,15 +305,23 @@ export class ClusterNodesRepository {
     await updateRows(this.dataSource.manager, ClusterNode, { ...machine, accepted_at }, { node_id, attempt });
   }
 
-  /** Notes that the machines of these attempts are about to be asked for; answers the ids of the nodes whose may be. */
-  async noteAsked(attempts: readonly NodeAttempt[]): Promise<Set<number>> {
+  /**
+   * Notes that the machines of these attempts are about to be asked for, with the references that they will have as far as
+   * these are known before; answers the ids of the nodes whose may be.
+   */
+  async noteAsked(attempts: readonly AskedAttempt[]): Promise<Set<number>> {
     if (attempts.length === 0) return new Set();
     const asked = await returning<Pick<ClusterNode, 'node_id'>>(
       this.dataSource.manager,
-      `UPDATE cluster_nodes n SET asked_at = coalesce(asked_at, platform_now())
-       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, attempt)
+      `UPDATE cluster_nodes n
+       SET asked_at = coalesce(asked_at, platform_now()), provider_ref = coalesce(provider_ref, a.reference)
+       FROM unnest($1::bigint[], $2::integer[], $3::text[]) AS a (node_id, attempt, reference)
        WHERE n.node_id = a.node_id AND n.attempt = a.attempt AND n.no_room IS NULL RETURNING n.node_id`,
-      [attempts.map(({ node_id }) => node_id), attempts.map(({ attempt }) => attempt)],
+      [
+        attempts.map(({ node_id }) => node_id),
+        attempts.map(({ attempt }) => attempt),
+        attempts.map(({ reference }) => reference),
+      ],
     );
     return new Set(asked.map(({ node_id }) => node_id));
   }

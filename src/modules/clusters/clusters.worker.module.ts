@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { LocalConfinementModule } from '../cloud-envs/local-confinement.module';
+import { LocalNodesModule } from '../cloud-envs/local-nodes.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
@@ -29,7 +29,7 @@ import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 
 @Module({
-  imports: [ClustersModule, CredentialsConfsModule, LocalConfinementModule, OpenTenantsModule, ReferenceDataModule],
+  imports: [ClustersModule, CredentialsConfsModule, LocalNodesModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
     CloudRegistrations,
     Drivers,

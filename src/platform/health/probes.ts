@@ -3,8 +3,13 @@ import type { NextFunction, Request, Response } from 'express';
 
 export interface Readiness {
   ready: boolean;
-  /** What keeps the process from working; `OK` if nothing does. */
+  /** What keeps the process from working; `OK` if nothing does, with what it goes on without. */
   message: string;
+}
+
+/** The same with what a process that works goes on without; null for nothing. */
+export function goingOnWithout(readiness: Readiness, problem: string | null): Readiness {
+  return problem === null || !readiness.ready ? readiness : { ready: true, message: `OK. ${problem}` };
 }
 
 /**

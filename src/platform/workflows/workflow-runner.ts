@@ -14,6 +14,7 @@ import {
   isRetryable,
   PermanentError,
   problemOf,
+  retryAfterOf,
   type StepOutcome,
   type Workflow,
   type WorkflowContext,
@@ -292,7 +293,7 @@ export class WorkflowRunner {
     }
   }
 
-  /** At growing intervals. A fault is logged when it changes, not with each try. */
+  /** At growing intervals, or when the fault asks for it. A fault is logged when it changes, not with each try. */
   private async retryCompensation<K extends SubjectKind>(
     { stepId, index: stepIndex }: Pick<Place<K>, 'stepId' | 'index'>,
     context: Held<K>,
@@ -309,7 +310,7 @@ export class WorkflowRunner {
       await recordProblem(this.dataSource.manager, context, { ...recorded, problem: problem.message });
     }
     const { first, longest } = COMPENSATION_RETRY_MS;
-    const ms = Math.min(longest, first * 2 ** Math.min(tries, 10));
+    const ms = Math.min(longest, Math.max(first, retryAfterOf(error) ?? first * 2 ** Math.min(tries, 10)));
     await this.sleep(context, { stepIndex, attempt: tries + 1, ms }, { stepId, outcome: 'failed', problem });
   }
 

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { FOLDER_IDS_FILE } from '../../../libs/compute-drivers/local/local-folder';
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
 import { PROBE_PREFIX } from '../../../libs/node-agent/confinement';
 import { eventually } from '../../harness/eventually';
@@ -149,8 +150,11 @@ export abstract class Platform {
   }
 
   protected foldersOfNodes(): string[] {
-    // Beside them are locks, and what a worker tries its confinement in, which stays for a minute where it was killed.
-    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock') && !name.startsWith(PROBE_PREFIX));
+    // Beside them are locks, the ids of the folder, and what a worker tries its confinement in, which stays for a minute
+    // where it was killed.
+    const isOfNode = (name: string) =>
+      !name.endsWith('.lock') && name !== FOLDER_IDS_FILE && !name.startsWith(PROBE_PREFIX);
+    return readdirSync(this.localDir).filter(isOfNode);
   }
 }
 

@@ -3,6 +3,7 @@ import { HostMeter } from '../../../../libs/compute-drivers/local/host-meter';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { LocalConfinementService } from '../local-confinement.service';
+import { LocalFolderService } from '../local-folder.service';
 import { LocalHostsRepository } from '../local-hosts.repository';
 
 /** The second report comes sooner: only it can tell how busy the processors are. */
@@ -23,6 +24,7 @@ export class LocalHostReporter {
     private readonly config: Config,
     private readonly hosts: LocalHostsRepository,
     private readonly confinement: LocalConfinementService,
+    private readonly folder: LocalFolderService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -50,6 +52,8 @@ export class LocalHostReporter {
   }
 
   private async report(meter: HostMeter, sparkVersions: readonly string[]): Promise<void> {
+    // Another worker reports for the folder, or nobody has local nodes.
+    if (this.folder.problem !== null) return;
     try {
       await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);
     } catch (error) {

@@ -19,6 +19,7 @@ import { type MachineTypeRecord, ReferenceData } from '../../reference-data/refe
 import { acceleratorOf } from '../accelerators.contract';
 import { BootstrapTokens } from '../bootstrap-tokens';
 import { type ClusterDisks, clusterDisks, ownDisks } from '../cluster-disks';
+import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterRowsRepository } from '../cluster-rows.repository';
 import type { ClusterType } from '../cluster-state';
 import { placeOf } from '../node-place';
@@ -73,6 +74,7 @@ export class ClusterFactsReader {
     private readonly config: Config,
     private readonly installation: Installation,
     private readonly bootstrapTokens: BootstrapTokens,
+    private readonly nodes: ClusterNodesRepository,
   ) {}
 
   async read(clusterId: number): Promise<ClusterFacts> {
@@ -113,13 +115,17 @@ export class ClusterFactsReader {
     };
   }
 
-  /** Calls the cluster's driver with decrypted credentials and a deadline. */
+  /**
+   * Calls the cluster's driver with decrypted credentials and a deadline. Throws an `ElsewhereError` where another worker is
+   * to do that.
+   */
   async withDriver<T>(
     facts: ClusterFacts,
     caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
     call: (driver: ComputeDriver, context: DriverContext) => Promise<T>,
   ): Promise<T> {
     const driver = await this.drivers.forEnvironment(facts.cloudProviderId, facts.endpoint);
+    if (driver.onSite) await driver.onSite.assertHere(await this.nodes.references(facts.clusterId));
     const { values } = await this.credentials.reveal(this.dataSource.manager, facts.tenantId, facts.credentialsConfId);
     const signal = withDeadline(CALL_DEADLINE_MS, caller.signal);
     return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });

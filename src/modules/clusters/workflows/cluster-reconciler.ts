@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import {
   type ComputeDriver,
   ComputeDriverError,
+  ElsewhereError,
   type ProviderNode,
 } from '../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../libs/compute-drivers/place';
@@ -79,12 +80,16 @@ export class ClusterReconciler extends Reconciler {
   /** Asks the provider about a node that seems to be down, and starts it again or calls it lost. */
   async reviveOrLose(node: SilentNode, signal: AbortSignal): Promise<void> {
     const facts = await this.facts.read(node.cluster_id);
-    if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
+    if (!node.is_lost && !this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
     const ref = nodeRef(facts, node);
-    const describe = () => this.facts.withDriver(facts, caller, (driver, call) => driver.describe([ref], call));
-    // A lost node is lost whether or not its provider answers.
-    const [machine] = node.is_lost ? await describe().catch(() => []) : await describe();
+    const [machine] = await this.facts
+      .withDriver(facts, caller, (driver, call) => driver.describe([ref], call))
+      .catch((error: unknown) => {
+        // A lost node is lost whether or not its provider answers. Of one elsewhere nothing is known but its silence.
+        if (node.is_lost || error instanceof ElsewhereError) return [];
+        throw error;
+      });
     // Its agent was heard, so that its machine was there.
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
     else if (machine?.state === 'interrupted')

@@ -5,7 +5,9 @@ import { OciDriver } from '../../../../libs/compute-drivers/oci/oci-driver';
 import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../../config/config';
+import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import type { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
+import type { LocalFolderService } from '../../cloud-envs/local-folder.service';
 import { CLOUD_PROVIDER_ID } from '../../reference-data/reference-data.contract';
 import { endsSpot } from '../compute-support';
 import type { CloudRegistrations } from './cloud-registrations';
@@ -15,9 +17,11 @@ describe('Drivers', () => {
   const made = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
   const clouds = { of: () => ({ disabled: () => null, cutOff: () => null, keepsTenantsApart: true, make: made }) };
+  const localFolder = { problem: null as string | null, isElsewhere: jest.fn<Promise<boolean>, []>() };
   const drivers = new Drivers(
     { agent: {}, compute } as unknown as Config,
     {} as LocalConfinementService,
+    localFolder as unknown as LocalFolderService,
     clouds as unknown as CloudRegistrations,
   );
 
@@ -41,5 +45,15 @@ describe('Drivers', () => {
     await expect(ask()).rejects.toThrow('not built');
     expect([await ask(), await ask()]).toEqual([driver, driver]);
     expect(made).toHaveBeenCalledTimes(2);
+  });
+
+  it('leaves local nodes to the worker that has them, and refuses them where none does', async () => {
+    localFolder.problem = 'not here';
+    const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.OnPrem, 'local://');
+    localFolder.isElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);
+    await expect(ask()).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE', retryable: true, message: 'not here' });
+    await expect(ask()).rejects.toEqual(new PermanentError('not here'));
+    expect(drivers.serves(CLOUD_PROVIDER_ID.OnPrem, 'local://')).toBe(false);
+    expect(await drivers.withoutCredentials()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type * as AwsModule from '../../../../libs/compute-drivers/aws/aws-driver';
 import type * as AzureModule from '../../../../libs/compute-drivers/azure/azure-driver';
-import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import { type ComputeDriver, ElsewhereError } from '../../../../libs/compute-drivers/compute-driver';
 import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
 import type * as OciModule from '../../../../libs/compute-drivers/oci/oci-driver';
@@ -11,6 +11,7 @@ import { ProxmoxDriver } from '../../../../libs/compute-drivers/proxmox/proxmox-
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
+import { LocalFolderService } from '../../cloud-envs/local-folder.service';
 import { type ComputeDriverName, computeDriverName } from '../compute-support';
 import { CloudRegistrations } from './cloud-registrations';
 import type { DriverRegistration } from './driver-registration';
@@ -29,10 +30,15 @@ export class Drivers {
   private readonly registered: Readonly<Record<ComputeDriverName, DriverRegistration>>;
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
-  constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
+  constructor(
+    config: Config,
+    localConfinement: LocalConfinementService,
+    localFolder: LocalFolderService,
+    clouds: CloudRegistrations,
+  ) {
     const { azure, azureAuthority: authority, google, oci, ec2 } = config.compute.clouds;
     this.registered = {
-      local: localRegistration(config, localConfinement),
+      local: localRegistration(config, localConfinement, localFolder),
       aws: clouds.of(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
       proxmox: clouds.of(null, ({ bootScript, outbound }) => {
         const connections = new ProxmoxConnections(outbound, config.compute.onPremTrust);
@@ -50,14 +56,17 @@ export class Drivers {
     return name !== null && this.registered[name].keepsTenantsApart;
   }
 
-  /** The driver of a cloud environment; throws `PermanentError` when there is none. */
+  /**
+   * The driver of a cloud environment; throws `PermanentError` when there is none, and an `ElsewhereError` while only another
+   * worker can use it.
+   */
   async forEnvironment(cloudProviderId: number, endpoint: string | null): Promise<ComputeDriver> {
     const name = computeDriverName(cloudProviderId, endpoint);
     if (name === null)
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
     const disabled = this.registered[name].disabled();
-    if (disabled !== null) throw new PermanentError(disabled);
-    return this.driver(name);
+    if (disabled === null) return this.driver(name);
+    throw (await this.registered[name].isElsewhere?.()) ? new ElsewhereError(disabled) : new PermanentError(disabled);
   }
 
   /** Throws `PermanentError` where machines of the environment would never reach the platform. */
@@ -92,14 +101,15 @@ export class Drivers {
 function localRegistration(
   { agent: { apiUrl: agentApiUrl }, compute: { local } }: Config,
   localConfinement: LocalConfinementService,
+  localFolder: LocalFolderService,
 ): DriverRegistration {
-  const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
   return {
-    disabled: () => (local ? null : disabled),
+    disabled: () => localFolder.problem,
+    isElsewhere: () => localFolder.isElsewhere(),
     cutOff: () => null,
     keepsTenantsApart: localConfinement.keepsApart,
     make() {
-      if (!local) return Promise.reject(new Error(disabled));
+      if (!local) return Promise.reject(new Error(localFolder.problem ?? 'Local nodes are not configured.'));
       // Compiled beside this file's tree: dist/src/… and dist/libs/….
       const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
       return Promise.resolve(

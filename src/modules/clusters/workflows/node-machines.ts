@@ -61,7 +61,7 @@ export class NodeMachines {
     const full = new Set<string>();
     for (const turn of [first, later]) {
       const open = turn.filter((node) => !full.has(offerKey(node)));
-      const asked = await this.nodes.noteAsked(open);
+      const asked = await this.nodes.noteAsked(await referenced(open, driver));
       await Promise.all(
         open.map(async (node) => {
           if (!asked.has(node.node_id)) return;
@@ -221,6 +221,16 @@ export class NodeMachines {
         await this.nodes.update(this.dataSource.manager, node.node_id, { ip_address });
     }
   }
+}
+
+/** The attempts of these nodes with the references that their machines will have. */
+function referenced(nodes: readonly ClusterNode[], { onSite }: ComputeDriver) {
+  return Promise.all(
+    nodes.map(async ({ node_id, attempt, token }) => ({
+      ...{ node_id, attempt },
+      reference: (await onSite?.reference(token)) ?? null,
+    })),
+  );
 }
 
 /**

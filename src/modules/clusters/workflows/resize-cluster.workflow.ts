@@ -22,7 +22,7 @@ import { isToAsk, NodeMachines } from './node-machines';
 import { NodeTeardown } from './node-teardown';
 import { ScalingRepository } from './scaling.repository';
 import type { Bringing } from './node-places';
-import { afterFault, ofNode, providerFault } from './provider-faults';
+import { afterFault, heedingFaults, ofNode, providerFault } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 2_000;
@@ -51,8 +51,14 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   readonly backoffMs = 500;
   readonly compensationMs = COMPENSATION_MS;
   readonly steps = [
-    { name: 'bring-nodes', run: (context: WorkflowContext<'cluster'>) => this.bringNodes(context) },
-    { name: 'mark-running', run: (context: WorkflowContext<'cluster'>) => this.markRunning(context) },
+    {
+      name: 'bring-nodes',
+      run: (context: WorkflowContext<'cluster'>) => heedingFaults(() => this.bringNodes(context)),
+    },
+    {
+      name: 'mark-running',
+      run: (context: WorkflowContext<'cluster'>) => heedingFaults(() => this.markRunning(context)),
+    },
   ];
 
   constructor(

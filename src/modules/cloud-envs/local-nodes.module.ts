@@ -2,8 +2,10 @@ import { Module } from '@nestjs/common';
 import { Config } from '../../config/config';
 import { LOGGER } from '../../platform/logging/logger';
 import { LocalConfinementService } from './local-confinement.service';
+import { LocalFolderService } from './local-folder.service';
+import { LocalHostsRepository } from './local-hosts.repository';
 
-/** Only for workers: finds out once what the machine offers. */
+/** Only for workers: what the machine offers, and whether this worker has local nodes. */
 @Module({
   providers: [
     {
@@ -11,7 +13,9 @@ import { LocalConfinementService } from './local-confinement.service';
       inject: [Config, LOGGER],
       useFactory: LocalConfinementService.choose.bind(LocalConfinementService),
     },
+    LocalFolderService,
+    LocalHostsRepository,
   ],
-  exports: [LocalConfinementService],
+  exports: [LocalConfinementService, LocalFolderService, LocalHostsRepository],
 })
-export class LocalConfinementModule {}
+export class LocalNodesModule {}

@@ -1,0 +1,99 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { processesIn, signal } from '../../node-agent/processes';
+import { FOLDER_IDS_FILE, LocalFolder } from './local-folder';
+
+describe('LocalFolder', () => {
+  let root: string;
+  let mine: LocalFolder;
+  let theirs: LocalFolder;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'local-folder-'));
+    [mine, theirs] = [new LocalFolder(join(root, 'mine')), new LocalFolder(join(root, 'theirs'))];
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const never = () => undefined;
+  const idsFile = ({ dir }: LocalFolder) => join(dir, FOLDER_IDS_FILE);
+  const idOf = async (folder: LocalFolder) => (await folder.reference('a')).split(':')[1] ?? '';
+
+  it('has one id, however many ask for it first', async () => {
+    const askers = Array.from({ length: 8 }, () => new LocalFolder(mine.dir));
+    const references = await Promise.all(askers.map((folder) => folder.reference('a')));
+    expect(new Set(references).size).toBe(1);
+    expect(references[0]).toBe(`local:${readFileSync(idsFile(mine), 'utf8').trim()}:a`);
+    expect(readdirSync(mine.dir)).toEqual([FOLDER_IDS_FILE]);
+    expect(await idOf(theirs)).not.toBe(await idOf(mine));
+  });
+
+  it('holds its own nodes, and those of releases that named no folder', async () => {
+    await mine.assertHolds([await mine.reference('a'), 'local:b', 'local:0af7651c-d']);
+    const wanted = `folder of local nodes ${await idOf(theirs)}, and this worker has ${await idOf(mine)}`;
+    const references = [await mine.reference('a'), await theirs.reference('b')];
+    await expect(mine.assertHolds(references)).rejects.toMatchObject({
+      ...{ code: 'LOCAL.ELSEWHERE', kind: 'transient', retryAfterMs: expect.any(Number) },
+      message: expect.stringContaining(wanted),
+    });
+  });
+
+  it('stands for a lost folder once it has its id, too', async () => {
+    const reference = await theirs.reference('b');
+    await expect(mine.assertHolds([reference])).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE' });
+    const own = await idOf(mine);
+    appendFileSync(idsFile(mine), `${await idOf(theirs)}\n`);
+    await mine.assertHolds([reference]);
+    expect(await idOf(mine)).toBe(own);
+  });
+
+  it('does not hold what it held while its volume is missing', async () => {
+    const reference = await mine.reference('a');
+    const ids = readFileSync(idsFile(mine));
+    rmSync(mine.dir, { recursive: true });
+    await expect(mine.assertHolds([reference])).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE' });
+    writeFileSync(idsFile(mine), ids);
+    await mine.assertHolds([reference]);
+  });
+
+  it.each(['', '\n', 'mine\n'])('does not guess what %j is to say', async (text) => {
+    await mine.reference('a');
+    writeFileSync(idsFile(mine), text);
+    const refusal = { code: 'LOCAL.FOLDER_IDS_INVALID', message: expect.stringContaining(idsFile(mine)) };
+    await expect(mine.reference('a')).rejects.toMatchObject(refusal);
+    await expect(mine.tryTake(never)).rejects.toMatchObject(refusal);
+  });
+
+  it('is taken by one at a time, and by another one once it is given back', async () => {
+    const giveBack = await mine.tryTake(never);
+    const again = new LocalFolder(mine.dir);
+    expect([typeof giveBack, await again.tryTake(never)]).toEqual(['function', null]);
+    await giveBack?.();
+    const taken = await again.tryTake(never);
+    expect(taken).not.toBeNull();
+    await taken?.();
+  });
+
+  it('says why it cannot be taken, rather than that another one has it', async () => {
+    writeFileSync(mine.dir, '');
+    await expect(mine.tryTake(never)).rejects.toThrow(mine.dir);
+  });
+
+  it('tells when it is lost', async () => {
+    let isLost = false;
+    const giveBack = await mine.tryTake(() => (isLost = true));
+    const sessions = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const holders = processesIn(new Set(sessions.map(Number))).filter(
+      ({ parent, argv }) => parent === process.pid && argv[0] === 'cat',
+    );
+    expect(holders).toHaveLength(1);
+    for (const { pid } of holders) signal(pid, 'SIGKILL');
+    while (!isLost) await turn();
+    await giveBack?.();
+    isLost = false;
+    const again = await mine.tryTake(() => (isLost = true));
+    await again?.();
+    expect([typeof again, isLost]).toEqual(['function', false]);
+  });
+});

@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { LocalFolder } from '../../../libs/compute-drivers/local/local-folder';
+import { Config } from '../../config/config';
+import { messageOf } from '../../platform/errors/message-of';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { pause } from '../../platform/process/pause';
+import { LocalHostsRepository } from './local-hosts.repository';
+
+/** How often a worker without its folder tries to take it, milliseconds. */
+const TRY_MS = 500;
+
+const DISABLED = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
+const NOT_YET = 'This worker has not taken its folder of local nodes yet.';
+
+/**
+ * Takes the folder of local nodes for this worker, for its whole life: of several that are given one folder, one at a time has
+ * local nodes, and another takes over when it ends.
+ */
+@Injectable()
+export class LocalFolderService {
+  /** What keeps this worker from local nodes; null if nothing does. */
+  problem: string | null;
+  private readonly folder: LocalFolder | null;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private giveBack: (() => Promise<void>) | null = null;
+  private isWithAnother = false;
+
+  constructor(
+    config: Config,
+    private readonly dataSource: DataSource,
+    private readonly hosts: LocalHostsRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const { local } = config.compute;
+    this.folder = local && new LocalFolder(local.dir);
+    this.problem = local ? NOT_YET : DISABLED;
+  }
+
+  /** Resolves after the first try; others follow until the folder is taken, and after it was lost. */
+  async start(): Promise<void> {
+    const { folder } = this;
+    if (!folder) return;
+    await this.tryToTake(folder);
+    this.running = this.repeat(folder);
+  }
+
+  /** Gives the folder back, to be called when nothing works in it any more. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    await this.giveBack?.();
+  }
+
+  /** What keeps this worker from local nodes though it is to have them; null if nothing does. */
+  get lack(): string | null {
+    return this.folder && this.problem;
+  }
+
+  /** Whether another worker has local nodes, as far as is known. */
+  async isElsewhere(): Promise<boolean> {
+    return this.isWithAnother || (await this.hosts.haveReported(this.dataSource.manager));
+  }
+
+  private async repeat(folder: LocalFolder): Promise<void> {
+    while (await pause(TRY_MS, this.stopping.signal)) if (this.giveBack === null) await this.tryToTake(folder);
+  }
+
+  private async tryToTake(folder: LocalFolder): Promise<void> {
+    const { dir } = folder;
+    try {
+      this.giveBack = await folder.tryTake(() => this.lose(dir));
+      this.isWithAnother = this.giveBack === null;
+      if (this.isWithAnother) return this.goWithout(dir, `Another worker has the folder of local nodes ${dir}.`);
+      this.problem = null;
+      this.logger.info({ dir }, 'This worker has the local nodes of its folder');
+    } catch (error) {
+      this.isWithAnother = false;
+      this.goWithout(dir, messageOf(error));
+    }
+  }
+
+  private lose(dir: string): void {
+    this.giveBack = null;
+    this.goWithout(dir, `The lock of the folder of local nodes ${dir} was lost.`);
+  }
+
+  /** Says so once for each reason. */
+  private goWithout(dir: string, reason: string): void {
+    if (reason !== this.problem)
+      this.logger.warn({ dir, reason }, 'This worker goes on without local nodes; trying again to take its folder');
+    this.problem = reason;
+  }
+}

@@ -1,0 +1,210 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
+import { FOLDER_IDS_FILE, LocalFolder } from '../../libs/compute-drivers/local/local-folder';
+import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
+import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
+import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
+import { DestroyClusterWorkflow } from '../../src/modules/clusters/workflows/destroy-cluster.workflow';
+import { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
+import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
+import { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import {
+  Step,
+  type StepOutcome,
+  type Workflow,
+  type WorkflowContext,
+} from '../../src/platform/workflows/workflow-definition';
+import { ThisWorker } from '../../src/platform/workers/this-worker';
+import { WorkerModule } from '../../src/worker.module';
+import { makeTenancy } from './harness/records';
+import { ScriptedProvider } from './harness/scripted-provider';
+import { putCluster, putNode } from './harness/statuses';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+/** A worker's driver: its folder is real, and so are its answers about where a node is. */
+interface Site {
+  folder: LocalFolder;
+  provider: ScriptedProvider;
+}
+
+// Real: the worker's services, PostgreSQL and the folders. Left out: the processes of nodes.
+describe('workers with different folders of local nodes', () => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let dataSource: DataSource;
+  let root: string;
+  let clusterId: number;
+  let tenantId: string;
+  let mine: Site;
+  let theirs: Site;
+  let made = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepare(configure(database.url));
+    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
+    dataSource = app.get(DataSource);
+    app.get(ThisWorker).become(1);
+    app.get(Drivers).keepTenantsApart = () => true;
+    app.get(Drivers).serves = () => true;
+    app.get(CredentialsConfsService).reveal = () => Promise.resolve({ values: {} } as never);
+    await dataSource.query(
+      `INSERT INTO answered_seconds SELECT date_trunc('second', now()) - s * interval '1 second' FROM generate_series(0, 600) s`,
+    );
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'local-folders-'));
+    [mine, theirs] = [site('mine'), site('theirs')];
+    made += 1;
+    ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
+    await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
+    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    at(mine);
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function site(name: string): Site {
+    const folder = new LocalFolder(join(root, name));
+    const provider = new ScriptedProvider();
+    const onSite = {
+      reference: (token: string) => folder.reference(token),
+      assertHere: (references: readonly string[]) => folder.assertHolds(references),
+    };
+    return { folder, provider: Object.assign(provider, { onSite }) };
+  }
+
+  /** From now on this is the worker that does everything. */
+  function at({ provider }: Site): void {
+    const drivers = app.get(Drivers);
+    drivers.forEnvironment = () => Promise.resolve(provider as unknown as ComputeDriver);
+    drivers.withoutCredentials = () => Promise.resolve([]);
+  }
+
+  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
+    const lifecycle = app.get(ClusterLifecycle);
+    const instanceId = await dataSource.transaction(async (tx) => {
+      const cluster = await lifecycle.lockKnown(tx, clusterId);
+      return (await lifecycle.begin(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
+    });
+    return {
+      instanceId,
+      subject: { kind: 'cluster', tenantId, id: clusterId },
+      actorUserId: null,
+      requestedAt: new Date(),
+      correlationId: 'test',
+      signal: new AbortController().signal,
+    };
+  }
+
+  function step(
+    workflow: Workflow<'cluster'>,
+    name: string,
+    context: WorkflowContext<'cluster'>,
+  ): Promise<StepOutcome> {
+    const found = workflow.steps.find((one) => one.name === name);
+    if (!found) throw new Error(`There is no step ${name}`);
+    return found.run(context);
+  }
+
+  const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
+
+  /** A node of a running cluster, which was made here and whose agent was heard so long ago. */
+  async function runsAt(where: Site, silence: string): Promise<void> {
+    at(where);
+    const context = await begin('start');
+    expect(await step(app.get(StartClusterWorkflow), 'plan-nodes', context)).toEqual(Step.done);
+    expect(await step(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
+    await putCluster(dataSource.manager, clusterId, 'RUNNING');
+    for (const { node_id, token } of await nodes()) {
+      await putNode(dataSource.manager, node_id, 'RUNNING');
+      await dataSource.query(
+        `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = now() - $2::interval, provider_ref = $3 WHERE node_id = $1`,
+        [node_id, silence, await where.folder.reference(token)],
+      );
+    }
+  }
+
+  const reconcile = () => app.get(ClusterReconciler).reconcile(new AbortController().signal);
+  const statuses = async () => (await nodes()).map(({ status }) => status);
+  const elsewhere = (outcome: StepOutcome) => {
+    expect(outcome).toMatchObject({
+      kind: 'wait',
+      problem: { message: expect.stringContaining('COMPUTE_LOCAL_DIR') },
+    });
+  };
+  const calls = ({ provider }: Site) => [...provider.specs, ...provider.started, ...provider.destroyed].length;
+
+  it('do not take silent nodes of each other for gone, but for lost once their leases have passed', async () => {
+    await runsAt(theirs, '1 minute');
+    at(mine);
+    mine.provider.state = 'gone';
+    await reconcile();
+    expect(await statuses()).toEqual(['RUNNING']);
+    await dataSource.query(`UPDATE cluster_nodes SET last_seen_at = now() - interval '4 minutes'`);
+    await reconcile();
+    expect(await statuses()).toEqual(['ERROR']);
+  });
+
+  it.each([
+    ['stop', 'stop-nodes', StopClusterWorkflow],
+    ['destroy', 'destroy-nodes', DestroyClusterWorkflow],
+  ] as const)('leave a %s to the one that has the nodes', async (operation, name, Class) => {
+    await runsAt(theirs, '0');
+    const context = await begin(operation);
+    const workflow = app.get<Workflow<'cluster'>>(Class);
+    await step(workflow, 'announce', context);
+    at(mine);
+    elsewhere(await step(workflow, name, context));
+    expect([calls(mine), await statuses()]).toEqual([0, [operation === 'stop' ? 'STOPPING' : 'DESTROYING']]);
+    at(theirs);
+    expect(await step(workflow, name, context)).toEqual(Step.done);
+  });
+
+  it('leave a start to the one that has the disks, or was about to make the nodes', async () => {
+    at(theirs);
+    const context = await begin('start');
+    await step(app.get(StartClusterWorkflow), 'plan-nodes', context);
+    theirs.provider.provision = () => Promise.reject(new Error('the worker is gone'));
+    await expect(step(app.get(StartClusterWorkflow), 'provision-nodes', context)).rejects.toThrow('is gone');
+    at(mine);
+    elsewhere(await step(app.get(StartClusterWorkflow), 'provision-nodes', context));
+    expect(calls(mine)).toBe(0);
+  });
+
+  it('count the nodes of a lost folder as gone where one stands for it', async () => {
+    await runsAt(theirs, '0');
+    const context = await begin('destroy');
+    const destroy = () => step(app.get(DestroyClusterWorkflow), 'destroy-nodes', context);
+    at(mine);
+    elsewhere(await destroy());
+    const [file, lost] = [mine, theirs].map(({ folder }) => join(folder.dir, FOLDER_IDS_FILE)) as [string, string];
+    writeFileSync(file, readFileSync(file, 'utf8') + readFileSync(lost, 'utf8'));
+    expect(await destroy()).toEqual(Step.done);
+    expect(await nodes()).toEqual([]);
+  });
+
+  it('go on with nodes that an earlier release made', async () => {
+    await runsAt(theirs, '1 minute');
+    await dataSource.query(`UPDATE cluster_nodes SET provider_ref = 'local:' || token WHERE cluster_id = $1`, [
+      clusterId,
+    ]);
+    at(mine);
+    const context = await begin('stop');
+    await step(app.get(StopClusterWorkflow), 'announce', context);
+    expect(await step(app.get(StopClusterWorkflow), 'stop-nodes', context)).toEqual(Step.done);
+  });
+});
