@@ -1,14 +1,38 @@
-import { machineLabels, OWNERSHIP_LABELS, ownerOf } from './cloud-driver';
+import { MACHINE_LABEL, machineLabels, ownerOf } from './cloud-driver';
 import { plainNodeSpec } from './compute-driver.contract';
 
 describe('labels of machines', () => {
   const spec = plainNodeSpec('8f9a6cda-66ab-4d7e-a7b2-0a2f7c8f0a11', '3.5.9');
 
-  it('say whose a machine is, whatever labels its cluster has', () => {
-    const labels = machineLabels({ ...spec, attempt: 3, userLabels: { team: 'data', platform_node: 'other' } });
-    expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 3 });
-    expect(Object.keys(labels)).toHaveLength(OWNERSHIP_LABELS.length + 1);
-    expect(labels).toMatchObject({ team: 'data' });
+  const others = machineLabels({ ...spec, labels: { ...spec.labels, nodeToken: 'other' } });
+  const othersJoined = machineLabels({ ...spec, labels: { ...spec.labels, nodeToken: 'other' } }, 0);
+
+  it.each([[others], [othersJoined], [{ ...others, ...othersJoined }]])(
+    'say whose a machine is, whatever labels its cluster has: %j',
+    (forged: Record<string, string>) => {
+      const userLabels = { ...forged, team: 'data' };
+      for (const most of [Infinity, 1]) {
+        const labels = machineLabels({ ...spec, attempt: 3, userLabels }, most);
+        expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 3 });
+        expect(labels).toMatchObject({ team: 'data' });
+      }
+    },
+  );
+
+  it.each([
+    [50, 46, 50],
+    [50, 47, 47],
+    [50, 50, 50],
+    [10, 6, 10],
+    [10, 10, 10],
+  ])('of a machine that takes %i and of a cluster with %i are %i', (most, ofCluster, ofMachine) => {
+    const own = Array.from({ length: ofCluster - 1 }, (_, at) => [`own${at}`, 'value']);
+    const userLabels = { ...(Object.fromEntries(own) as Record<string, string>), [MACHINE_LABEL]: 'product_node' };
+    const labels = machineLabels({ ...spec, userLabels }, most);
+    expect(Object.keys(labels)).toHaveLength(ofMachine);
+    expect(Object.keys(labels)).toEqual(expect.arrayContaining(Object.keys(userLabels)));
+    expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 1 });
+    expect((labels[MACHINE_LABEL] ?? '').length).toBeLessThanOrEqual(256);
   });
 
   it('fit what Google Cloud accepts, which is the least', () => {
@@ -24,6 +48,12 @@ describe('labels of machines', () => {
     [{ ...machineLabels(spec), platform_cluster: '7' }],
     [{ ...machineLabels(spec), platform_attempt: 'first' }],
     [{ ...machineLabels(spec), platform_node: '' }],
+    [{ vm: 'product_node' }],
+    [{ vm: 'platform/own/7/11/node' }],
+    [{ vm: 'platform/own/7/11/node/first' }],
+    [{ vm: 'platform/own/7/11//1' }],
+    [{ vm: 'platform/own/7/11/a/b/1' }],
+    [{ vm: ' platform/own/7/11/node/1' }],
   ])('%j are no node of anybody', (labels: Record<string, string>) => {
     expect(ownerOf(labels)).toBeNull();
   });

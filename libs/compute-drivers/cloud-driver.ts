@@ -19,7 +19,7 @@ export interface CloudDriverOptions {
   endpoint: string | null;
 }
 
-/** Keys of the labels that say whose a machine is. All providers accept them and their values as they are. */
+/** Keys of the labels that say whose a machine is where there is room for them. All providers accept them and their values as they are. */
 const KEYS = {
   installation: 'platform_installation',
   /** `<tenant id>_<cluster id>` */
@@ -36,10 +36,26 @@ export const NODE_LABEL = KEYS.node;
 /** Keys of the labels that machines have besides those of their cluster. */
 export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 
-/** All labels of a machine: whose it is, and those of its cluster, which cannot replace them. */
-export function machineLabels({ labels, attempt, userLabels }: NodeSpec): Record<string, string> {
+/**
+ * Key of the reserved label that says whose a machine is where its provider has no room for four more. Its value in the API
+ * is the same for all machines, so that no label of the cluster is lost (ADR 0957).
+ */
+export const MACHINE_LABEL = 'vm';
+
+/** Whose a machine is, and its node's which it is. */
+type Owner = OwnershipLabels & { attempt: number };
+
+/**
+ * All labels of a machine: whose it is, and those of its cluster, which cannot replace them. Where both do not fit, the
+ * owner is the value of {@link MACHINE_LABEL}. The same for every try of an attempt.
+ * @param most how many its provider takes
+ */
+export function machineLabels({ labels, attempt, userLabels }: NodeSpec, most = Infinity): Record<string, string> {
+  const own = Object.entries(userLabels).filter(([key]) => !OWNERSHIP_LABELS.includes(key));
+  if (own.length + OWNERSHIP_LABELS.length > most)
+    return Object.fromEntries([...own, [MACHINE_LABEL, joinedOwner({ ...labels, attempt })]]);
   return {
-    ...userLabels,
+    ...Object.fromEntries(own),
     [KEYS.installation]: labels.installationId,
     [KEYS.cluster]: `${labels.tenantId}_${labels.clusterId}`,
     [KEYS.node]: labels.nodeToken,
@@ -47,13 +63,30 @@ export function machineLabels({ labels, attempt, userLabels }: NodeSpec): Record
   };
 }
 
-/** Whose a machine with these labels is; null for one that is no installation's. */
-export function ownerOf(
-  labels: Readonly<Record<string, string | undefined>>,
-): (OwnershipLabels & { attempt: number }) | null {
-  const [installationId, nodeToken] = [labels[KEYS.installation], labels[KEYS.node]];
+/** The value of {@link MACHINE_LABEL}; with `*` for what is not given, as filters of some providers have it. */
+export function joinedOwner(owner: Partial<Owner>): string {
+  const { installationId = '*', tenantId = '*', clusterId = '*', nodeToken = '*', attempt = '*' } = owner;
+  return `platform/${installationId}/${tenantId}/${clusterId}/${nodeToken}/${attempt}`;
+}
+
+/** Whose a machine with these labels is, in either form; null for one that is no installation's. */
+export function ownerOf(labels: Readonly<Record<string, string | undefined>>): Owner | null {
   const [, tenantId, clusterId] = /^(.*)_([^_]*)$/.exec(labels[KEYS.cluster] ?? '') ?? [];
-  const attempt = Number(labels[KEYS.attempt]);
+  const apart = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];
+  return (
+    ownerFrom(apart) ??
+    ownerFrom(
+      /^platform((?:\/[^/]+){5})$/
+        .exec(labels[MACHINE_LABEL] ?? '')?.[1]
+        ?.split('/')
+        .slice(1),
+    )
+  );
+}
+
+function ownerFrom(parts: readonly (string | undefined)[] = []): Owner | null {
+  const [installationId, tenantId, clusterId, nodeToken, number] = parts;
+  const attempt = Number(number);
   if (!installationId || !nodeToken || tenantId === undefined || clusterId === undefined) return null;
   if (!Number.isSafeInteger(attempt) || attempt < 1) return null;
   return { installationId, tenantId, clusterId, nodeToken, attempt };

@@ -11,6 +11,10 @@ export interface DriverUnderTest {
   adapt?(spec: NodeSpec): NodeSpec;
   /** Has the counterpart take a spot machine back; absent where the provider sells none. */
   interrupt?(ref: NodeRef): Promise<void>;
+  /** How many labels a cluster may have at this provider; 50 unless given. */
+  mostLabels?: number;
+  /** Labels of each part of the node that the counterpart has; absent where nothing shows them. */
+  labelsOn?(ref: NodeRef): Promise<Record<string, string>[]> | Record<string, string>[];
   close(): Promise<void>;
 }
 
@@ -207,6 +211,27 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
         return (await sees(refOf(orphan))) === 'gone';
       });
       expect([await owned(), await owned('other')]).toEqual([[wanted.labels.nodeToken], [foreign.labels.nodeToken]]);
+    });
+
+    it('leaves a node all the labels that its cluster may have, and knows it by them', async () => {
+      const { mostLabels = 50 } = tested;
+      const own = Array.from({ length: mostLabels - 3 }, (_, at) => [`label${at}`, `value${at}`] as const);
+      const userLabels = { resource: 'product', vm: 'product_node', tenant_id: '7', ...Object.fromEntries(own) };
+      const [full, foreign, orphan] = [spec({ userLabels }), { ...ofOther(), userLabels }, spec({ userLabels })];
+      for (const one of [full, foreign, orphan]) {
+        await driver.provision(one, context);
+        await settles(refOf(one), 'running');
+      }
+      const { vm: _, ...kept } = userLabels;
+      const parts = tested.labelsOn === undefined ? null : await tested.labelsOn(refOf(full));
+      if (parts !== null) expect(parts.length).toBeGreaterThan(0);
+      for (const labels of parts ?? []) expect(labels).toMatchObject(kept);
+      expect((await driver.provision(full, context)).labels).toEqual(full.labels);
+      expect(await owned()).toEqual([full, orphan].map(({ labels }) => labels.nodeToken).sort());
+      expect((await sweep([full.labels.nodeToken])).removed).toEqual([orphan.labels.nodeToken]);
+      if (driver.canStop({ market: full.market, type: full.machine.type })) await stops(refOf(full));
+      await goes(refOf(full));
+      expect(await owned('other')).toEqual([foreign.labels.nodeToken]);
     });
 
     it('tells of a spot node that was taken back, which does not come back', async () => {

@@ -1,4 +1,4 @@
-import { OWNERSHIP_LABELS } from '../../libs/compute-drivers/cloud-driver';
+import { MACHINE_LABEL, OWNERSHIP_LABELS } from '../../libs/compute-drivers/cloud-driver';
 import type { NodeSpec } from '../../libs/compute-drivers/compute-driver';
 import { plainNodeSpec } from '../../libs/compute-drivers/compute-driver.contract';
 import { assertLaunchable as assertAws } from '../../libs/compute-drivers/aws/aws-launch';
@@ -63,7 +63,7 @@ describe('Labels that a cluster may have', () => {
   });
 
   it('are none of those that say whose a machine is', () => {
-    for (const key of OWNERSHIP_LABELS)
+    for (const key of [...OWNERSHIP_LABELS, MACHINE_LABEL])
       for (const spelt of [key, key.toUpperCase()])
         expect(() => checkLabels({ [spelt]: 'x' }, undefined)).toThrow(/set by the platform/);
   });

@@ -14,7 +14,14 @@ import {
   type Tag,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
-import { type CloudDriverOptions, INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
+import {
+  type CloudDriverOptions,
+  INSTALLATION_LABEL,
+  joinedOwner,
+  MACHINE_LABEL,
+  NODE_LABEL,
+  ownerOf,
+} from '../cloud-driver';
 import {
   type ComputeDriver,
   ComputeDriverError,
@@ -24,6 +31,7 @@ import {
   type NodeRef,
   type NodeSpec,
   type OwnedScope,
+  type OwnershipLabels,
   type ProviderNode,
   type Swept,
   type SweepScope,
@@ -36,7 +44,7 @@ import { AwsConnection } from './aws-connection';
 import { isBusy, isMissing, refused } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { type AwsMachine, dateIn, faultIn, isOver, labelsIn, machineIn, shown, stateOf } from './aws-machine';
-import { is, resolvePlace, zonesOf } from './aws-place';
+import { is, like, literal, resolvePlace, zonesOf } from './aws-place';
 
 /** So many values may a filter have. */
 const FILTER_VALUES = 200;
@@ -44,8 +52,32 @@ const PAGE = 1000;
 /** EC2 takes a thousand. */
 const ENDED_PER_CALL = 500;
 
+/**
+ * How machines are asked for by the forms that their labels may have, of which EC2 can be asked for one at a time. All machines
+ * of a node have the same, since it keeps its labels.
+ */
+const FORMS: readonly Record<
+  keyof Pick<OwnershipLabels, 'installationId' | 'nodeToken'>,
+  (ids: readonly string[]) => Filter
+>[] = [
+  {
+    nodeToken: (tokens) => is(`tag:${NODE_LABEL}`, ...tokens),
+    installationId: (ids) => is(`tag:${INSTALLATION_LABEL}`, ...ids),
+  },
+  {
+    nodeToken: (tokens) =>
+      like(`tag:${MACHINE_LABEL}`, ...tokens.map((nodeToken) => joinedOwner({ nodeToken: literal(nodeToken) }))),
+    installationId: (ids) =>
+      like(
+        `tag:${MACHINE_LABEL}`,
+        ...ids.map((installationId) => joinedOwner({ installationId: literal(installationId) })),
+      ),
+  },
+];
+
 /** What is left of a machine that has ended. */
 interface Leftover {
+  id: string;
   nodeToken: string;
   /** Null where EC2 does not say. */
   createdAt: Date | null;
@@ -87,7 +119,7 @@ export class AwsDriver implements ComputeDriver {
       const aws = this.connection(group[0].place, context);
       for (let at = 0; at < group.length; at += FILTER_VALUES) {
         const tokens = group.slice(at, at + FILTER_VALUES).map(({ nodeToken }) => nodeToken);
-        machines.push(...(await listed([is(`tag:${NODE_LABEL}`, ...tokens)], aws)));
+        machines.push(...(await ofNodes(tokens, aws)));
       }
     }
     const byToken = grouped(machines, ({ labels }) => labels.nodeToken);
@@ -142,7 +174,7 @@ export class AwsDriver implements ComputeDriver {
     const aws = this.connection(place, context);
     const machines = await ofNode(nodeToken, aws);
     if ((await end(machines, aws)) === 'going') return 'going';
-    const left = await leftovers(is(`tag:${NODE_LABEL}`, nodeToken), aws);
+    const left = await leftovers('nodeToken', nodeToken, aws);
     for (const { remove } of left) await unlessBusy(remove());
     return left.length > 0 ? 'going' : 'gone';
   }
@@ -162,7 +194,7 @@ export class AwsDriver implements ComputeDriver {
       remove: (some) => terminate(some, aws),
     });
     const withMachine = new Set(machines.map(({ labels }) => labels.nodeToken));
-    const left = await leftovers(is(`tag:${INSTALLATION_LABEL}`, scope.installationId), aws);
+    const left = await leftovers('installationId', scope.installationId, aws);
     const unused = left.filter(({ nodeToken }) => !withMachine.has(nodeToken));
     const removed = await sweepFound(unused, scope, context, {
       // EC2 tells no age of network cards and addresses.
@@ -201,15 +233,28 @@ function ours(machines: readonly (AwsMachine | null)[], { labels, attempt }: Nod
 
 /** Machines of the node, those that have ended among them as long as EC2 lists them. */
 async function ofNode(nodeToken: string, aws: AwsConnection): Promise<AwsMachine[]> {
-  const machines = await listed([is(`tag:${NODE_LABEL}`, nodeToken)], aws);
+  const machines = await ofNodes([nodeToken], aws);
   return machines.filter(({ labels }) => labels.nodeToken === nodeToken);
+}
+
+async function ofNodes(tokens: readonly string[], aws: AwsConnection): Promise<AwsMachine[]> {
+  const machines: AwsMachine[] = [];
+  let missing = tokens;
+  for (const form of FORMS) {
+    if (missing.length === 0) break;
+    machines.push(...(await listed([form.nodeToken(missing)], aws)));
+    const found = new Set(machines.map(({ labels }) => labels.nodeToken));
+    missing = missing.filter((token) => !found.has(token));
+  }
+  return machines;
 }
 
 /** Machines of the installation that have not ended. */
 async function owned({ installationId }: OwnedScope, aws: AwsConnection): Promise<AwsMachine[]> {
   const states = is('instance-state-name', 'pending', 'running', 'stopping', 'stopped', 'shutting-down');
-  const machines = await listed([is(`tag:${INSTALLATION_LABEL}`, installationId), states], aws);
-  return machines.filter((one) => one.labels.installationId === installationId && !isOver(one));
+  const machines: AwsMachine[] = [];
+  for (const form of FORMS) machines.push(...(await listed([form.installationId([installationId]), states], aws)));
+  return once(machines).filter((one) => one.labels.installationId === installationId && !isOver(one));
 }
 
 async function listed(Filters: Filter[], aws: AwsConnection): Promise<AwsMachine[]> {
@@ -244,7 +289,10 @@ async function end(machines: readonly AwsMachine[], aws: AwsConnection): Promise
     if (isOver(machine) && stateOf(machine) !== 'gone')
       await unlessBusy(
         aws.call((client, options) =>
-          client.send(new DeleteTagsCommand({ Resources: [machine.id], Tags: [{ Key: NODE_LABEL }] }), options),
+          client.send(
+            new DeleteTagsCommand({ Resources: [machine.id], Tags: [{ Key: NODE_LABEL }, { Key: MACHINE_LABEL }] }),
+            options,
+          ),
         ),
       );
   return living.length > 0 ? 'going' : 'gone';
@@ -270,8 +318,34 @@ async function unlessBusy(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** What no machine uses among what bears the label. */
-async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]> {
+/** What no machine uses among what is the node's or the installation's. */
+async function leftovers(of: keyof (typeof FORMS)[number], id: string, aws: AwsConnection): Promise<Leftover[]> {
+  const found: Leftover[] = [];
+  for (const form of FORMS) found.push(...(await unused(form[of]([id]), (owner) => owner[of] === id, aws)));
+  return once(found);
+}
+
+/** Each of them once: an answer may have more than was asked for. */
+function once<T extends { id: string }>(found: readonly T[]): T[] {
+  return [...new Map(found.map((one) => [one.id, one])).values()];
+}
+
+/** @param isAsked whether it is what was asked for: an answer may have more */
+async function unused(
+  label: Filter,
+  isAsked: (owner: OwnershipLabels) => boolean,
+  aws: AwsConnection,
+): Promise<Leftover[]> {
+  const leftover = (
+    id: string | undefined,
+    tags: readonly Tag[] | undefined,
+    createdAt: unknown,
+    remove: () => Promise<unknown>,
+  ): Leftover[] => {
+    const owner = ownerOf(labelsIn(tags));
+    if (!id || !owner || !isAsked(owner)) return [];
+    return [{ id, nodeToken: owner.nodeToken, createdAt: dateIn(createdAt), remove }];
+  };
   const volumes = await aws.all(
     (client, page, options) =>
       client.send(
@@ -280,7 +354,7 @@ async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]>
       ),
     ({ Volumes = [] }) =>
       Volumes.flatMap(({ VolumeId, Tags, CreateTime }) =>
-        leftover(label, VolumeId, Tags, CreateTime, () =>
+        leftover(VolumeId, Tags, CreateTime, () =>
           aws.call((client, options) => client.send(new DeleteVolumeCommand({ VolumeId }), options)),
         ),
       ),
@@ -293,7 +367,7 @@ async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]>
       ),
     ({ NetworkInterfaces = [] }) =>
       NetworkInterfaces.flatMap(({ NetworkInterfaceId, TagSet }) =>
-        leftover(label, NetworkInterfaceId, TagSet, null, () =>
+        leftover(NetworkInterfaceId, TagSet, null, () =>
           aws.call((client, options) =>
             client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }), options),
           ),
@@ -304,24 +378,9 @@ async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]>
     client.send(new DescribeAddressesCommand({ Filters: [label] }), options),
   );
   const addresses = Addresses.filter(({ AssociationId }) => !AssociationId).flatMap(({ AllocationId, Tags }) =>
-    leftover(label, AllocationId, Tags, null, () =>
+    leftover(AllocationId, Tags, null, () =>
       aws.call((client, options) => client.send(new ReleaseAddressCommand({ AllocationId }), options)),
     ),
   );
   return [...volumes, ...cards, ...addresses];
-}
-
-/** Nothing unless it bears the label that was asked for: an answer may have more. */
-function leftover(
-  { Name = '', Values = [] }: Filter,
-  id: string | undefined,
-  tags: readonly Tag[] | undefined,
-  createdAt: unknown,
-  remove: () => Promise<unknown>,
-): Leftover[] {
-  const labels = labelsIn(tags);
-  const owner = ownerOf(labels);
-  const asked = labels[Name.replace('tag:', '')];
-  if (!id || !owner || asked === undefined || is('', asked).Values?.[0] !== Values[0]) return [];
-  return [{ nodeToken: owner.nodeToken, createdAt: dateIn(createdAt), remove }];
 }

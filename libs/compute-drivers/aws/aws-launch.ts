@@ -32,9 +32,9 @@ export function assertLaunchable(spec: NodeSpec, script: string): void {
     if (key === '' || [...key].length > 128 || /^aws:/i.test(key)) throw refused(`EC2 takes no tag ${key}`);
     if ([...value].length > 256) throw refused(`the value of the label ${key} has more than 256 characters`);
   }
-  const count = Object.keys(machineLabels(spec)).length;
+  const count = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (count > MAX_TAGS)
-    throw refused(`it has ${count} labels with those of the platform, and EC2 takes ${MAX_TAGS} tags`);
+    throw refused(`it has ${count} labels with that of the platform, and EC2 takes ${MAX_TAGS} tags`);
 }
 
 /** The same for each try of an attempt, and for no other: EC2 makes one machine of them. */
@@ -130,7 +130,7 @@ function dataDisk({ gib, type, iops, throughputMb, encrypted }: NodeDisk, index:
 }
 
 function tagSpecifications(spec: NodeSpec): TagSpecification[] {
-  const labels = machineLabels(spec);
+  const labels = machineLabels(spec, MAX_TAGS);
   const Tags: Tag[] = Object.keys(labels)
     .sort()
     .map((Key) => ({ Key, Value: labels[Key] }));

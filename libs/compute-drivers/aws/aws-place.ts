@@ -78,7 +78,16 @@ async function groupsOf(names: readonly string[], vpcId: string, aws: AwsConnect
   });
 }
 
-/** EC2 takes `*`, `?` and `\` of a filter's value for more than characters. */
 export function is(name: string, ...values: string[]): Filter {
-  return { Name: name, Values: values.map((value) => value.replaceAll(/[\\*?]/g, '\\$&')) };
+  return like(name, ...values.map(literal));
+}
+
+/** Values with `*` for any characters. */
+export function like(Name: string, ...Values: string[]): Filter {
+  return { Name, Values };
+}
+
+/** EC2 takes `*`, `?` and `\` of a filter's value for more than characters. */
+export function literal(value: string): string {
+  return value.replaceAll(/[\\*?]/g, '\\$&');
 }

@@ -41,6 +41,8 @@ describeComputeDriverContract('AzureDriver', async () => {
     account: { endpoint: null, credentials: FAKE_AZURE.credentials },
     adapt: adapted,
     interrupt: ({ nodeToken }) => Promise.resolve(fake.evict(nodeNames(nodeToken).machine)),
+    labelsOn: ({ nodeToken }) =>
+      fake.machines().flatMap(({ name, tags }) => (name === nodeNames(nodeToken).machine ? [tags] : [])),
     close: () => fake.stop(),
   };
 });
@@ -218,7 +220,7 @@ describe('AzureDriver', () => {
     ['a tag that is too long', { userLabels: { a: 'x'.repeat(257) } }, /longer than 256/],
     [
       'too many tags',
-      { userLabels: Object.fromEntries(Array.from({ length: 47 }, (_, at) => [`k${at}`, ''])) },
+      { userLabels: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, ''])) },
       /50 tags/,
     ],
   ])('refuses %s before it asks for anything', async (_what, values, words) => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { VirtualMachine } from '@azure/arm-compute';
 import type { NetworkInterface } from '@azure/arm-network';
-import { type CloudDriverOptions, INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
+import { type CloudDriverOptions, INSTALLATION_LABEL, MACHINE_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
 import {
   type ComputeDriver,
   ComputeDriverError,
@@ -550,7 +550,7 @@ function evicted(): ComputeDriverError {
 
 function foreign(): ComputeDriverError {
   return invalidRequest(
-    `A machine of the node's name exists whose tags ${NODE_LABEL} and ${INSTALLATION_LABEL} are not its own.`,
+    `A machine of the node's name exists whose tags ${NODE_LABEL} and ${INSTALLATION_LABEL}, or ${MACHINE_LABEL}, are not its own.`,
   );
 }
 

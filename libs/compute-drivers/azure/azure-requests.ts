@@ -183,7 +183,7 @@ function subnetId({ network, subnet }: Place, group: string, subscription: strin
 
 /** Azure does not tell `Team` from `team`, and a label of users must not take the place of one that says whose it is. */
 function tagsOf(spec: NodeSpec): Record<string, string> {
-  const tags = machineLabels(spec);
+  const tags = machineLabels(spec, MOST_TAGS);
   const entries = Object.entries(tags);
   if (entries.length > MOST_TAGS)
     throw invalidRequest(`A machine has ${MOST_TAGS} tags at most, and ${entries.length} are asked for.`);

@@ -53,6 +53,8 @@ describeComputeDriverContract('The Google driver', async () => {
       fake.preempt(found?.name ?? '');
       return Promise.resolve();
     },
+    labelsOn: ({ nodeToken }) =>
+      fake.all().flatMap(({ labels }) => (labels['platform_node'] === nodeToken ? [labels] : [])),
     close: () => fake.stop(),
   };
 });

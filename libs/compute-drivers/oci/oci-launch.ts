@@ -46,7 +46,7 @@ export function assertLaunchable(spec: NodeSpec): void {
     if (iops !== null || throughputMb !== null)
       throw refused('the speed of a disk follows from its size; IOPS and throughput cannot be chosen');
   }
-  const tags = Object.keys(machineLabels(spec)).length;
+  const tags = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (tags > MAX_TAGS)
     throw refused(`a machine has at most ${MAX_TAGS} free-form tags, and this one would have ${tags} labels`);
 }
@@ -61,7 +61,7 @@ export function launchDetails(
   const userData = Buffer.from(script).toString('base64');
   if (userData.length > MAX_METADATA) throw refused(`the script to boot by exceeds ${MAX_METADATA} bytes`);
   const displayName = machineName(spec.labels.nodeToken);
-  const freeformTags = machineLabels(spec);
+  const freeformTags = machineLabels(spec, MAX_TAGS);
   return {
     availabilityDomain: place.availabilityDomain,
     compartmentId,

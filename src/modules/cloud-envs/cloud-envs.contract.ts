@@ -1,4 +1,4 @@
-import { OWNERSHIP_LABELS } from '../../../libs/compute-drivers/cloud-driver';
+import { MACHINE_LABEL, OWNERSHIP_LABELS } from '../../../libs/compute-drivers/cloud-driver';
 import { invalid } from '../../platform/errors/domain-error';
 import { Field } from '../../platform/http/fields';
 import { productName } from '../../platform/product/product-name';
@@ -103,7 +103,7 @@ export const MAX_LABELS = 25;
 /** Labels that the platform adds to whatever it creates for a tenant. */
 export function reservedLabels(tenantId: string): Record<string, string> {
   const product = productName().toLowerCase();
-  return { resource: product, vm: `${product}_node`, tenant_id: tenantId };
+  return { resource: product, [MACHINE_LABEL]: `${product}_node`, tenant_id: tenantId };
 }
 
 /**

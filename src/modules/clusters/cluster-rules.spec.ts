@@ -19,10 +19,11 @@ function labels(name: string, count: number): Record<string, string> {
 
 describe('labels of clusters', () => {
   it.each([
-    ['OCI', 1, 2],
-    ['AWS', 13, 30],
-    ['Azure', 13, 30],
-    ['OnPrem', 17, 30],
+    ['OCI', 5, 2],
+    ['AWS', 22, 25],
+    ['Azure', 22, 25],
+    ['GCP', 22, 25],
+    ['OnPrem', 22, 25],
   ] as const)('of %s are at most what its machines have room for', (provider, own, ofEnvironment) => {
     expect(Object.keys(labelsOf(provider, own, ofEnvironment))).toHaveLength(own + 3);
     const refusal = expect.objectContaining({ code: 'CLUSTER.TOO_MANY_LABELS' }) as Error;

@@ -1,4 +1,3 @@
-import { OWNERSHIP_LABELS } from '../../../libs/compute-drivers/cloud-driver';
 import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { whyOwned } from '../../../libs/spark/owned-properties';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
@@ -31,12 +30,8 @@ import { checkSecretNames, secretNames } from './secret-names.contract';
 import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf.contract';
 
 const MAX_TOTAL_LABELS = 50;
-/** By provider, how many labels one of its machines can have: those of its cluster, and those that say whose it is. */
-const MACHINE_LABELS: Readonly<Record<number, number>> = {
-  [CLOUD_PROVIDER_ID.AWS]: 50,
-  [CLOUD_PROVIDER_ID.Azure]: 50,
-  [CLOUD_PROVIDER_ID.OCI]: 10,
-};
+/** By provider, how many labels one of its machines can have, if these are fewer. */
+const MACHINE_LABELS: Readonly<Record<number, number>> = { [CLOUD_PROVIDER_ID.OCI]: 10 };
 
 /** What must fit together in a cluster, after a create or update request is applied. */
 export interface ClusterDraft {
@@ -167,11 +162,6 @@ function checkInstances(draft: ClusterDraft): void {
   }
 }
 
-function mostLabels(cloudProviderId: number): number {
-  const ofMachine = MACHINE_LABELS[cloudProviderId] ?? Infinity;
-  return Math.min(MAX_TOTAL_LABELS, ofMachine - OWNERSHIP_LABELS.length);
-}
-
 /** Azure's tags have one spelling each: two that differ by case alone are one, and the machine could not be made. */
 function checkAlike(keys: Iterable<string>): void {
   const seen = new Map<string, string>();
@@ -202,7 +192,7 @@ export function clusterLabels(
   }
   const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
   if (cloudEnv.cloud_provider_id === CLOUD_PROVIDER_ID.Azure) checkAlike(together);
-  const most = mostLabels(cloudEnv.cloud_provider_id);
+  const most = MACHINE_LABELS[cloudEnv.cloud_provider_id] ?? MAX_TOTAL_LABELS;
   if (together.size > most) {
     const why = most < MAX_TOTAL_LABELS ? ': its machines cannot have more' : '';
     throw invalid(

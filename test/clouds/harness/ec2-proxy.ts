@@ -39,8 +39,9 @@ interface Answer {
 }
 
 /**
- * What moto (5.2.5) lacks of EC2, in front of it: client tokens, spot machines that are taken back, and faults by schedule.
- * Written from the EC2 API reference: RunInstances (ClientToken), "Ensuring idempotency", and "Error codes".
+ * What moto (5.2.5) lacks of EC2, in front of it: client tokens, the limit of tags in a launch, spot machines that are taken
+ * back, and faults by schedule. Written from the EC2 API reference: RunInstances (ClientToken), "Ensuring idempotency", "Error
+ * codes", and "Tag your resources".
  */
 export class Ec2Proxy {
   /** Every call that arrived, as it was sent. */
@@ -141,6 +142,7 @@ export class Ec2Proxy {
     if (fault === 'page') return { status: 200, text: '<html><body>Sign in</body></html>' };
     if (fault === 'unseen') return { status: 200, text: NOTHING };
     if (isRefusal(fault)) return errorAnswer(fault);
+    if (hasTooManyTags(call)) return errorAnswer(TOO_MANY_TAGS);
     const token = call.get('ClientToken');
     const work = async () => {
       const answer = await this.forward(body, headersOf(request), request.headers.authorization ?? SETUP);
@@ -205,6 +207,21 @@ const SETUP = 'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/ec2/aws4_req
 
 const NOTHING =
   '<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><reservationSet/></DescribeInstancesResponse>';
+
+const MAX_TAGS = 50;
+const TOO_MANY_TAGS: RefusedCall = {
+  ...{ status: 400, code: 'TagLimitExceeded' },
+  message: 'The maximum number of Tags for a resource has been reached.',
+};
+
+function hasTooManyTags(call: URLSearchParams): boolean {
+  const counts = new Map<string, number>();
+  for (const name of call.keys()) {
+    const [, resource] = /^TagSpecification\.(\d+)\.Tag\.\d+\.Key$/.exec(name) ?? [];
+    if (resource !== undefined) counts.set(resource, (counts.get(resource) ?? 0) + 1);
+  }
+  return [...counts.values()].some((count) => count > MAX_TAGS);
+}
 
 function isRefusal(fault: Ec2Fault | null): fault is RefusedCall {
   return typeof fault === 'object' && fault !== null;

@@ -389,10 +389,13 @@ export class FakeGoogleCompute {
       throw new Refused({ status: 409, reason: 'alreadyExists', message });
     }
     this.refuseUnknown(request);
+    const labels = (request['labels'] ?? {}) as Record<string, string>;
+    if (Object.keys(labels).length > 64)
+      throw invalid(`Invalid value for field 'resource.labels': more than 64 labels`);
     const failure = this.failureOf('insert');
     const instance: Instance = {
       ...{ name, zone, status: 'PROVISIONING', boots: 0, request, created: now() },
-      labels: request['labels'] as Record<string, string>,
+      labels,
       startupScript: metadataOf(request)['startup-script'] ?? '',
       shownFrom: performance.now() + this.hiddenMs,
     };
