@@ -39,9 +39,6 @@ export interface BootFailureRequest {
   error: string;
 }
 
-/** Longest words of a machine on why it cannot be a node, characters. */
-export const LONGEST_BOOT_FAILURE = 2_000;
-
 export interface RegisterResponse {
   node_id: string;
   node_token: string;
@@ -340,7 +337,7 @@ export interface ObservedDaemons {
   state: DaemonsState;
   /** Known as soon as the master listens, which is before `ready`. */
   master_url: string | null;
-  /** Why it failed, in one sentence with the tail of the output. */
+  /** Why it failed, in one sentence; of a longer text the control plane keeps beginning and end. */
   error: string | null;
 }
 
@@ -405,9 +402,6 @@ export interface NodeInterruption {
   /** ISO 8601; null if the provider does not say when. */
   ends_at: string | null;
 }
-
-/** Longest {@link NodeInterruption.detail}, characters. */
-export const LONGEST_INTERRUPTION = 1_000;
 
 /** `POST /agent/v1/report`: sent whenever something changed; answered 200 `{}` once committed. */
 export interface ReportRequest {

@@ -68,6 +68,14 @@ describe('parseStrictJson', () => {
     },
   );
 
+  it('replaces halves of surrogate pairs in values, and not in keys, where that is asked for', () => {
+    const mend = (text: string) => parseStrictJson(Buffer.from(text), { ...JSON_BOUNDS, mendsTexts: true });
+    expect(mend('{"a":["x\\ud83d",{"b":"\\udc00y","c":"\\ud83d\\ude00"}]}')).toEqual({
+      value: { a: ['x\ufffd', { b: '\ufffdy', c: '\u{1f600}' }] },
+    });
+    expect(mend('{"\\ud83d":"a"}')).toEqual({ unusable: { why: 'text', of: 'A key' } });
+  });
+
   it('takes keys that would mean something of a class', () => {
     const text =
       '{"constructor":"Ferrari","a":{"prototype":1,"constructor":{"prototype":{"polluted":1}},"toString":2}}';

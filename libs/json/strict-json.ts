@@ -2,10 +2,15 @@
 export interface JsonBounds {
   values: number;
   levels: number;
+  /**
+   * Whether halves of surrogate pairs in values become U+FFFD instead of being refused: programs cut texts, and what else
+   * they say must not be lost for that.
+   */
+  mendsTexts?: boolean;
 }
 
 /** Which of the bounds a JSON text breaks. */
-export type BrokenBound = keyof JsonBounds;
+export type BrokenBound = 'values' | 'levels';
 
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
@@ -121,8 +126,9 @@ export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: 
  * Finds what no operation can store: halves of a surrogate pair, which JSON can express and UTF-8 cannot, so a database would
  * change or refuse them, and the key `__proto__`, by which an assignment would exchange a prototype. `constructor` and
  * `prototype` are keys as any other: nothing here merges objects, so only `__proto__` leads to a prototype.
+ * @param mendsTexts whether halves in values are replaced instead, in place
  */
-export function contentsOf(root: object, numbers: Numbers = 'rounded'): Contents {
+export function contentsOf(root: object, numbers: Numbers = 'rounded', mendsTexts = false): Contents {
   let found = 0;
   const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -135,7 +141,10 @@ export function contentsOf(root: object, numbers: Numbers = 'rounded'): Contents
       if (!key.isWellFormed()) return { unusable: { why: 'text', of: 'A key' } };
       const value: unknown = (values as Record<string, unknown>)[key];
       const name = isList ? of : key;
-      if (typeof value === 'string' && !isUsable(value, numbers)) return { unusable: { why: 'text', of: name } };
+      if (typeof value === 'string' && !isUsable(value, numbers)) {
+        if (!mendsTexts) return { unusable: { why: 'text', of: name } };
+        (values as Record<string, unknown>)[key] = value.toWellFormed();
+      }
       if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
     }
   }
@@ -154,7 +163,7 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numb
     const text = numbers === 'exact' ? markNumbers(bytes) : bytes;
     const value: unknown = JSON.parse(text.toString('utf8', hasMark ? 3 : 0));
     if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' };
-    const contents = contentsOf(value, numbers);
+    const contents = contentsOf(value, numbers, bounds.mendsTexts);
     if ('unusable' in contents) return contents;
     return contents.keys === structure.keys ? { value } : { fault: 'an object has the same key twice' };
   } catch (error) {

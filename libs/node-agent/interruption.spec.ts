@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LoopbackServer, serveOnLoopback } from '../../test/fakes/http/loopback-server';
+import { toldLine } from '../contracts/told-line';
 import { InterruptionWatch, readNotice, runsEndAt } from './interruption';
 
 const AT = '2026-01-31T08:00:00.000Z';
@@ -95,7 +96,7 @@ describe('notices of interruptions', () => {
         );
         void watch.watch(stopping.signal);
       });
-      expect(await announced).toEqual({ detail: 'd'.repeat(1_000), ends_at: AT });
+      expect(await announced).toEqual({ detail: toldLine('d'.repeat(5_000)), ends_at: AT });
       expect(failing).toHaveBeenCalledTimes(1);
       writeFileSync(path, '{"ends_at": "soon"}');
       expect(await readNotice({ kind: 'file', path })).toEqual({ detail: 'The machine is taken back.', ends_at: null });

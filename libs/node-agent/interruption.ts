@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { LONGEST_INTERRUPTION, type NodeInterruption } from '../contracts/agent-protocol';
+import type { NodeInterruption } from '../contracts/agent-protocol';
+import { toldLine } from '../contracts/told-line';
 import { parseUntrusted, SHORT_JSON } from '../json/parse-json';
 import { pause } from './waiting';
 
@@ -152,7 +153,7 @@ async function ask(
 function interruption(detail: string, endsAt: unknown): NodeInterruption {
   const at = typeof endsAt === 'string' ? Date.parse(endsAt) : NaN;
   return {
-    detail: detail.slice(0, LONGEST_INTERRUPTION),
+    detail: toldLine(detail),
     ends_at: Number.isNaN(at) ? null : new Date(at).toISOString(),
   };
 }

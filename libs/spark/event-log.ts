@@ -1,3 +1,4 @@
+import { toldLine } from '../contracts/told-line';
 import { readUntrusted, type UntrustedBounds } from '../json/parse-json';
 
 /** What one stage, executor or application has done; bytes and milliseconds. */
@@ -337,5 +338,6 @@ function count(value: unknown): number {
 /** A copy, if it is cut: a part of a string keeps all of it in memory. */
 function text(value: unknown): string {
   if (typeof value !== 'string') return '';
-  return value.length <= LONGEST_NAME ? value : Buffer.from(value.slice(0, LONGEST_NAME)).toString('utf8');
+  const line = toldLine(value, LONGEST_NAME);
+  return line === value ? value : Buffer.from(line).toString('utf8');
 }

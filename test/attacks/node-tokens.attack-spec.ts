@@ -1,3 +1,4 @@
+import { MAX_TOLD } from '../../libs/contracts/told-line';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { putNode } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
@@ -18,7 +19,7 @@ describe('somebody who has the tokens of a node', () => {
 
   /** A node that is no longer part of the cluster when the test is over. */
   async function newNode(): Promise<TestAgent> {
-    await api.database.query(`UPDATE cluster_nodes SET node_number = node_number + 1`);
+    await api.database.query(`UPDATE cluster_nodes SET node_number = node_id + 1000 WHERE node_number = 0`);
     return TestAgent.ofNewNode(api, tenancy);
   }
 
@@ -47,9 +48,10 @@ describe('somebody who has the tokens of a node', () => {
       const call = { token: agent.bootstrapToken, body: { error } };
       return (await agent.send('POST', '/boot-failure', call)).status;
     };
-    await api.database.query(`UPDATE cluster_nodes SET node_number = node_number + 1`);
+    await api.database.query(`UPDATE cluster_nodes SET node_number = node_id + 1000 WHERE node_number = 0`);
     const agent = await TestAgent.unregistered(api, tenancy);
-    expect(await claim(agent, 'x'.repeat(2_001))).toBe(400);
+    expect(await claim(agent, 'x'.repeat(5_000))).toBe(200);
+    expect((await stateOf(agent))?.error?.length).toBeLessThanOrEqual(MAX_TOLD);
     expect(await claim(agent, 'no Java\u001b[2J\u0000here')).toBe(200);
     expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
     // It got further after all.
@@ -77,6 +79,41 @@ describe('somebody who has the tokens of a node', () => {
       expect([path, (await agent.send(method, path, { body })).status]).toEqual([path, 410]);
     }
     expect(await agent.register()).toBe(401);
+  });
+
+  it('has nothing told but single lines of bounded length, and keeps no state from being taken in by what it says', async () => {
+    const agent = await newNode();
+    const [first, second] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
+    await api.database.query('UPDATE cluster_nodes SET busy_slots = 2 WHERE node_id = $1', [agent.nodeId]);
+    const flood = `It ended.\u001b[2J\0\r\n\u202e${'\u{1f389} more\n'.repeat(3_000)}\u2028\ud83d the end`;
+    const run = { state: 'ended', outcome: 'error', exit_code: 1, pid: null, seq: 1, at: flood };
+    const report = {
+      daemons: { state: 'failed', master_url: flood, error: flood },
+      runs: [
+        { ...run, run_id: String(first), application_id: flood, reason: flood, message: flood },
+        { ...run, run_id: String(second), application_id: 'app-1', reason: 'NEWER_CODE', message: '\0\n' },
+      ],
+      interruption: { detail: flood, ends_at: flood },
+      more: flood,
+    };
+    await agent.poll();
+    expect((await agent.send('POST', '/report', { body: report })).status).toBe(200);
+    const line = expect.stringMatching(/^It ended\. \[2J [^\p{Cc}\p{Zl}\p{Bidi_Control}]+ the end$/u) as string;
+    const nodes = await api.database.query<Record<'error' | 'interruption', string>[]>(
+      'SELECT daemons_state, error, interruption, master_url FROM cluster_nodes WHERE node_id = $1',
+      [agent.nodeId],
+    );
+    expect(nodes).toEqual([{ daemons_state: 'failed', error: line, interruption: line, master_url: null }]);
+    const runs = await api.database.query<Record<'reason', string>[]>(
+      'SELECT status, reason, reason_code, application_id FROM runs WHERE run_id = ANY($1) ORDER BY run_id',
+      [[first, second]],
+    );
+    expect(runs).toEqual([
+      { status: 'ERROR', reason: line, reason_code: 'AGENT_ERROR', application_id: null },
+      { status: 'ERROR', reason: 'The node gave no reason.', reason_code: 'NEWER_CODE', application_id: 'app-1' },
+    ]);
+    const told = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);
+    expect(Math.max(...told)).toBeLessThanOrEqual(MAX_TOLD);
   });
 
   it('cannot have the cluster grow for what only its master knows, nor speak of more than its node has', async () => {

@@ -72,10 +72,11 @@ export class AgentsService {
     };
   }
 
-  /** Notes why the machine of a node will have no agent. Its words are its own: only what can be shown of them is kept. */
+  /** Notes why the machine of a node will have no agent. */
   async bootFailed(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
-    const words = error.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
-    await this.transactions.run((tx) => this.nodes.bootFailed(tx, node, words));
+    await this.transactions.run((tx) =>
+      this.nodes.bootFailed(tx, node, error || 'The machine failed and does not say why.'),
+    );
     return {};
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { toldLine } from '../../../libs/contracts/told-line';
 import { exactJson } from '../../../libs/json/exact-json';
 import { readOpaque } from '../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
@@ -144,5 +145,5 @@ function failed(body: Buffer): DomainError {
   const message = text(told['message'], '');
   const given = Array.isArray(told['lines']) ? told['lines'] : [];
   const lines = given.slice(-MOST_LINES).map((line) => text(line, ''));
-  return new DomainError('unprocessable', 'FUNCTION.FAILED', `${type}: ${message}`, { type, message, lines });
+  return new DomainError('unprocessable', 'FUNCTION.FAILED', toldLine(`${type}: ${message}`), { type, message, lines });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
+import { toldLine } from '../../../libs/contracts/told-line';
 import { exactJson } from '../../../libs/json/exact-json';
 import type { OpaqueTextBounds } from '../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
@@ -12,8 +13,6 @@ import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
 const PROTOCOL = '5.3';
 const LONGEST_ID = 128;
 const MSG_ID = /^[\x21-\x7e]+$/;
-/** The longest reason of a kernel's death that is kept; characters. */
-const LONGEST_REASON = 2_000;
 /** Content of a longer reply is not kept; characters. */
 const LONGEST_REPLY = 64 * 1024;
 /** More kernels than an instance can have had; what says otherwise would stop all that follow. */
@@ -141,7 +140,7 @@ function readState(frame: Json, generation: number): KernelFrame | null {
   const state = STORED_KERNEL_STATES.find((known) => known === frame['state']);
   const reason = textOf(frame['reason']);
   if (state === undefined) return null;
-  return { op: 'kernel', generation, state, reason: reason === null ? null : storable(reason, LONGEST_REASON) };
+  return { op: 'kernel', generation, state, reason: reason === null ? null : toldLine(reason) };
 }
 
 function readMessage(frame: Json, generation: number): KernelFrame | null {
@@ -238,8 +237,4 @@ function objectOf(value: unknown): Json | null {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-function storable(text: string, length: number): string {
-  return text.replaceAll('\0', '').slice(0, length).toWellFormed();
 }

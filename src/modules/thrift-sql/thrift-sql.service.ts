@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { toldLine } from '../../../libs/contracts/told-line';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, overloaded } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
@@ -56,7 +57,7 @@ export class ThriftSqlService {
       case 'ok':
         return answer.body;
       case 'error':
-        throw invalid('THRIFT.REFUSED', answer.body.toString('utf8', 0, LONGEST_TEXT).toWellFormed());
+        throw invalid('THRIFT.REFUSED', toldLine(answer.body.toString('utf8', 0, LONGEST_TEXT)));
       case 'full':
         throw overloaded('THRIFT.FULL', 'Too many messages wait for the job already. Send it again later.');
       case 'timeout':

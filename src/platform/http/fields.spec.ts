@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { toldLine } from '../../../libs/contracts/told-line';
 import { createValidationPipe } from './validation';
 import { Field, Param } from './fields';
 
@@ -7,6 +8,12 @@ class Lines {
   @Field.line({ optional: true, filled: true }) filled?: string;
   @Param.someOf(['Jar', 'Python3']) kinds?: string[];
   @Param.ids() ids?: number[];
+}
+
+class Told {
+  @Field.told({ maxLength: 20 }) words: string;
+  @Field.told({ nullable: true }) reason: string | null;
+  @Field.toldWord(/^[A-Z_]{1,20}$/) code: string | null;
 }
 
 const CONTROL = ['\u0000', '\t', '\n', '\r', '\u001f', '\u007f', '\u0085', '\u009f'];
@@ -33,6 +40,26 @@ describe('fields', () => {
       await expect(validate({ filled: text })).rejects.toThrow('without control characters');
     }
   });
+
+  it.each([
+    ['a\n\0b', 'a b'],
+    ['\n', ''],
+    ['x'.repeat(50_000), `${'x'.repeat(9)} … ${'x'.repeat(8)}`],
+  ])('what a machine says is never refused: %j', async (text, words) => {
+    const body = { words: text, reason: text, code: text };
+    const told = (await createValidationPipe().transform(body, { type: 'body', metatype: Told })) as Told;
+    expect(told).toMatchObject({ words, code: null });
+    expect(told.reason).toBe(words === '' ? null : toldLine(text));
+  });
+
+  it.each([[{ words: 7 }], [{ words: null }], [{ reason: {} }], [{ code: 7 }]])(
+    'a machine does not say %j',
+    async (wrong) => {
+      const body = { words: '', reason: null, code: 'A', ...wrong };
+      const reading = createValidationPipe().transform(body, { type: 'body', metatype: Told });
+      await expect(reading).rejects.toThrow(Object.keys(wrong)[0]);
+    },
+  );
 
   it('judges a long line in time that grows with its length alone', async () => {
     const started = performance.now();

@@ -26,6 +26,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
+import { toldLine } from '../../../libs/contracts/told-line';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
 import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
@@ -117,6 +118,12 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:
 
 function toDate(value: unknown): unknown {
   return typeof value === 'string' && MOMENT.test(value) ? new Date(value) : value;
+}
+
+function toTold(value: unknown, { maxLength, nullable = false }: FieldOptions & { maxLength?: number }): unknown {
+  if (typeof value !== 'string') return value;
+  const line = toldLine(value, maxLength);
+  return line === '' && nullable ? null : line;
 }
 
 /** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
@@ -232,6 +239,23 @@ export const Field = {
         ? { minLength: 1, pattern: FILLED_LINE_PATTERN, meaning: FILLED_LINE_MEANING }
         : { pattern: LINE_PATTERN, meaning: LINE_MEANING }),
     }),
+  /**
+   * What a machine says for people. However it says it, what else it reports must not be refused for that: the field has one
+   * line, or null where nothing is left and it may be null.
+   */
+  told: (options: FieldOptions & { maxLength?: number } = {}) =>
+    applyDecorators(
+      base(options, { type: 'string' }),
+      Transform(({ value }) => toTold(value, options), { toClassOnly: true }),
+      IsString(),
+    ),
+  /** An id, code or address that a machine says: null for what has not its form, with which nothing can be done. */
+  toldWord: (form: RegExp, options: FieldOptions = {}) =>
+    applyDecorators(
+      base({ ...options, nullable: true }, { type: 'string' }),
+      Transform(({ value }) => (typeof value === 'string' && !form.test(value) ? null : value), { toClassOnly: true }),
+      IsString(),
+    ),
   /** Such lines, each of them with more than blanks. */
   lines: (options: FieldOptions & { unique?: boolean } = {}) =>
     Field.texts({

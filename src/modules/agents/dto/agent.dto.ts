@@ -2,8 +2,6 @@ import {
   type BootFailureRequest,
   type DaemonsState,
   LARGEST_LOAD,
-  LONGEST_BOOT_FAILURE,
-  LONGEST_INTERRUPTION,
   type NodeInterruption,
   type NodeLoad,
   LARGEST_UTILIZATION,
@@ -19,17 +17,23 @@ import {
 import { IgnoresUnknownFields } from '../../../platform/http/field-shapes';
 import { Field, Param } from '../../../platform/http/fields';
 
+/** Spark's form of an application id. */
+const APPLICATION_ID = /^[\w.-]{1,200}$/;
+const REASON_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const MASTER_URL = /^spark:\/\/[\x21-\x7e]{1,300}$/;
+const MOMENT = /^[\x21-\x7e]{1,100}$/;
+
 // Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
 @IgnoresUnknownFields()
 export class Register {
-  @Field.text({ minLength: 1, maxLength: 200 }) agent_id: string;
-  @Field.text({ maxLength: 300 }) hostname: string;
+  @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 visible characters' }) agent_id: string;
+  @Field.told({ maxLength: 300 }) hostname: string;
   @Field.int64() pid: number;
 }
 
 @IgnoresUnknownFields()
 export class BootFailure implements BootFailureRequest {
-  @Field.text({ minLength: 1, maxLength: LONGEST_BOOT_FAILURE }) error: string;
+  @Field.told() error: string;
 }
 
 const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
@@ -62,8 +66,8 @@ export class Poll implements PollRequest {
 @IgnoresUnknownFields()
 export class DaemonsReport {
   @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
-  @Field.text({ nullable: true, maxLength: 1000 }) master_url: string | null;
-  @Field.text({ nullable: true, maxLength: 20_000 }) error: string | null;
+  @Field.toldWord(MASTER_URL) master_url: string | null;
+  @Field.told({ nullable: true }) error: string | null;
 }
 
 @IgnoresUnknownFields()
@@ -71,13 +75,13 @@ export class RunReportBody {
   @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
   @Field.int64({ min: 1 }) seq: number;
   @Field.oneOf(['accepted', 'running', 'stopping', 'killing', 'ended']) state: RunState;
-  @Field.text({ nullable: true, maxLength: 1000 }) application_id: string | null;
+  @Field.toldWord(APPLICATION_ID) application_id: string | null;
   @Field.oneOf(['done', 'error', 'terminated', 'stopped', 'killed'], { nullable: true }) outcome: RunOutcome | null;
-  @Field.text({ nullable: true, maxLength: 100 }) reason: RunReason | null;
-  @Field.text({ nullable: true, maxLength: 20_000 }) message: string | null;
+  @Field.toldWord(REASON_CODE) reason: RunReason | null;
+  @Field.told({ nullable: true }) message: string | null;
   @Field.int32({ nullable: true }) exit_code: number | null;
   @Field.int64({ nullable: true }) pid: number | null;
-  @Field.text({ maxLength: 100 }) at: string;
+  @Field.told({ maxLength: 100 }) at: string;
 }
 
 @IgnoresUnknownFields()
@@ -89,8 +93,8 @@ export class LoadReport implements NodeLoad {
 
 @IgnoresUnknownFields()
 export class InterruptionReport implements NodeInterruption {
-  @Field.text({ maxLength: LONGEST_INTERRUPTION }) detail: string;
-  @Field.text({ nullable: true, maxLength: 100 }) ends_at: string | null;
+  @Field.told() detail: string;
+  @Field.toldWord(MOMENT) ends_at: string | null;
 }
 
 @IgnoresUnknownFields()

@@ -57,7 +57,11 @@ export class RequestBodies {
     const received = await this.read(request, maxBytes, held);
     const bytes = await decoded(request, received, maxBytes, held);
     if (bytes.length === 0) return {};
-    const bounds = { ...JSON_BOUNDS, values: request.operation?.document?.maxValues ?? JSON_BOUNDS.values };
+    const bounds = {
+      ...JSON_BOUNDS,
+      values: request.operation?.document?.maxValues ?? JSON_BOUNDS.values,
+      mendsTexts: request.caller?.kind === 'node',
+    };
     return inOurNames(valueOf(await this.parser.parse(bytes, bounds), bounds));
   }
 

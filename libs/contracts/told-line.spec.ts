@@ -1,0 +1,28 @@
+import { MAX_TOLD, toldLine } from './told-line';
+
+describe('what a machine says', () => {
+  it.each([
+    ['The Spark master ended.', 'The Spark master ended.'],
+    [' no Java\u001b[2J\u0000here\r\n\tat x\u2028y\u0085 ', 'no Java [2J here at x y'],
+    ['paid \u202egpj.exe\u2066', 'paid gpj.exe'],
+    ['größer \u{1f389}', 'größer \u{1f389}'],
+    ['half \ud83d', 'half \ufffd'],
+    ['\0\n', ''],
+  ])('%j is one line, %j', (text, line) => {
+    expect(toldLine(text)).toBe(line);
+  });
+
+  it('keeps its beginning and its end if it is long', () => {
+    const line = toldLine(`The script ended with 3. ${'on and on\n'.repeat(10_000)}the end`);
+    expect(line.length).toBeLessThanOrEqual(MAX_TOLD);
+    expect(line).toMatch(/^The script ended with 3\. on and on .* … .*on and on the end$/);
+  });
+
+  it.each([12, 101, MAX_TOLD])('has %i characters at most, none of them half', (max) => {
+    for (const text of ['x'.repeat(1_000_000), '\u{1f389}'.repeat(100_000), `${' '.repeat(1_000_000)}x`]) {
+      const line = toldLine(text, max);
+      expect(line.length).toBeLessThanOrEqual(max);
+      expect(line.isWellFormed()).toBe(true);
+    }
+  });
+});
