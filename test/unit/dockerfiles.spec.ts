@@ -15,7 +15,7 @@ interface Script {
   files: Files;
 }
 
-/** Every script of the project that is run while an image is built, with the files that are there by then. */
+/** Every file of the project that a command names while an image is built, with the files that are there by then. */
 function scriptsOf(dockerfile: string): Script[] {
   const stages = new Map<string, Files>();
   const scripts: Script[] = [];
@@ -40,8 +40,10 @@ function scriptsOf(dockerfile: string): Script[] {
 }
 
 function run(files: Files, command: string): Script[] {
-  const started = [...command.matchAll(/(?:node|python) (\/\S+\.(?:mjs|py))/g)];
-  const scripts = started.map(([, path = '']) => ({ path, files: new Map(files) }));
+  const folders = new Set([...files.keys()].map((path) => dirname(path)));
+  const started = [...command.matchAll(/(?:node|python) (\/\S+\.(?:mjs|py))/g)].map(([, path = '']) => path);
+  const read = (command.match(/\/[\w./-]+\.\w+/g) ?? []).filter((path) => folders.has(dirname(path)));
+  const scripts = [...new Set([...started, ...read])].map((path) => ({ path, files: new Map(files) }));
   for (const [, path = ''] of command.matchAll(/rm -r (\/\S+)/g))
     for (const file of files.keys()) if (file.startsWith(`${path}/`)) files.delete(file);
   return scripts;
@@ -64,17 +66,17 @@ function copy(files: Files, words: string[], folder: string): void {
   }
 }
 
-/** What a script imports of the project, directly or not, and the image does not have. */
+/** What a script imports or reads of the project, directly or not, and the image does not have. */
 function missingOf({ path, files }: Script, seen = new Set<string>()): string[] {
   if (seen.has(path)) return [];
   seen.add(path);
   const source = files.get(path);
   if (source === undefined) return [path];
-  const imports = [
-    ...readFileSync(source, 'utf8').matchAll(/(?:from|import) '(\.[^']+)'|(?:import|require)\('(\.[^']+)'\)/g),
-  ];
-  return imports.flatMap(([, one, other]) =>
-    missingOf({ path: resolve(dirname(path), one ?? other ?? ''), files }, seen),
+  const text = readFileSync(source, 'utf8');
+  const imports =
+    /(?:from|import) '(\.[^']+)'|(?:import|require)\('(\.[^']+)'\)|new URL\('([^']+\.\w+)', import\.meta\.url/g;
+  return [...text.matchAll(imports)].flatMap((found) =>
+    missingOf({ path: resolve(dirname(path), found.slice(1).find((name) => name !== undefined) ?? ''), files }, seen),
   );
 }
 
@@ -86,6 +88,28 @@ it.each(['Dockerfile', 'spark-node.Dockerfile'])(
     expect(scripts.flatMap((script) => missingOf(script))).toEqual([]);
   },
 );
+
+it('the build context has what the images are built from, and nothing else', () => {
+  const copied = ['Dockerfile', 'spark-node.Dockerfile'].flatMap((name) => {
+    const text = readFileSync(join(ROOT, 'docker', name), 'utf8').replaceAll('\\\n', ' ');
+    return [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) => sources.trim().split(/\s+/));
+  });
+  expect(ALLOWED.filter((path) => !copied.includes(path))).toEqual([]);
+});
+
+it('images, manifests and the compose file start programs that the build makes', () => {
+  const files = readdirSync(join(ROOT, 'docker'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /Dockerfile$|\.yaml$/.test(name),
+  );
+  const texts = files.map((name) => readFileSync(join(ROOT, 'docker', name), 'utf8')).join('\n');
+  const programs = [...texts.matchAll(/\bdist\/(\w[\w-]*)\.js/g)].map(([, name = '']) => name);
+  const bundles = readFileSync(join(ROOT, 'scripts', 'build', 'bundle.mjs'), 'utf8');
+  const made = [...(/PROGRAMS = \{([^}]*)\}/.exec(bundles)?.[1] ?? '').matchAll(/([\w-]+)'?: '/g)].map(
+    ([, name]) => name,
+  );
+  expect(made).toEqual(expect.arrayContaining([...new Set(programs)]));
+  expect(new Set(programs)).toEqual(new Set(['api', 'worker', 'migrate']));
+});
 
 it('the image of Spark nodes has all that the agent imports', () => {
   const text = readFileSync(join(ROOT, 'docker', 'spark-node.Dockerfile'), 'utf8');
