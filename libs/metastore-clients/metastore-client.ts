@@ -59,6 +59,8 @@ export interface ColumnInfo {
 
 /** All that is known of a table: what its columns and its DDL are made from. */
 export interface Table extends TableInfo {
+  /** By which the metastore gives credentials of its files; absent where it gives none. */
+  id?: string | null;
   comment: string | null;
   /** Without the partition columns, as Hive and Glue keep them; for Unity all columns that are no partition. */
   columns: ColumnInfo[];
@@ -79,6 +81,15 @@ export interface Table extends TableInfo {
   properties: Record<string, string>;
   /** The text of a view as its author wrote it, null for a table. */
   viewText: string | null;
+}
+
+/** What opens the files of one table for a while. */
+export interface VendedCredentials {
+  provider: 'aws' | 'azure' | 'gcp';
+  /** As `openObjectStore` takes them, without a region. */
+  keys: Readonly<Record<string, string>>;
+  /** URI of the directory that they are for, null where the metastore does not say. */
+  url: string | null;
 }
 
 export interface FunctionInfo extends Authorship, SchemaRef {
@@ -120,6 +131,8 @@ export interface MetastoreClient {
   describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]>;
   /** Null when there is none. */
   readTable(table: TableRef, signal: AbortSignal): Promise<Table | null>;
+  /** Credentials that read the files of a table; null where the metastore gives none. */
+  vendCredentials(table: Table, signal: AbortSignal): Promise<VendedCredentials | null>;
   /** Of a schema. */
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]>;
   /** Of a schema; empty where the metastore knows none. */

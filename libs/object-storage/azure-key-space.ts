@@ -3,6 +3,7 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientSecretCredential } from '@azure/identity';
 import {
+  AnonymousCredential,
   type BlobItem,
   type BlobPrefix,
   type BlockBlobClient,
@@ -28,7 +29,9 @@ export interface AzureLocation {
   /** The Blob endpoint of a storage account: `https://<account>.blob.core.windows.net`. */
   endpoint: string;
   container: string;
-  credential: ClientSecretCredential | StorageSharedKeyCredential;
+  credential: ClientSecretCredential | StorageSharedKeyCredential | AnonymousCredential;
+  /** A shared access signature, which is a part of each address. */
+  sas?: string;
   /** What must not appear in messages. */
   secrets: readonly string[];
 }
@@ -46,11 +49,12 @@ export class AzureKeySpace implements KeySpace {
   private readonly container: ContainerClient;
   private readonly secrets: readonly string[];
 
-  constructor({ endpoint, container, credential, secrets }: AzureLocation, agents: OutboundAgents) {
+  constructor({ endpoint, container, credential, sas, secrets }: AzureLocation, agents: OutboundAgents) {
     this.secrets = secrets;
     const pipeline = newPipeline(credential, { retryOptions: { maxTries: 3, maxRetryDelayInMs: 4_000 } });
     pipeline.factories.unshift(callsThrough(endpoint.startsWith('https:') ? agents.https : agents.http));
-    this.container = new ContainerClient(`${endpoint}/${encodeURIComponent(container)}`, pipeline);
+    const query = sas === undefined ? '' : `?${sas}`;
+    this.container = new ContainerClient(`${endpoint}/${encodeURIComponent(container)}${query}`, pipeline);
   }
 
   async list({ prefix, delimited, token, limit }: KeyListRequest, abortSignal: AbortSignal): Promise<KeyPage> {
@@ -170,6 +174,19 @@ class AzureUpload implements KeyUpload {
   }
 }
 
+/** A container of the account, opened by a signature. */
+export function azureSasLocation(keys: { accountName: string; container: string; sas: string }): AzureLocation {
+  const { accountName, container, sas } = keys;
+  const signature = new URLSearchParams(sas).get('sig') ?? '';
+  return {
+    endpoint: endpointOf(accountName),
+    container,
+    credential: new AnonymousCredential(),
+    sas,
+    secrets: [sas, signature, encodeURIComponent(signature)],
+  };
+}
+
 /** The endpoint of the account and the sign-in of its service principal. */
 export function azureLocation(keys: {
   accountName: string;
@@ -179,13 +196,17 @@ export function azureLocation(keys: {
   clientSecret: string;
 }): AzureLocation {
   return {
-    endpoint: `https://${keys.accountName}.blob.core.windows.net`,
+    endpoint: endpointOf(keys.accountName),
     container: keys.container,
     credential: new ClientSecretCredential(keys.tenantId, keys.clientId, keys.clientSecret, {
       retryOptions: { maxRetries: 2 },
     }),
     secrets: [keys.clientSecret],
   };
+}
+
+function endpointOf(accountName: string): string {
+  return `https://${accountName}.blob.core.windows.net`;
 }
 
 function callsThrough(agent: Agent): RequestPolicyFactory {

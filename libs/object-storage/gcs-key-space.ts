@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Bucket, type FileMetadata, Storage } from '@google-cloud/storage';
-import { type AuthClient, JWT } from 'google-auth-library';
+import { type AuthClient, JWT, OAuth2Client } from 'google-auth-library';
 import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
 import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
@@ -202,6 +202,13 @@ class GcsUpload implements KeyUpload {
     const { range: stored = '' } = answer.headers as Record<string, string | undefined>;
     return Number(/-(\d+)$/.exec(stored)?.[1] ?? -1) + 1;
   }
+}
+
+/** Google's storage, opened by a token that somebody else has signed in for. */
+export function gcsTokenLocation({ bucket, token }: { bucket: string; token: string }): GcsLocation {
+  const client = new OAuth2Client();
+  client.setCredentials({ access_token: token });
+  return { bucket, endpoint: GOOGLE_ENDPOINT, client, secrets: [token] };
 }
 
 /** Google's storage, signed in to as a service account. */

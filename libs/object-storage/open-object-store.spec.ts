@@ -17,6 +17,15 @@ describe('openObjectStore', () => {
     expect(open({ provider: 'azure', credentials: azure })).toBeDefined();
   });
 
+  it('opens one with credentials that hold for a while', () => {
+    const aws = { ...s3, AWS_SESSION_TOKEN: 'IQoJb3JpZ2lu//8=', AWS_DEFAULT_REGION: 'eu-west-1' };
+    const sas = { STORAGE_ACCOUNT_NAME: 'account1', SAS_TOKEN: '?sv=2023-11-03&sig=a%2Fb%3D' };
+    expect(open({ credentials: aws })).toBeDefined();
+    expect(open({ provider: 'aws', credentials: aws })).toBeDefined();
+    expect(open({ provider: 'gcp', credentials: { OAUTH_TOKEN: 'ya29.c' } })).toBeDefined();
+    expect(open({ provider: 'azure', credentials: sas })).toBeDefined();
+  });
+
   it.each<[string, Partial<ObjectStoreSpec>, string, string]>([
     ['a missing key', { credentials: {} }, 'INVALID_CREDENTIALS', 'S3_ENDPOINT'],
     ['another type of credentials', { provider: 'azure' }, 'INVALID_CREDENTIALS', 'STORAGE_ACCOUNT_NAME'],
@@ -31,6 +40,24 @@ describe('openObjectStore', () => {
       { provider: 'azure', credentials: { ...azure, STORAGE_ACCOUNT_NAME: 'evil.example/' } },
       'INVALID_CREDENTIALS',
       'STORAGE_ACCOUNT_NAME',
+    ],
+    [
+      'a session token of two lines',
+      { credentials: { ...s3, AWS_SESSION_TOKEN: 'the-secret\r\nHost: evil.example' } },
+      'INVALID_CREDENTIALS',
+      'AWS_SESSION_TOKEN',
+    ],
+    [
+      'a token of two lines',
+      { provider: 'gcp', credentials: { OAUTH_TOKEN: 'the-secret\n' } },
+      'INVALID_CREDENTIALS',
+      'OAUTH_TOKEN',
+    ],
+    [
+      'a signature with a fragment',
+      { provider: 'azure', credentials: { STORAGE_ACCOUNT_NAME: 'account1', SAS_TOKEN: 'sig=the-secret#' } },
+      'INVALID_CREDENTIALS',
+      'SAS_TOKEN',
     ],
     [
       'a metadata address',

@@ -20,7 +20,10 @@ export interface ObjectStoreSpec {
   provider: StoreProvider;
   /** Bucket, or container of the storage account. */
   bucket: string;
-  /** The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`. */
+  /**
+   * The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`; or those that
+   * hold for a while: with `AWS_SESSION_TOKEN`, or `SAS_TOKEN` or `OAUTH_TOKEN` in the place of a sign-in.
+   */
   credentials: Readonly<Record<string, string>>;
   outbound: OutboundPolicy;
   timeouts?: StoreTimeouts;
@@ -28,6 +31,11 @@ export interface ObjectStoreSpec {
 
 /** What any provider accepts, and Azure's `$root` and `$web`. */
 const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+
+/** What a header may hold. */
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+/** The query of an address. */
+const SAS = /^[\w%&=.:+/~-]{1,8192}$/;
 
 /** Stores that are not Amazon's have no region and accept this one. */
 const DEFAULT_REGION = 'us-east-1';
@@ -50,7 +58,12 @@ export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
 
 function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec, timeoutMs: number): KeySpace {
   const key = (name: string) => required(credentials, name);
-  const s3Keys = () => ({ accessKeyId: key('AWS_ACCESS_KEY_ID'), secretAccessKey: key('AWS_SECRET_ACCESS_KEY') });
+  const token = (name: string) => matching(key(name), TOKEN, `${name} is malformed.`);
+  const s3Keys = () => ({
+    accessKeyId: key('AWS_ACCESS_KEY_ID'),
+    secretAccessKey: key('AWS_SECRET_ACCESS_KEY'),
+    sessionToken: 'AWS_SESSION_TOKEN' in credentials ? token('AWS_SESSION_TOKEN') : undefined,
+  });
   switch (provider) {
     case 'aws': {
       const region = matching(key('AWS_DEFAULT_REGION'), /^[a-z0-9-]{1,40}$/, 'AWS_DEFAULT_REGION is not a region.');
@@ -63,6 +76,10 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
       return new S3KeySpace({ bucket, endpoint, region: DEFAULT_REGION, ...s3Keys() }, outbound.agents, timeoutMs);
     }
     case 'gcp': {
+      if ('OAUTH_TOKEN' in credentials) {
+        const { GcsKeySpace, gcsTokenLocation } = gcs();
+        return new GcsKeySpace(gcsTokenLocation({ bucket, token: token('OAUTH_TOKEN') }), outbound.agents, timeoutMs);
+      }
       const keys = { bucket, clientEmail: key('CLIENT_EMAIL'), privateKey: key('PRIVATE_KEY') };
       const { GcsKeySpace, gcsLocation } = gcs();
       return new GcsKeySpace(gcsLocation(keys), outbound.agents, timeoutMs);
@@ -70,9 +87,14 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
     case 'azure': {
       // It becomes a part of a host name.
       const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
-      const { AzureKeySpace, azureLocation } = azure();
+      const accountName = matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.');
+      const { AzureKeySpace, azureLocation, azureSasLocation } = azure();
+      if ('SAS_TOKEN' in credentials) {
+        const sas = matching(key('SAS_TOKEN').replace(/^\?/, ''), SAS, 'SAS_TOKEN is malformed.');
+        return new AzureKeySpace(azureSasLocation({ accountName, container: bucket, sas }), outbound.agents);
+      }
       const location = azureLocation({
-        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.'),
+        accountName,
         container: bucket,
         tenantId: matching(key('TENANT_ID'), /^[A-Za-z0-9.-]{1,255}$/, 'TENANT_ID is not the id of a directory.'),
         clientId: key('CLIENT_ID'),

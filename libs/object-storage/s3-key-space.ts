@@ -26,6 +26,8 @@ export interface S3Location {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
+  /** Of keys that hold for a while. */
+  sessionToken?: string | undefined;
 }
 
 /** How long it may take to learn of and remove an upload whose first request was given up. */
@@ -40,12 +42,12 @@ export class S3KeySpace implements KeySpace {
   private readonly secrets: readonly string[];
 
   constructor(location: S3Location, agents: OutboundAgents, timeoutMs: number) {
-    const { bucket, endpoint, region, accessKeyId, secretAccessKey } = location;
+    const { bucket, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = location;
     this.bucket = bucket;
-    this.secrets = [secretAccessKey];
+    this.secrets = [secretAccessKey, sessionToken ?? ''];
     this.client = new S3Client({
       region,
-      credentials: { accessKeyId, secretAccessKey },
+      credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
       ...(endpoint === null ? { followRegionRedirects: true } : { endpoint, forcePathStyle: true }),
       maxAttempts: 3,
       // Parts are signed with their SHA-256, which the store checks; further checksums are not known to every store.

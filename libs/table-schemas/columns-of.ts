@@ -41,6 +41,12 @@ export function kindOf(table: Table): TableKind {
   return provider === null || provider === 'hive' ? 'hive' : 'spark';
 }
 
+/** Whether only its own files tell the columns of a table. */
+export function areInFiles(table: Table): boolean {
+  const kind = kindOf(table);
+  return (kind === 'delta' || kind === 'iceberg') && !isToldByUnity(table);
+}
+
 /** Where a table's files are; Spark keeps it among the options of a data source. */
 export function locationOf(table: Table): string | null {
   const path = new SparkProperties(table.properties).provider === null ? undefined : table.serdeProperties['path'];
@@ -54,7 +60,7 @@ function providerOf(table: Table): string | null {
 }
 
 async function deltaColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
-  if (isUnity(table)) return tellsItself(table, 'delta');
+  if (!areInFiles(table)) return tellsItself(table, 'delta');
   const location = locationOf(table);
   if (location === null) throw new TableSchemaError('missing', 'The metastore does not tell where the table is.');
   const delta = await readDeltaTable(location, needed(files), signal);
@@ -69,7 +75,7 @@ async function deltaColumns(table: Table, files: TableFiles | null, signal: Abor
 }
 
 async function icebergColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
-  if (isUnity(table)) return tellsItself(table, 'iceberg');
+  if (!areInFiles(table)) return tellsItself(table, 'iceberg');
   const uri = table.properties['metadata_location'];
   if (!uri) throw new TableSchemaError('missing', 'The Iceberg table has no metadata_location.');
   const iceberg = await readIcebergTable(uri, needed(files), signal);
@@ -91,8 +97,11 @@ function needed(files: TableFiles | null): TableFiles {
   throw new TableSchemaError('missing', message);
 }
 
-/** Unity knows the columns of all tables; Hive and Glue, which have no catalogs, do not. */
-function isUnity({ catalog, columns, partitionColumns }: Table): boolean {
+/**
+ * Unity keeps the columns of most tables; Hive and Glue, which have no catalogs, keep none of these. What it keeps counts, though
+ * the open server does not learn of a later change: it is what all clients of Unity see, and needs no files.
+ */
+function isToldByUnity({ catalog, columns, partitionColumns }: Table): boolean {
   return catalog !== null && columns.length + partitionColumns.length > 0;
 }
 

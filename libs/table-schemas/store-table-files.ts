@@ -4,7 +4,7 @@ import { parseStoreUri, STORE_SCHEMES } from '../object-storage/store-uri';
 import type { TableFile, TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** Which bucket or container a secret opens. */
+/** Which bucket or container is opened. */
 export interface StoreLocation {
   provider: StoreProvider;
   bucket: string;
@@ -68,7 +68,7 @@ export class StoreTableFiles implements TableFiles {
     const opened = `${STORE_SCHEMES[provider][0]}://${this.authority()}`;
     throw new TableSchemaError(
       'outside',
-      `The files are at ${excerpt(uri)}; the object storage secret opens ${opened}.`,
+      `The files are at ${excerpt(uri)}; the credentials of the table open ${opened}.`,
     );
   }
 

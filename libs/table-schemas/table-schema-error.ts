@@ -3,7 +3,7 @@
  * - `missing`: a part of it is not there
  * - `too-large`: there is more than is read
  * - `unsupported`: a kind or feature that is not known here, or that SQL cannot say
- * - `outside`: the files lie where the secret does not lead
+ * - `outside`: the files lie where the credentials do not lead
  */
 export type TableSchemaFault = 'malformed' | 'missing' | 'too-large' | 'unsupported' | 'outside';
 

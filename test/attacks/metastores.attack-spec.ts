@@ -106,6 +106,117 @@ describe('a metastore in the hands of an attacker', () => {
     expect(performance.now() - begun).toBeLessThan(30_000);
   });
 
+  describe('of Unity, that gives credentials for its tables', () => {
+    const KEYS = { access_key_id: 'ASIAGIVEN', secret_access_key: 'hush-given', session_token: 'hush-session' };
+    const delta = (storage_location: string) => ({
+      name: 'orders',
+      table_type: 'EXTERNAL',
+      data_source_format: 'DELTA',
+      columns: [],
+      table_id: 'id-1',
+      storage_location,
+    });
+    const asked: string[] = [];
+    /** A server of one table, which answers the request for credentials by itself. */
+    const unity =
+      (location: string, vend: RequestListener): RequestListener =>
+      (request, response) => {
+        asked.push(`${request.method} ${request.url}`);
+        if (request.method === 'POST') return void request.resume().on('end', () => void vend(request, response));
+        return json(delta(location))(request, response);
+      };
+    const columns = (id: number) =>
+      call('GET', `/metastore/${id}/columns?workspace_id=${workspace}&schema_name=raw&table_name=orders`);
+    const withStorageSecret = async (id: number) => {
+      const keys = {
+        name: `keys-${count}`,
+        secret_type: 'AWS ACCESS SECRET KEY PAIR',
+        aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+        aws_secret_access_key: 'hush-of-the-tenant',
+        aws_default_region: 'eu-west-1',
+      };
+      const made = await call('POST', '/tenant/secret', keys);
+      const { data } = (await call('GET', `/metastore/catalog/secret/tenant?metastore_catalog_id=${id}`)).body;
+      const { metastore_catalog_secret_tenant_id } = data[0];
+      const stored = Number(made.body.tenant_secret_id);
+      const body = { metastore_catalog_secret_tenant_id, object_storage_secrets_tenant_id: stored };
+      expect((await call('PUT', '/metastore/catalog/secret/tenant', body)).status).toBe(201);
+    };
+
+    beforeEach(() => {
+      asked.length = 0;
+    });
+
+    it.each<[string, string, RequestListener, string]>([
+      ['keys of Amazon for files in Google', 'gs://lake/orders', json({ aws_temp_credentials: KEYS }), 'TABLE.OUTSIDE'],
+      [
+        'keys of another directory',
+        's3://lake/orders',
+        json({ aws_temp_credentials: KEYS, url: 's3://lake/orders-of-others' }),
+        'TABLE.OUTSIDE',
+      ],
+      [
+        'a bucket that is a host',
+        's3://127.0.0.1:80@evil.example/orders',
+        json({ aws_temp_credentials: KEYS }),
+        'OBJECT_STORAGE.INVALID_REQUEST',
+      ],
+      [
+        'an account that is a host',
+        'abfss://lake@evil.example/orders',
+        json({ azure_user_delegation_sas: { sas_token: 'sig=hush' } }),
+        'TABLE.OUTSIDE',
+      ],
+      [
+        'a token with a header of its own',
+        'gs://lake/orders',
+        json({ gcp_oauth_token: { oauth_token: 'hush\r\nHost: evil.example' } }),
+        'OBJECT_STORAGE.INVALID_CREDENTIALS',
+      ],
+      [
+        'a signature that leads elsewhere',
+        'abfss://lake@account1.dfs.core.windows.net/orders',
+        json({ azure_user_delegation_sas: { sas_token: 'sig=hush#@evil.example/' } }),
+        'OBJECT_STORAGE.INVALID_CREDENTIALS',
+      ],
+      [
+        'an answer without end',
+        's3://lake/orders',
+        (_request, response) => {
+          response.setHeader('content-type', 'application/json');
+          const timer = setInterval(() => response.write(' '.repeat(MIB)), 1);
+          response.on('close', () => clearInterval(timer));
+        },
+        'METASTORE.TOO_LARGE',
+      ],
+    ])('gains nothing by %s', async (_what, location, vend, code) => {
+      listener = unity(location, vend);
+      const id = await unityCatalog();
+      await withStorageSecret(id);
+      const answer = await columns(id);
+      expect([answer.status, answer.body.error_code]).toEqual([400, code]);
+      expect(JSON.stringify(answer.body)).not.toContain('hush');
+    });
+
+    it.each<[string, RequestListener]>([
+      ['a redirect', (_request, response) => void response.writeHead(307, { location: '/elsewhere' }).end()],
+      [
+        'an error that repeats the token',
+        (request, response) =>
+          void response
+            .writeHead(403, { 'content-type': 'application/json' })
+            .end(JSON.stringify({ error_code: 'PERMISSION_DENIED', message: `no ${request.headers.authorization}` })),
+      ],
+      ['keys that are no texts', json({ aws_temp_credentials: { access_key_id: { toString: 'x' } } })],
+    ])('has refused by %s, which is not followed and not repeated', async (_what, vend) => {
+      listener = unity('s3://lake/orders', vend);
+      const answer = await columns(await unityCatalog());
+      expect([answer.status, answer.body.error_code]).toEqual([404, 'TABLE.MISSING']);
+      expect(asked).toHaveLength(2);
+      expect(JSON.stringify(answer.body)).not.toContain('hush');
+    });
+  });
+
   it.each<[string, (socket: Socket) => void]>([
     [
       'a frame of two gigabytes',

@@ -4,6 +4,7 @@ import { HiveMetastore } from '../harness/hive-metastore';
 import { hiveSite } from '../samples/metastore-catalog';
 import { MemoryS3 } from './harness/memory-s3';
 import { type Caller, People, refusal } from './harness/people';
+import { insertPlain, makeTenancy } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 /** Id of the permission. */
@@ -41,11 +42,46 @@ describe('metastores', () => {
     ]);
     s3 = await MemoryS3.start();
     s3.put('warehouse', 'present', Buffer.from('x'));
+    const delta = (name: string, more: object = {}) => ({
+      ...fakeUnityTable(name, 0),
+      table_type: 'EXTERNAL',
+      table_id: `id-${name}`,
+      storage_location: `s3://lake/${name}`,
+      ...more,
+    });
+    const fields = [
+      { name: 'id', type: 'long', nullable: false, metadata: {} },
+      { name: 'kind', type: 'short', nullable: true, metadata: {} },
+      { name: 'label', type: 'string', nullable: true, metadata: { __CHAR_VARCHAR_TYPE_STRING: 'varchar(9)' } },
+    ];
+    const schemaString = JSON.stringify({ type: 'struct', fields });
+    const action = { metaData: { id: '1', schemaString, partitionColumns: [], configuration: {} } };
+    for (const name of ['vended', 'refused']) {
+      s3.put('lake', `${name}/_delta_log/${'0'.repeat(20)}.json`, Buffer.from(JSON.stringify(action)));
+    }
+    const lake = [
+      delta('vended'),
+      delta('refused'),
+      delta('kept', { columns: fakeUnityTable('kept', 1).columns, storage_location: 'gs://lake/kept' }),
+      delta('local', { storage_location: 'file:///tmp/local' }),
+    ];
     const semi = { ...fakeUnityTable('semi'), columns: [{ name: 'v', type_text: 'variant', type_json: '"variant"' }] };
     unity = await FakeUnity.start({
       token: TOKEN,
+      vended: {
+        'id-vended': {
+          aws_temp_credentials: {
+            access_key_id: 'ASIAVENDED',
+            secret_access_key: 'hush',
+            session_token: 'for-a-while',
+          },
+          url: 's3://lake/vended',
+        },
+        'id-local': {},
+      },
       catalogs: {
         main: { schemas: { crm: { tables: [...TABLES.map((name) => fakeUnityTable(name, 2)), semi] }, empty: {} } },
+        lake: { schemas: { raw: { tables: lake } } },
         side: { schemas: {} },
         hidden: { schemas: { crm: {} } },
       },
@@ -202,6 +238,87 @@ describe('metastores', () => {
       expect((await ddl('crm.semi')).status).toBe(400);
     });
 
+    describe('with Delta tables of which only the log has the columns', () => {
+      let id: number;
+      let clusterId: number;
+      let attachedId: number;
+      const columns = (table_name: string) => browse(id, 'columns', { schema_name: 'raw', table_name });
+      const COLUMNS = [
+        { name: 'id', type_text: 'bigint', type_name: 'BIGINT', position: 0, type: 'column' },
+        { name: 'kind', type_text: 'smallint', type_name: 'SMALLINT', position: 1, type: 'column' },
+        { name: 'label', type_text: 'varchar(9)', type_name: 'VARCHAR', position: 2, type: 'column' },
+      ];
+      const conf = (cluster: number, ...entries: string[]) =>
+        api.database.query('UPDATE clusters SET metastore_catalog_id = $2, spark_config = $3 WHERE cluster_id = $1', [
+          cluster,
+          id,
+          { conf: entries },
+        ]);
+      const storageSecret = async () => {
+        const keys = { name: people.unique('keys'), secret_type: 'AWS ACCESS SECRET KEY PAIR', ...KEYS };
+        const { tenant_secret_id } = done(await admin.call('POST', '/tenant/secret', keys));
+        return Number(tenant_secret_id);
+      };
+
+      beforeEach(async () => {
+        const made = await makeTenancy(api.database.manager, people.unique('lake'));
+        admin = await people.admin(made.tenantId);
+        workspace = await people.workspace(admin);
+        clusterId = made.clusterId;
+        id = await create('unity', { endpoint: unity.url, default_catalog: 'lake', storage_path: 's3://lake/unity' });
+        const attached = await attach('tenant', id, await secret('tenant'));
+        attachedId = Number(attached.metastore_catalog_secret_tenant_id);
+        await conf(clusterId, `spark.hadoop.fs.s3a.endpoint ${s3.url}`);
+        s3.callers.clear();
+      });
+
+      it('read it with credentials that Unity gives, from the S3 server that a cluster with the catalog names', async () => {
+        expect(done(await columns('vended'))).toEqual(COLUMNS);
+        expect([...s3.callers]).toEqual(['ASIAVENDED for-a-while']);
+        const [entry] = done(await browse(id, 'table_ddl', { cached_tables: 'raw.vended' }));
+        expect(entry['raw.vended']).toContain('`id` bigint NOT NULL');
+      });
+
+      it('read it with the storage secret where Unity gives none, and say what it said without one', async () => {
+        const refused = await columns('refused');
+        expect(refusal(refused)).toEqual([404, 'TABLE.MISSING']);
+        expect(refused.body.error_message).toContain('EXTERNAL USE SCHEMA is needed');
+        const stored = await storageSecret();
+        const body = { metastore_catalog_secret_tenant_id: attachedId, object_storage_secrets_tenant_id: stored };
+        expect((await admin.call('PUT', '/metastore/catalog/secret/tenant', body)).status).toBe(201);
+        expect(done(await columns('refused'))).toEqual(COLUMNS);
+        expect([...s3.callers]).toEqual([KEYS.aws_access_key_id]);
+        // Whether it opens the files is not asked where Unity keeps the columns.
+        s3.callers.clear();
+        expect(done(await columns('kept'))).toMatchObject([{ name: 'column_0', type_name: 'BIGINT' }]);
+        expect(s3.callers.size).toBe(0);
+        expect(refusal(await columns('local'))).toEqual([400, 'SECRET.OTHER_STORE']);
+        const validated = await admin.call('POST', '/metastore/catalog/secret/tenant/validate', {
+          secret: { secret_id: stored },
+          metastore: { metastore_id: id },
+        });
+        expect(done(validated)).toMatchObject({ validation_status: 'VALID', storage_access_verified: true });
+      });
+
+      it('ask the server that counts for the bucket, and none where clusters name different ones', async () => {
+        const all = 'spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:1';
+        await conf(clusterId, all, `spark.hadoop.fs.s3a.bucket.lake.endpoint=${s3.url}`);
+        expect(done(await columns('vended'))).toEqual(COLUMNS);
+        const { manager } = api.database;
+        const [{ cluster_id: _id, ...row }] = await manager.query('SELECT * FROM clusters WHERE cluster_id = $1', [
+          clusterId,
+        ]);
+        const other = await insertPlain<{ cluster_id: string }>(manager, 'clusters', { ...row, name: 'another' });
+        expect(done(await columns('vended'))).toEqual(COLUMNS);
+        await conf(Number(other.cluster_id), all);
+        s3.callers.clear();
+        const refused = await columns('vended');
+        expect(refusal(refused)).toEqual([400, 'METASTORE_CATALOG.AMBIGUOUS_S3_ENDPOINT']);
+        expect(refused.body.error_message).toContain('"another"');
+        expect(s3.callers.size).toBe(0);
+      });
+    });
+
     it('are asked once, and anew for who wants that', async () => {
       const id = await openUnity();
       await Promise.all([browse(id, 'schemas'), browse(id, 'schemas'), browse(id, 'schemas', { limit: 1 })]);
@@ -243,7 +360,7 @@ describe('metastores', () => {
       const mine = await secret('user');
       const fetch = (user_secret_id: number, endpoint = unity.url, caller = admin) =>
         caller.call('POST', '/metastore/catalog/unity/fetch', { endpoint, user_secret_id });
-      expect(names(await fetch(mine))).toEqual(['hidden', 'main', 'side']);
+      expect(names(await fetch(mine))).toEqual(['hidden', 'lake', 'main', 'side']);
       expect((await fetch(mine, unity.url, await people.admin(tenant))).status).toBe(404);
       expect((await fetch(mine, 'http://169.254.169.254/')).status).toBe(400);
       expect((await fetch(await secret('user', { token: 'hush-wrong' }))).status).toBe(400);

@@ -25,6 +25,7 @@ import {
   type Table,
   type TableInfo,
   type TableRef,
+  type VendedCredentials,
   type VolumeInfo,
 } from '../metastore-client';
 import { connectionFault } from '../metastore-fault';
@@ -135,6 +136,10 @@ export class GlueClient implements MetastoreClient {
 
   readTable(table: TableRef, signal: AbortSignal): Promise<Table | null> {
     return this.guard.run(signal, (bounds) => this.getTable(table, bounds, readTable));
+  }
+
+  vendCredentials(): Promise<VendedCredentials | null> {
+    return Promise.resolve(null);
   }
 
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {

@@ -13,6 +13,7 @@ import {
   type Table,
   type TableInfo,
   type TableRef,
+  type VendedCredentials,
   type VolumeInfo,
 } from '../metastore-client';
 import { usableName } from '../metastore-names';
@@ -107,6 +108,10 @@ export class HiveMetastoreClient implements MetastoreClient {
       assertAskedFor(found.tableName, ref, 'Hive metastore');
       return tableOf(schema, found);
     });
+  }
+
+  vendCredentials(): Promise<VendedCredentials | null> {
+    return Promise.resolve(null);
   }
 
   async listFunctions({ schema }: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {

@@ -10,6 +10,7 @@ import type {
   Table,
   TableInfo,
   TableRef,
+  VendedCredentials,
   VolumeInfo,
 } from '../metastore-client';
 
@@ -51,6 +52,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
   const partitions = inOrder(columns.filter(isPartition), ({ partitionIndex }) => partitionIndex);
   return {
     ...info,
+    id: table.text('table_id'),
     comment: table.text('comment'),
     columns: columns.filter((column) => !isPartition(column)).map(columnInfo),
     partitionColumns: partitions.map(columnInfo),
@@ -66,6 +68,24 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
     properties: table.properties('properties'),
     viewText: table.content('view_definition'),
   };
+}
+
+/** Null for those of a store that is not known here, and where there are none, as of a local directory. */
+export function readCredentials(answer: AnswerFields): VendedCredentials | null {
+  const url = answer.text('url');
+  const [aws, azure, google] = ['aws_temp_credentials', 'azure_user_delegation_sas', 'gcp_oauth_token'].map((field) =>
+    answer.part(field),
+  ) as [AnswerFields, AnswerFields, AnswerFields];
+  const keyId = aws.text('access_key_id');
+  if (keyId !== null) {
+    const keys = { AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: aws.text('secret_access_key') ?? '' };
+    const session = aws.text('session_token');
+    return { provider: 'aws', keys: { ...keys, ...(session === null ? {} : { AWS_SESSION_TOKEN: session }) }, url };
+  }
+  const sas = azure.text('sas_token');
+  if (sas !== null) return { provider: 'azure', keys: { SAS_TOKEN: sas }, url };
+  const token = google.text('oauth_token');
+  return token === null ? null : { provider: 'gcp', keys: { OAUTH_TOKEN: token }, url };
 }
 
 export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {

@@ -167,6 +167,40 @@ describe('UnityClient', () => {
       ]);
     });
 
+    it.each<[string, object, object | null]>([
+      [
+        'Amazon',
+        {
+          aws_temp_credentials: { access_key_id: 'ASIA', secret_access_key: 'hush', session_token: 'whole' },
+          url: 's3://warehouse/Orders',
+        },
+        {
+          provider: 'aws',
+          keys: { AWS_ACCESS_KEY_ID: 'ASIA', AWS_SECRET_ACCESS_KEY: 'hush', AWS_SESSION_TOKEN: 'whole' },
+          url: 's3://warehouse/Orders',
+        },
+      ],
+      [
+        'Azure',
+        { azure_user_delegation_sas: { sas_token: 'sv=1&sig=x' } },
+        { provider: 'azure', keys: { SAS_TOKEN: 'sv=1&sig=x' }, url: null },
+      ],
+      [
+        'Google',
+        { gcp_oauth_token: { oauth_token: 'ya29' } },
+        { provider: 'gcp', keys: { OAUTH_TOKEN: 'ya29' }, url: null },
+      ],
+      ['no store, as of a local directory', {}, null],
+    ])('credentials of %s that it gives for a table', async (_store, given, expected) => {
+      const all = catalogs();
+      all['main']!.schemas['sales']!.tables = [{ ...fakeUnityTable('Orders'), table_id: 'id-1' }];
+      const client = await start({ catalogs: all, vended: { 'id-1': given } });
+      const table = (await client.readTable({ ...SCHEMA, table: 'Orders' }, NEVER))!;
+      expect(await client.vendCredentials(table, NEVER)).toEqual(expected);
+      await expect(client.vendCredentials({ ...table, id: 'other' }, NEVER)).rejects.toMatchObject({ fault: 'denied' });
+      expect(await client.vendCredentials({ ...table, id: null }, NEVER)).toBeNull();
+    });
+
     it('a table with its columns in order, its partitions apart', async () => {
       const all = catalogs();
       const column = (name: string, position: number, partition_index: number | null) => {
@@ -195,6 +229,7 @@ describe('UnityClient', () => {
         comment: 'All of them',
         columns: [info('a', 0), info('b', 1)],
         partitionColumns: [info('country', 2), info('day', 3)],
+        id: '7c1f7b0e-0000-4000-8000-000000000000',
         location: 's3://warehouse/Orders',
         dataSourceFormat: 'DELTA',
         inputFormat: null,

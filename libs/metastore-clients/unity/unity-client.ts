@@ -13,6 +13,7 @@ import {
   type Table,
   type TableInfo,
   type TableRef,
+  type VendedCredentials,
   type VolumeInfo,
 } from '../metastore-client';
 import { usableName } from '../metastore-names';
@@ -20,6 +21,7 @@ import { describeEach } from '../described-tables';
 import { readPages } from '../paged-list';
 import {
   readCatalog,
+  readCredentials,
   readDescribed,
   readFunction,
   readSchema,
@@ -103,6 +105,13 @@ export class UnityClient implements MetastoreClient {
     return this.guard.run(signal, (bounds) => this.getTable(table, bounds, readTable));
   }
 
+  async vendCredentials({ id = null }: Table, signal: AbortSignal): Promise<VendedCredentials | null> {
+    if (id === null) return null;
+    const body = JSON.stringify({ table_id: id, operation: 'READ' });
+    const url = this.urlOf('temporary-table-credentials');
+    return readCredentials(await this.guard.run(signal, (bounds) => this.ask(url, bounds, body)));
+  }
+
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
     return this.list('functions', inSchema(schema), signal, (entry) => readFunction(entry, schema));
   }
@@ -156,14 +165,23 @@ export class UnityClient implements MetastoreClient {
     }
   }
 
-  private async get(path: string, query: Query, bounds: CallBounds): Promise<AnswerFields> {
-    const url = new URL(`${this.apiUrl.href}/${path}`);
+  private get(path: string, query: Query, bounds: CallBounds): Promise<AnswerFields> {
+    const url = this.urlOf(path);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-    let answer = await this.send(url, bounds);
+    return this.ask(url, bounds);
+  }
+
+  private urlOf(path: string): URL {
+    return new URL(`${this.apiUrl.href}/${path}`);
+  }
+
+  /** @param body of a POST, which changes nothing; a GET without */
+  private async ask(url: URL, bounds: CallBounds, body?: string): Promise<AnswerFields> {
+    let answer = await this.send(url, bounds, body);
     const pauseMs = BUSY.has(answer.status) ? pauseOf(answer) : null;
     if (pauseMs !== null && performance.now() + pauseMs < bounds.endsAt) {
       await delay(pauseMs, undefined, { signal: bounds.signal });
-      answer = await this.send(url, bounds);
+      answer = await this.send(url, bounds, body);
     }
     if (answer.status !== 200) {
       assertModestJson(answer.body);
@@ -172,9 +190,9 @@ export class UnityClient implements MetastoreClient {
     return this.parsed(answer, url.host);
   }
 
-  private send(url: URL, { signal }: CallBounds): Promise<UnityAnswer> {
+  private send(url: URL, { signal }: CallBounds, body?: string): Promise<UnityAnswer> {
     const { token, agents, timeouts } = this;
-    return sendUnityRequest({ url, token, agents, timeoutMs: timeouts.requestMs, signal });
+    return sendUnityRequest({ url, body, token, agents, timeoutMs: timeouts.requestMs, signal });
   }
 
   private parsed({ status, body }: UnityAnswer, server: string): AnswerFields {

@@ -6,6 +6,8 @@ import { withRequestDeadline } from '../request-deadline';
 
 export interface UnityRequest {
   url: URL;
+  /** JSON of a POST that may be repeated; a GET without. */
+  body: string | undefined;
   token: string;
   agents: OutboundAgents;
   /** Of the request and its whole answer, milliseconds. */
@@ -20,7 +22,7 @@ export interface UnityAnswer {
 }
 
 /**
- * One GET and its whole answer; follows no redirect, since the token is the server's alone. One deadline covers
+ * One request and its whole answer; follows no redirect, since the token is the server's alone. One deadline covers
  * everything: a server that sends a byte now and then cannot hold up the caller. Throws `MetastoreError`.
  */
 export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
@@ -28,10 +30,15 @@ export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
 }
 
 async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: boolean): Promise<UnityAnswer> {
-  const { url, token, agents } = call;
+  const { url, body, token, agents } = call;
   const secure = url.protocol === 'https:';
   const options: RequestOptions = {
-    headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      Accept: 'application/json',
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+    },
     agent: secure ? agents.https : agents.http,
     signal,
   };
@@ -43,7 +50,7 @@ async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: bool
         const { statusCode = 0, headers } = response;
         readBody(response, headers, signal).then((body) => resolve({ status: statusCode, headers, body }), reject);
       });
-      request.end();
+      request.end(body);
     });
   } catch (error) {
     // The server closed a connection that it had kept, as the request was on its way.

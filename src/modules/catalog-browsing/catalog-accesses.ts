@@ -5,7 +5,9 @@ import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { CatalogSecretsService, type NearestSecrets } from '../catalog-secrets/catalog-secrets.service';
 import { MetastoreCatalogsService } from '../metastore-catalogs/metastore-catalogs.service';
+import type { S3Servers } from '../metastore-catalogs/s3-servers.contract';
 import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
+import { CatalogStores } from './catalog-stores';
 import { MetastoreOpener } from './metastore-opener';
 import type { MetastoreAccess } from './metastores';
 
@@ -22,8 +24,8 @@ export interface OpenCatalog {
   /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
   unityCatalogs: readonly string[] | null;
   kind: MetastoreTarget['kind'];
-  /** URL of the S3-compatible store that the tables are in, null for Amazon's. */
-  s3Endpoint: string | null;
+  /** Where the buckets of the tables are. */
+  s3(): Promise<S3Servers>;
   /** The secret that opens the stores of the tables, null where none is attached. */
   storageSecret(): Promise<RevealedSecret | null>;
 }
@@ -35,6 +37,7 @@ export class CatalogAccesses {
     private readonly transactions: Transactions,
     private readonly catalogs: MetastoreCatalogsService,
     private readonly catalogSecrets: CatalogSecretsService,
+    private readonly stores: CatalogStores,
     private readonly opener: MetastoreOpener,
   ) {}
 
@@ -60,7 +63,7 @@ export class CatalogAccesses {
       },
       unityCatalogs: catalog.unityCatalogs,
       kind: target.kind,
-      s3Endpoint: catalog.s3Endpoint,
+      s3: () => this.transactions.read((tx) => this.stores.of(tx, scope, catalogId, catalog)),
       storageSecret: () => revealed('storage'),
     };
   }

@@ -6,6 +6,8 @@ import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { BrowsingController } from './browsing.controller';
 import { BrowsingService } from './browsing.service';
 import { CatalogAccesses } from './catalog-accesses';
+import { CatalogStores } from './catalog-stores';
+import { CatalogStoresRepository } from './catalog-stores.repository';
 import { MetastoreOpener } from './metastore-opener';
 import { Metastores } from './metastores';
 import { SecretValidationController } from './secret-validation.controller';
@@ -15,7 +17,16 @@ import { TablesService } from './tables.service';
 
 @Module({
   imports: [CatalogSecretsModule, MetastoreCatalogsModule, ScopedSecretsModule, WorkspacesModule],
-  providers: [BrowsingService, TablesService, SecretValidationService, CatalogAccesses, MetastoreOpener, Metastores],
+  providers: [
+    BrowsingService,
+    TablesService,
+    SecretValidationService,
+    CatalogAccesses,
+    CatalogStores,
+    CatalogStoresRepository,
+    MetastoreOpener,
+    Metastores,
+  ],
   controllers: [BrowsingController, TablesController, SecretValidationController],
 })
 export class CatalogBrowsingApiModule {}

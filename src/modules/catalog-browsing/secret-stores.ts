@@ -1,22 +1,33 @@
 import type { ObjectStore } from '../../../libs/object-storage/object-store';
+import type { VendedCredentials } from '../../../libs/metastore-clients/metastore-client';
 import { openObjectStore, type StoreProvider } from '../../../libs/object-storage/open-object-store';
 import { parseStoreUri, STORE_SCHEMES, type StoreUri } from '../../../libs/object-storage/store-uri';
 import type { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { StoreTableFiles } from '../../../libs/table-schemas/store-table-files';
+import { excerpt, TableSchemaError } from '../../../libs/table-schemas/table-schema-error';
 import { invalid } from '../../platform/errors/domain-error';
+import type { S3Servers } from '../metastore-catalogs/s3-servers.contract';
 import type { SecretTypeName } from '../reference-data/reference-data.contract';
 import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
 
 const TIMEOUTS = { callMs: 10_000, idleMs: 10_000 };
 
+/** Amazon says where a bucket is when it is asked in another region. */
+const AWS_DEFAULT_REGION = 'us-east-1';
+
+const PROVIDERS: Record<VendedCredentials['provider'], string> = { aws: 'Amazon', azure: 'Azure', gcp: 'Google' };
+
 /** Where a URI leads, and by whose API. */
 export interface StorePlace extends StoreUri {
   provider: StoreProvider;
+  /** What its bucket needs besides credentials, by their keys. */
+  server: Readonly<Record<string, string>>;
 }
 
 interface StoreKind {
-  provider: StoreProvider;
+  provider: VendedCredentials['provider'];
   /** The keys of the credentials that open such a store. */
-  credentials(values: Readonly<Record<string, string>>, account: string | null): Record<string, string | undefined>;
+  credentials(values: Readonly<Record<string, string>>): Record<string, string | undefined>;
 }
 
 /** Which stores the secrets of a type open. */
@@ -31,11 +42,10 @@ const STORE_KINDS: Partial<Record<SecretTypeName, StoreKind>> = {
   },
   'AZURE SERVICE PRINCIPAL': {
     provider: 'azure',
-    credentials: (values, account) => ({
+    credentials: (values) => ({
       CLIENT_ID: values['client_id'],
       TENANT_ID: values['tenant_id'],
       CLIENT_SECRET: values['client_secret'],
-      STORAGE_ACCOUNT_NAME: account ?? undefined,
     }),
   },
   'GOOGLE SERVICE ACCOUNT': {
@@ -51,26 +61,62 @@ export function storesOf(type: SecretTypeName): readonly string[] | null {
 }
 
 /** The place in an object store that a URI names; throws a 400 for one that a secret of the type cannot open. */
-export function placeOf(type: SecretTypeName, uri: string, s3Endpoint: string | null): StorePlace {
-  const kind = STORE_KINDS[type];
-  const place = kind ? parseStoreUri(uri, kind.provider) : null;
-  if (!kind || !place) throw notOpened(type, uri);
-  const isCompatible = kind.provider === 'aws' && s3Endpoint !== null;
-  return { ...place, provider: isCompatible ? 's3-compatible' : kind.provider };
+export function placeOf(type: SecretTypeName, uri: string, s3: S3Servers): StorePlace {
+  const provider = STORE_KINDS[type]?.provider;
+  const place = provider && placeIn(provider, uri, s3);
+  if (!place) throw notOpened(type, uri);
+  return place;
+}
+
+/** The place that a URI names in the stores of a provider; null for one that is elsewhere. */
+function placeIn(provider: VendedCredentials['provider'], uri: string, s3: S3Servers): StorePlace | null {
+  const place = parseStoreUri(uri, provider);
+  if (!place) return null;
+  if (provider !== 'aws') {
+    return { ...place, provider, server: place.account === null ? {} : { STORAGE_ACCOUNT_NAME: place.account } };
+  }
+  const { endpoint, region } = s3.of(place.bucket);
+  if (endpoint !== null) return { ...place, provider: 's3-compatible', server: { S3_ENDPOINT: endpoint } };
+  return { ...place, provider, server: region === null ? {} : { AWS_DEFAULT_REGION: region } };
+}
+
+/** The store of a place, opened with a secret. Calls nothing. Throws the `ObjectStoreError`s of {@link openObjectStore}. */
+export function openStore(
+  { type, values }: RevealedSecret,
+  { provider, bucket, server }: StorePlace,
+  outbound: OutboundPolicy,
+): ObjectStore {
+  const keys = STORE_KINDS[type]?.credentials(values) ?? {};
+  const given = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const credentials = { ...Object.fromEntries(given), ...server };
+  return openObjectStore({ provider, bucket, credentials, outbound, timeouts: TIMEOUTS });
 }
 
 /**
- * The store of a place, opened with a secret. Calls nothing. Throws the `ObjectStoreError`s of {@link openObjectStore}.
- * @param s3Endpoint URL of an S3-compatible store, null for Amazon's
+ * The files of a table, opened with what its metastore gave for them. Calls nothing. Throws a `TableSchemaError` for credentials of
+ * another place than the table's, and like {@link openStore}.
  */
-export function openStore(
-  { type, values }: RevealedSecret,
-  { provider, bucket, account }: StorePlace,
-  { s3Endpoint, outbound }: { s3Endpoint: string | null; outbound: OutboundPolicy },
-): ObjectStore {
-  const keys = { ...STORE_KINDS[type]?.credentials(values, account), S3_ENDPOINT: s3Endpoint ?? undefined };
-  const given = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return openObjectStore({ provider, bucket, credentials: Object.fromEntries(given), outbound, timeouts: TIMEOUTS });
+export function openVended(
+  { provider, keys, url }: VendedCredentials,
+  location: string,
+  s3: S3Servers,
+  outbound: OutboundPolicy,
+): StoreTableFiles {
+  const place = placeIn(provider, location, s3);
+  if (!place || (url !== null && !isWithin(place, parseStoreUri(url, provider)))) {
+    const opened = url === null ? `those of ${PROVIDERS[provider]}` : `${excerpt(url)}`;
+    const message = `The files are at ${excerpt(location)}, and the metastore gives credentials of ${opened}.`;
+    throw new TableSchemaError('outside', message);
+  }
+  const credentials = { ...(provider === 'aws' ? { AWS_DEFAULT_REGION } : {}), ...keys, ...place.server };
+  const { bucket } = place;
+  const store = openObjectStore({ provider: place.provider, bucket, credentials, outbound, timeouts: TIMEOUTS });
+  return new StoreTableFiles(store, place);
+}
+
+function isWithin(place: StoreUri, opened: StoreUri | null): boolean {
+  if (!opened || place.bucket !== opened.bucket || place.account !== opened.account) return false;
+  return opened.path === '' || `${place.path}/`.startsWith(`${opened.path}/`);
 }
 
 function notOpened(type: SecretTypeName, uri: string): Error {

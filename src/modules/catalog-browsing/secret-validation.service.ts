@@ -13,6 +13,7 @@ import { FairBulkhead } from '../../platform/process/fair-bulkhead';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { OPENING_SECRETS, openingSecret } from '../catalog-secrets/opening-secrets.contract';
 import { hivePlaceOf } from '../metastore-catalogs/catalog-place.contract';
+import { AMAZON, type S3Servers } from '../metastore-catalogs/s3-servers.contract';
 import { assertServersAllowed, readHiveFiles } from '../metastore-catalogs/hive-files.contract';
 import { MetastoreCatalogsService } from '../metastore-catalogs/metastore-catalogs.service';
 import type { CatalogTypeName } from '../reference-data/reference-data.contract';
@@ -24,6 +25,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service';
 import { catalogAnswer } from './browse-answers';
 import type { BrowseCatalog } from './dto/browse.dto';
 import type { FetchUnityCatalogs, SecretValidation, ValidateSecret, ValidationMetastore } from './dto/validation.dto';
+import { CatalogStores } from './catalog-stores';
 import { fromMetastore } from './metastore-errors';
 import { MetastoreOpener } from './metastore-opener';
 import { NamedServers } from './named-servers';
@@ -34,6 +36,9 @@ import { probeStore, type StoreVerdict } from './store-probe';
 const VALIDATIONS = { code: 'METASTORE.BUSY', atOnce: 8, waiting: 64, waitingOfOne: 8, patienceMs: 10_000 };
 const VALIDATION_MS = 45_000;
 
+/** A request names no S3 server. */
+const ONLY_AMAZON: S3Servers = { of: () => AMAZON };
+
 const NOTHING: StoreVerdict = { list: false, read: false, write: false, problems: [] };
 
 /** What a secret is tried on. */
@@ -42,7 +47,7 @@ interface Target {
   metastore: MetastoreTarget | null;
   /** URI of a directory in an object store. */
   storagePath: string | null;
-  s3Endpoint: string | null;
+  s3: S3Servers;
   /** Where the request names the servers of the metastore; null for those of a catalog, and of a cloud. */
   named: NamedServers | null;
 }
@@ -59,6 +64,7 @@ export class SecretValidationService {
     private readonly ofWorkspace: SecretsOfWorkspaceService,
     private readonly ofUser: SecretsOfUserService,
     private readonly workspaces: WorkspacesService,
+    private readonly stores: CatalogStores,
     private readonly opener: MetastoreOpener,
     private readonly outbound: OutboundPolicy,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -160,8 +166,10 @@ export class SecretValidationService {
   ): Promise<Target> {
     const { metastore_id: id, metastore_details: details } = metastore;
     if (id !== undefined && details === undefined) {
-      const { type, target, storagePath, s3Endpoint } = await this.catalogs.place(tx, scope, id);
-      return { type, metastore: target, storagePath, s3Endpoint, named: null };
+      const place = await this.catalogs.place(tx, scope, id);
+      const { type, target, storagePath } = place;
+      const s3 = await this.stores.of(tx, scope, id, place);
+      return { type, metastore: target, storagePath, s3, named: null };
     }
     if (id !== undefined || details === undefined) throw oneOf('metastore', 'metastore_id', 'metastore_details');
     const { bucket_path: storagePath = null, endpoint, hiveSiteXml, krb5Conf } = details;
@@ -169,15 +177,16 @@ export class SecretValidationService {
       const files = readHiveFiles({ hiveSiteXml, ...(krb5Conf === undefined ? {} : { krb5Conf }) });
       const named = this.named(principal, (outbound) => assertServersAllowed(files, outbound));
       const place = hivePlaceOf(files);
-      return { type: 'HIVE', metastore: place.target, storagePath, s3Endpoint: null, named };
+      return { type: 'HIVE', metastore: place.target, storagePath, s3: ONLY_AMAZON, named };
     }
     if (endpoint !== undefined) {
       const named = this.namedUnity(principal, endpoint);
-      return { type: 'DATABRICKS UNITY', metastore: { kind: 'unity', endpoint }, storagePath, s3Endpoint: null, named };
+      const metastoreOf = { kind: 'unity' as const, endpoint };
+      return { type: 'DATABRICKS UNITY', metastore: metastoreOf, storagePath, s3: ONLY_AMAZON, named };
     }
     const type = details.metastore_type ?? null;
     const target = type === 'AWS GLUE' ? { kind: 'glue' as const, endpoint: null } : null;
-    return { type, metastore: target, storagePath, s3Endpoint: null, named: null };
+    return { type, metastore: target, storagePath, s3: ONLY_AMAZON, named: null };
   }
 
   private namedUnity(principal: Principal, endpoint: string): NamedServers {
@@ -196,7 +205,7 @@ export class SecretValidationService {
     const listed = opened ? await this.tryMetastore(opened, target.named, secret, opensStores, signal) : null;
     const path = opensStores ? target.storagePath : null;
     if (listed === null && path === null) throw unfit(secret, target);
-    const store = path === null ? NOTHING : await this.tryStore(secret, path, target.s3Endpoint, signal);
+    const store = path === null ? NOTHING : await this.tryStore(secret, path, target.s3, signal);
     return {
       ...store,
       list: store.list || (listed?.problems.length === 0 && path === null),
@@ -234,12 +243,12 @@ export class SecretValidationService {
   private async tryStore(
     secret: RevealedSecret,
     path: string,
-    s3Endpoint: string | null,
+    s3: S3Servers,
     signal: AbortSignal,
   ): Promise<StoreVerdict> {
-    const place = placeOf(secret.type, path, s3Endpoint);
+    const place = placeOf(secret.type, path, s3);
     try {
-      const store = openStore(secret, place, { s3Endpoint, outbound: this.outbound });
+      const store = openStore(secret, place, this.outbound);
       return await probeStore(store, place.path, signal);
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;

@@ -27,7 +27,8 @@ export class TablesController {
     path: `${base}/columns`,
     id: 'browseColumns',
     summary: 'List the columns of a table',
-    description: 'Those of Delta and Iceberg tables are read from their files, with the nearest object storage secret.',
+    description:
+      'Where the metastore keeps none of a Delta or Iceberg table, they are read from its files: with credentials that Unity gives, or else with the nearest object storage secret.',
     tag,
     access,
     answer: Answers.list(BrowseColumn),

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type Table, type TableRef } from '../../../libs/metastore-clients/metastore-client';
+import {
+  MetastoreError,
+  type MetastoreFault,
+  type Table,
+  type TableRef,
+} from '../../../libs/metastore-clients/metastore-client';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
-import { columnsOf, kindOf, locationOf } from '../../../libs/table-schemas/columns-of';
+import { areInFiles, columnsOf, locationOf } from '../../../libs/table-schemas/columns-of';
 import { StoreTableFiles } from '../../../libs/table-schemas/store-table-files';
 import type { TableColumns } from '../../../libs/table-schemas/table-columns';
 import { ddlOf } from '../../../libs/table-schemas/table-ddl';
 import type { TableFiles } from '../../../libs/table-schemas/table-files';
+import { TableSchemaError } from '../../../libs/table-schemas/table-schema-error';
 import { DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { catalogOf, schemaOf } from './browsing.service';
 import { type Browser, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
@@ -13,7 +19,7 @@ import type { BrowseColumn, BrowseColumnsQuery } from './dto/browse.dto';
 import { fullName, partsOf } from './full-name';
 import { fromTableFiles } from './metastore-errors';
 import { Metastores } from './metastores';
-import { openStore, placeOf } from './secret-stores';
+import { openStore, openVended, placeOf } from './secret-stores';
 
 /** Tables that are read at the same time for one request. */
 const TABLES_AT_ONCE = 4;
@@ -89,16 +95,36 @@ export class TablesService {
     }
   }
 
-  /** Where the table keeps its schema among its files, if it does and a secret opens them. */
+  /**
+   * The files of a table that keeps its schema there: opened with credentials that the metastore gives for them, or else with the
+   * storage secret that counts; null where there is neither.
+   */
   private async filesOf(open: OpenCatalog, table: Table): Promise<TableFiles | null> {
-    const kind = kindOf(table);
-    const location = kind === 'delta' || kind === 'iceberg' ? locationOf(table) : null;
-    const secret = location === null ? null : await open.storageSecret();
-    if (location === null || secret === null) return null;
-    const { s3Endpoint } = open;
-    const place = placeOf(secret.type, location, s3Endpoint);
-    return new StoreTableFiles(openStore(secret, place, { s3Endpoint, outbound: this.outbound }), place);
+    const location = areInFiles(table) ? locationOf(table) : null;
+    if (location === null) return null;
+    const vended = await this.metastores.call(open.access, (client, signal) =>
+      client.vendCredentials(table, signal).catch(asRefusal),
+    );
+    if (vended !== null && !(vended instanceof MetastoreError)) {
+      return openVended(vended, location, await open.s3(), this.outbound);
+    }
+    const secret = await open.storageSecret();
+    if (secret !== null) {
+      const place = placeOf(secret.type, location, await open.s3());
+      return new StoreTableFiles(openStore(secret, place, this.outbound), place);
+    }
+    if (vended === null) return null;
+    const message = `The columns of this table are in its own files. The metastore gives no credentials for these (${vended.message}), and the catalog has no object storage secret.`;
+    throw new TableSchemaError('missing', message);
   }
+}
+
+/** Answers of a metastore that will not open files, or does not know how; others are its own trouble. */
+const REFUSALS: ReadonlySet<MetastoreFault> = new Set(['denied', 'missing', 'unsupported', 'failed']);
+
+function asRefusal(error: unknown): MetastoreError {
+  if (error instanceof MetastoreError && REFUSALS.has(error.fault)) return error;
+  throw error;
 }
 
 /** The table that a full name means: of two parts, or of three with the catalog. */

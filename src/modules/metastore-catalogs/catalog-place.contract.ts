@@ -2,6 +2,7 @@ import type { HiveOfRun, UnityOfRun, UnusableMetastore } from '../../../libs/con
 import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
 import type { CatalogTypeName } from '../reference-data/reference-data.contract';
 import type { HiveConfiguration } from './hive-files.contract';
+import { type HadoopProperties, s3Endpoints, s3Properties } from './s3-servers.contract';
 
 /** Where a catalog's metastore and tables are. */
 export interface CatalogPlace {
@@ -12,8 +13,8 @@ export interface CatalogPlace {
   target: MetastoreTarget;
   /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
   unityCatalogs: readonly string[] | null;
-  /** URL of the S3-compatible store that the tables are in, null for Amazon's. */
-  s3Endpoint: string | null;
+  /** Which S3 servers the catalog itself names. */
+  s3: HadoopProperties;
   /** URI of the directory that tables are made in; null where the catalog does not say. */
   storagePath: string | null;
 }
@@ -38,15 +39,13 @@ export function unusable(name: string, why: string): UnusableMetastore {
 }
 
 const WAREHOUSE = 'hive.metastore.warehouse.dir';
-const S3_ENDPOINT = 'fs.s3a.endpoint';
-const S3_WITH_TLS = 'fs.s3a.connection.ssl.enabled';
 
 export function hivePlaceOf({ site, krb5 }: HiveConfiguration): HivePlace {
   const { uris, login, properties } = site;
   return {
     target: { kind: 'hive', uris, login, krb5 },
     unityCatalogs: null,
-    s3Endpoint: endpointOf(properties),
+    s3: s3Properties(properties),
     storagePath: properties.get(WAREHOUSE) ?? null,
   };
 }
@@ -54,16 +53,8 @@ export function hivePlaceOf({ site, krb5 }: HiveConfiguration): HivePlace {
 /** Whether secrets that open what the catalog leads to would go to other servers than before. */
 export function leadsElsewhere(before: HiveConfiguration, after: HiveConfiguration): boolean {
   const servers = (hive: HiveConfiguration): string => {
-    const { target, s3Endpoint } = hivePlaceOf(hive);
-    return JSON.stringify([target, s3Endpoint]);
+    const { target, s3 } = hivePlaceOf(hive);
+    return JSON.stringify([target, s3Endpoints(s3)]);
   };
   return servers(before) !== servers(after);
-}
-
-/** Hadoop takes a host without a scheme, too, and for Amazon's own stores there is nothing to say. */
-function endpointOf(properties: ReadonlyMap<string, string>): string | null {
-  const endpoint = properties.get(S3_ENDPOINT);
-  if (endpoint === undefined || /(^|[./])amazonaws\.com(\.cn)?\/?$/.test(endpoint)) return null;
-  if (/^https?:\/\//.test(endpoint)) return endpoint;
-  return `${properties.get(S3_WITH_TLS) === 'false' ? 'http' : 'https'}://${endpoint}`;
 }

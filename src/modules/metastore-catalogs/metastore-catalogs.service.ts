@@ -70,7 +70,7 @@ export class MetastoreCatalogsService {
     const version = row.last_update_date.toISOString();
     const type = catalogTypeOf(row, this.referenceData).name as CatalogTypeName;
     const common = { name: row.name, type, version };
-    const elsewhere = { s3Endpoint: null, unityCatalogs: null, storagePath: null };
+    const elsewhere = { s3: new Map<string, string>(), unityCatalogs: null, storagePath: null };
     switch (type) {
       case 'HIVE': {
         const key = `${id} ${version}`;

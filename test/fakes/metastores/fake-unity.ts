@@ -1,3 +1,4 @@
+import { parseUntrusted, SHORT_JSON } from '../../../libs/json/parse-json';
 import type { IncomingMessage } from 'node:http';
 import { type FakeAnswer, FakeService, type FakeServiceOptions } from '../http/fake-service';
 import type { LoopbackServer } from '../http/loopback-server';
@@ -23,6 +24,8 @@ export interface FakeUnityOptions extends FakeServiceOptions {
   token?: string | null;
   /** Longest page: 100 at the open server, 50 for tables at Databricks. */
   pageLength?: number;
+  /** What it answers for credentials of the tables with the ids; without it knows no such request. */
+  vended?: Record<string, object>;
   /** Names that the caller may not see: they are taken out of a page after it was cut. */
   hidden?: ReadonlySet<string>;
 }
@@ -62,11 +65,12 @@ export class FakeUnity extends FakeService {
     return `${method} ${url}`;
   }
 
-  protected reply(request: IncomingMessage): FakeAnswer {
+  protected reply(request: IncomingMessage, body: string): FakeAnswer {
     try {
       this.admit(request);
       const { pathname, searchParams } = new URL(request.url ?? '', this.url);
-      const answered = pathname.startsWith(ROOT) ? this.answer(pathname.slice(ROOT.length), searchParams) : null;
+      const path = pathname.startsWith(ROOT) ? pathname.slice(ROOT.length) : '';
+      const answered = request.method === 'POST' ? this.vend(path, body) : this.answer(path, searchParams);
       if (answered === null) return { status: 404, type: 'text/plain', body: 'Status: 404\nDescription: Not Found' };
       return json(200, answered);
     } catch (error) {
@@ -79,6 +83,16 @@ export class FakeUnity extends FakeService {
     const { token = null } = this.options;
     if (token === null || request.headers.authorization === `Bearer ${token}`) return;
     throw new UnityRefusal(401, 'UNAUTHENTICATED', 'Invalid access token.');
+  }
+
+  private vend(path: string, body: string): object | null {
+    const { vended } = this.options;
+    if (path !== 'temporary-table-credentials' || !vended) return null;
+    const { table_id: id, operation } = parseUntrusted(Buffer.from(body), SHORT_JSON) as Record<string, string>;
+    if (operation !== 'READ') throw new UnityRefusal(400, 'INVALID_ARGUMENT', 'The operation is unknown.');
+    const credentials = Object.hasOwn(vended, id ?? '') ? vended[id ?? ''] : undefined;
+    if (!credentials) throw new UnityRefusal(403, 'PERMISSION_DENIED', 'EXTERNAL USE SCHEMA is needed.');
+    return { aws_temp_credentials: null, azure_user_delegation_sas: null, gcp_oauth_token: null, ...credentials };
   }
 
   private answer(path: string, query: URLSearchParams): object | null {

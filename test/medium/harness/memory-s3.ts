@@ -9,6 +9,8 @@ export const MEMORY_S3_KEYS = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY:
  * itself is tested against real servers in `test/stores`.
  */
 export class MemoryS3 {
+  /** Ids of the access keys of all requests, each with its session token. */
+  readonly callers = new Set<string>();
   private readonly buckets = new Map<string, Map<string, Buffer>>();
 
   private constructor(private readonly server: Server) {}
@@ -39,6 +41,8 @@ export class MemoryS3 {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization = '', 'x-amz-security-token': token = '' } = request.headers;
+    this.callers.add(`${/Credential=([^/]+)/.exec(authorization)?.[1] ?? ''} ${String(token)}`.trim());
     const url = new URL(request.url ?? '/', this.url);
     const [bucket = '', ...names] = url.pathname.slice(1).split('/').map(decodeURIComponent);
     const key = names.join('/');
