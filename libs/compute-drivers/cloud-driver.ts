@@ -38,7 +38,7 @@ export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 
 /**
  * Key of the reserved label that says whose a machine is where its provider has no room for four more. Its value in the API
- * is the same for all machines, so that no label of the cluster is lost (ADR 0957).
+ * is the same for all machines, so that no label of the cluster is lost (ADR 0058).
  */
 export const MACHINE_LABEL = 'vm';
 
