@@ -92,6 +92,21 @@ export function typeName(type: DataType): string {
   return /^[^\s(<]*/.exec(type.text)![0].toUpperCase();
 }
 
+const UNITY_NAMES: Readonly<Record<string, string>> = {
+  TINYINT: 'BYTE',
+  SMALLINT: 'SHORT',
+  BIGINT: 'LONG',
+  // Unity tells its length by the text of the type alone.
+  VARCHAR: 'STRING',
+  VOID: 'NULL',
+};
+
+/** The same as Unity Catalog names types: `LONG`, `SHORT`, `STRING`. */
+export function unityTypeName(type: DataType): string {
+  const name = typeName(type);
+  return UNITY_NAMES[name] ?? name;
+}
+
 /** As it stands in a statement, with everything that SQL can say. Throws `unsupported` for a type that Spark lacks. */
 export function typeSql(type: DataType): string {
   switch (type.kind) {

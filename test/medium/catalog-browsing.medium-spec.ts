@@ -217,7 +217,7 @@ describe('metastores', () => {
       expect(names(await browse(id, 'schemas'))).toEqual(['crm', 'empty']);
       expect(names(await browse(id, 'schemas', { catalog_name: 'side' }))).toEqual([]);
       expect((await browse(id, 'schemas', { catalog_name: 'hidden' })).status).toBe(404);
-      const tables = await browse(id, 'tables/search', { schema_name: 'crm', table_name: '_24' });
+      const tables = await browse(id, 'tables/search', { catalog_name: 'main', schema_name: 'crm', table_name: '_24' });
       expect(names(tables)).toEqual(TABLES.slice(240));
       expect(tables.body[0]).toMatchObject({
         catalog_name: 'main',
@@ -225,6 +225,12 @@ describe('metastores', () => {
         owner: 'ada@example.org',
         updated_by: 'bob@example.org',
       });
+      for (const searched of [
+        await browse(id, 'schemas/search', { schema_name: 'crm' }),
+        await browse(id, 'tables/search', { schema_name: 'crm', table_name: '_24' }),
+      ]) {
+        expect(refusal(searched)).toEqual([400, 'METASTORE.CATALOG_NEEDED']);
+      }
       expect(names(await browse(id, 'functions'))).toEqual([]);
       expect(names(await browse(id, 'volumes', { schema_name: 'crm' }))).toEqual([]);
     });
@@ -244,9 +250,9 @@ describe('metastores', () => {
       let attachedId: number;
       const columns = (table_name: string) => browse(id, 'columns', { schema_name: 'raw', table_name });
       const COLUMNS = [
-        { name: 'id', type_text: 'bigint', type_name: 'BIGINT', position: 0, type: 'column' },
-        { name: 'kind', type_text: 'smallint', type_name: 'SMALLINT', position: 1, type: 'column' },
-        { name: 'label', type_text: 'varchar(9)', type_name: 'VARCHAR', position: 2, type: 'column' },
+        { name: 'id', type_text: 'bigint', type_name: 'LONG', position: 0, type: 'column' },
+        { name: 'kind', type_text: 'smallint', type_name: 'SHORT', position: 1, type: 'column' },
+        { name: 'label', type_text: 'varchar(9)', type_name: 'STRING', position: 2, type: 'column' },
       ];
       const conf = (cluster: number, ...entries: string[]) =>
         api.database.query('UPDATE clusters SET metastore_catalog_id = $2, spark_config = $3 WHERE cluster_id = $1', [
@@ -290,7 +296,7 @@ describe('metastores', () => {
         expect([...s3.callers]).toEqual([KEYS.aws_access_key_id]);
         // Whether it opens the files is not asked where Unity keeps the columns.
         s3.callers.clear();
-        expect(done(await columns('kept'))).toMatchObject([{ name: 'column_0', type_name: 'BIGINT' }]);
+        expect(done(await columns('kept'))).toMatchObject([{ name: 'column_0', type_name: 'LONG' }]);
         expect(s3.callers.size).toBe(0);
         expect(refusal(await columns('local'))).toEqual([400, 'SECRET.OTHER_STORE']);
         const validated = await admin.call('POST', '/metastore/catalog/secret/tenant/validate', {

@@ -81,6 +81,7 @@ export class BrowsingService {
 
   async listSchemas(browser: Browser, query: BrowseSchemasQuery, part?: string): Promise<ListPage<BrowseSchema>> {
     const open = await this.catalogs.open(browser);
+    if (part !== undefined) assertCatalogNamed(open, query);
     const list = await this.schemas(open, catalogOf(open, query.catalog_name), query.refresh);
     return mapped(pageOf(matching(list, part), query), schemaAnswer);
   }
@@ -91,6 +92,7 @@ export class BrowsingService {
 
   async listTables(browser: Browser, query: BrowseTablesQuery, part?: string): Promise<ListPage<BrowseTable>> {
     const open = await this.catalogs.open(browser);
+    if (part !== undefined) assertCatalogNamed(open, query);
     const schema = schemaOf(open, query);
     const page = pageOf(matching(await this.tables(open, schema, query.refresh), part), query);
     const isWhole = query.limit === undefined && query.pageNumber === undefined;
@@ -211,6 +213,15 @@ export class BrowsingService {
     }
     return entries;
   }
+}
+
+/** Throws a 400 for a search that does not say in which catalog of Unity. */
+function assertCatalogNamed(open: OpenCatalog, { catalog_name: name }: { catalog_name?: string }): void {
+  if (!open.unityCatalogs || name !== undefined) return;
+  throw invalid(
+    'METASTORE.CATALOG_NEEDED',
+    `"${open.access.catalogName}" is of Unity: a search needs catalog_name, one of ${open.unityCatalogs.join(', ')}.`,
+  );
 }
 
 /** The catalog that a request means: for Unity one of those that were chosen, the default one without a name. */

@@ -7,6 +7,7 @@ import {
 } from '../../../libs/metastore-clients/metastore-client';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { areInFiles, columnsOf, locationOf } from '../../../libs/table-schemas/columns-of';
+import { unityTypeName } from '../../../libs/table-schemas/data-type';
 import { StoreTableFiles } from '../../../libs/table-schemas/store-table-files';
 import type { TableColumns } from '../../../libs/table-schemas/table-columns';
 import { ddlOf } from '../../../libs/table-schemas/table-ddl';
@@ -38,10 +39,10 @@ export class TablesService {
   async columns(browser: Browser, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
     const open = await this.catalogs.open(browser);
     const { columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
-    return columns.columns.map(({ name, typeText, typeName, position, partition }) => ({
+    return columns.columns.map(({ name, typeText, typeName, type, position, partition }) => ({
       name,
       type_text: typeText,
-      type_name: typeName,
+      type_name: open.kind === 'unity' ? unityTypeName(type) : typeName,
       position,
       type: partition ? 'partition' : 'column',
     }));

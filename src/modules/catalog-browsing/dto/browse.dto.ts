@@ -45,7 +45,10 @@ export class BrowseSchemasQuery extends BrowseQuery {
   @Param.text({ maxLength: 256 }) catalog_name?: string;
 }
 
+const SEARCHED_CATALOG = 'Required for Unity';
+
 export class SearchBrowseSchemasQuery extends BrowseSchemasQuery {
+  @Param.text({ maxLength: 256, description: SEARCHED_CATALOG }) override catalog_name?: string;
   @Param.text({ optional: false, maxLength: 256, description: 'Part of the name' }) schema_name: string;
 }
 
@@ -54,6 +57,7 @@ export class BrowseTablesQuery extends BrowseSchemasQuery {
 }
 
 export class SearchBrowseTablesQuery extends BrowseTablesQuery {
+  @Param.text({ maxLength: 256, description: SEARCHED_CATALOG }) override catalog_name?: string;
   @Param.text({ optional: false, maxLength: 256, description: 'Part of the name' }) table_name: string;
 }
 
@@ -134,7 +138,10 @@ export class BrowseTable {
 export class BrowseColumn {
   @Field.text() name: string;
   @Field.text({ description: 'In Spark SQL, such as `array<struct<id:bigint>>`' }) type_text: string;
-  @Field.text({ description: 'Without what it is made of, such as `ARRAY`' }) type_name: string;
+  @Field.text({
+    description: 'Without what it is made of, such as `ARRAY`; of a Unity catalog in its words, such as `LONG`',
+  })
+  type_name: string;
   @Field.int32({ description: 'Starting at 0' }) position: number;
   @Field.text({ description: '`column`, or `partition` for a column that the table is partitioned by' }) type: string;
 }
