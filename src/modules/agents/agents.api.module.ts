@@ -6,7 +6,7 @@ import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { FunctionsModule } from '../functions/functions.module';
-import { NotebookInstancesModule } from '../notebook-instances/notebook-instances.module';
+import { KernelFramesModule } from '../notebook-instances/kernel-frames.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { ThriftSqlModule } from '../thrift-sql/thrift-sql.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
@@ -31,7 +31,7 @@ import { ReportedUtilization } from './reported-utilization';
     WorkspacesModule,
     // What frames of runs mean.
     FunctionsModule,
-    NotebookInstancesModule,
+    KernelFramesModule,
     ThriftSqlModule,
   ],
   providers: [
