@@ -1,3 +1,5 @@
+import { parseTrusted } from './parse-json';
+
 /**
  * JavaScript writes 9007199254740993 as 9007199254740992, and 1.0 as 1. Where a text is only passed on, numbers that it would
  * change are parsed as marked texts (`markNumbers`), and so is what is nested too deep to be looked at (`markOpaque`);
@@ -31,7 +33,7 @@ export function exactJson(value: unknown): string {
 
 function unmarked(literal: string): string | null {
   if (NUMBER.test(literal)) return literal;
-  return literal.startsWith('[') || literal.startsWith('{') ? (JSON.parse(`"${literal}"`) as string) : null;
+  return literal.startsWith('[') || literal.startsWith('{') ? parseTrusted<string>(`"${literal}"`) : null;
 }
 
 /** Where the text ends that begins behind its quote. */

@@ -186,37 +186,49 @@ export function markOpaque(json: Uint8Array, { values, parsedLevels }: OpaqueBou
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   const parts: Uint8Array[] = [];
   let copied = 0;
-  const put = (begin: number, end: number, text: string): void => {
-    parts.push(bytes.subarray(copied, begin), Buffer.from(text));
-    copied = end;
-  };
   let level = 0;
   let found = 0;
   for (let at = 0; at < bytes.length && found <= values; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (byte === 0x22) {
-      if (isForgedMark(bytes, at + 1)) put(at + 1, at + 7, '\\ufffd');
-      at = endOfText(bytes, at);
-    } else if (byte === 0x5b || byte === 0x7b) {
-      found += 1;
-      if (level === parsedLevels) {
-        const begin = at;
-        at = endOfContainer(bytes, at);
-        put(begin, at + 1, JSON.stringify(`\udbff${bytes.toString('utf8', begin, at + 1)}`));
-      } else level += 1;
+    const opens = byte === 0x5b || byte === 0x7b;
+    if (opens || byte === 0x2c) found += 1;
+    if (opens && level < parsedLevels) {
+      level += 1;
     } else if (byte === 0x5d || byte === 0x7d) {
       level -= 1;
-    } else if (byte === 0x2c) {
-      found += 1;
-    } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
-      const begin = at;
-      while (isOfNumber(bytes[at + 1] ?? 0)) at += 1;
-      const number = bytes.toString('latin1', begin, at + 1);
-      if (at > begin && String(Number(number)) !== number) put(begin, at + 1, `"\\udbff${number}"`);
+    } else if (byte !== 0x2c) {
+      const { begin, end, text, last } = tokenAt(bytes, at, opens);
+      at = last;
+      if (text === null) continue;
+      parts.push(bytes.subarray(copied, begin), Buffer.from(text));
+      copied = end;
     }
   }
   if (found > values) return null;
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
+}
+
+/** The token that begins at a byte and ends with the `last` one, and the text that a part of it becomes; null if it stays. */
+function tokenAt(
+  bytes: Buffer,
+  at: number,
+  isContainer: boolean,
+): { begin: number; end: number; text: string | null; last: number } {
+  if (isContainer) {
+    const last = endOfContainer(bytes, at);
+    const text = JSON.stringify(`\udbff${bytes.toString('utf8', at, last + 1)}`);
+    return { begin: at, end: last + 1, text, last };
+  }
+  if (bytes[at] === 0x22) {
+    const text = isForgedMark(bytes, at + 1) ? '\\ufffd' : null;
+    return { begin: at + 1, end: at + 7, text, last: endOfText(bytes, at) };
+  }
+  let last = at;
+  if (isOfNumber(bytes[at] ?? 0)) while (isOfNumber(bytes[last + 1] ?? 0)) last += 1;
+  // Most have a single digit. The `e` of a word is alone, too.
+  const number = last > at ? bytes.toString('latin1', at, last + 1) : '';
+  const text = String(Number(number)) === number || number === '' ? null : `"\\udbff${number}"`;
+  return { begin: at, end: last + 1, text, last };
 }
 
 /** Whether a stranger's text begins with half of a surrogate pair that would make it a mark. */
@@ -259,6 +271,7 @@ export const STRICT_JSON_FUNCTIONS = [
   contentsOf,
   parseStrictJson,
   markOpaque,
+  tokenAt,
   isForgedMark,
   endOfContainer,
 ];

@@ -253,7 +253,9 @@ export const Field = {
   toldWord: (form: RegExp, options: FieldOptions = {}) =>
     applyDecorators(
       base({ ...options, nullable: true }, { type: 'string' }),
-      Transform(({ value }) => (typeof value === 'string' && !form.test(value) ? null : value), { toClassOnly: true }),
+      Transform(({ value }): unknown => (typeof value === 'string' && !form.test(value) ? null : value), {
+        toClassOnly: true,
+      }),
       IsString(),
     ),
   /** Such lines, each of them with more than blanks. */
