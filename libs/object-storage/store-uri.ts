@@ -20,6 +20,12 @@ export const STORE_SCHEMES: Readonly<Record<StoreProvider, readonly string[]>> =
   azure: ['abfss', 'abfs', 'wasbs', 'wasb'],
 };
 
+/** Whether a URI is one of an object store at all, and not of a file system. */
+export function isInStore(uri: string): boolean {
+  const [scheme = ''] = uri.split(':', 1);
+  return Object.values(STORE_SCHEMES).some((schemes) => schemes.includes(scheme.toLowerCase()));
+}
+
 const URI = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(.*)$/is;
 const AZURE_AUTHORITY = /^([^@]+)@([a-z0-9]+)\.(?:dfs|blob)\.core\.windows\.net$/i;
 

@@ -199,14 +199,17 @@ it("columns of Unity's tables have their places, NOT NULL and the names that Spa
   expect(found.partitioning.flatMap(({ columns }) => columns)).toEqual([['country'], ['day']]);
 });
 
-it('columns of Delta and Iceberg need a secret for their files', async () => {
-  const others: Record<string, string>[] = [
-    { 'spark.sql.sources.provider': 'delta' },
-    { table_type: 'ICEBERG', metadata_location: 's3://b/m.json' },
+it.each([
+  ['need a secret for their files', 's3a://b/t', 'object storage secret'],
+  ['can be asked of clusters where their files are in no store', 'file:/t', '"file:/t", which only nodes of clusters'],
+])('columns of Delta and Iceberg %s', async (_, location, said) => {
+  const others: Partial<Table>[] = [
+    { properties: { 'spark.sql.sources.provider': 'delta' }, location, serdeProperties: {} },
+    { properties: { table_type: 'ICEBERG', metadata_location: location } },
   ];
-  for (const properties of others)
-    await expect(told(recorded('csv', { properties }))).rejects.toMatchObject({
+  for (const other of others)
+    await expect(told(recorded('csv', other))).rejects.toMatchObject({
       fault: 'missing',
-      message: expect.stringContaining('object storage secret'),
+      message: expect.stringContaining(said),
     });
 });

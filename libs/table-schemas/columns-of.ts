@@ -1,3 +1,4 @@
+import { isInStore } from '../object-storage/store-uri';
 import type { ColumnInfo, Table } from '../metastore-clients/metastore-client';
 import { typeName, typeText, type DataType } from './data-type';
 import { readDeltaTable } from './delta-log';
@@ -7,7 +8,7 @@ import { type Bucketing, SparkProperties } from './spark-properties';
 import { identities, type PartitionTransform, plainColumn, type TableColumns, type TableKind } from './table-columns';
 import type { TableFiles } from './table-files';
 import { keptProperties } from './table-properties';
-import { TableSchemaError } from './table-schema-error';
+import { excerpt, TableSchemaError } from './table-schema-error';
 import { parseTypeText } from './type-text';
 
 /**
@@ -63,7 +64,7 @@ async function deltaColumns(table: Table, files: TableFiles | null, signal: Abor
   if (!areInFiles(table)) return tellsItself(table, 'delta');
   const location = locationOf(table);
   if (location === null) throw new TableSchemaError('missing', 'The metastore does not tell where the table is.');
-  const delta = await readDeltaTable(location, needed(files), signal);
+  const delta = await readDeltaTable(location, needed(files, location), signal);
   return answer({
     kind: 'delta',
     provider: 'delta',
@@ -78,7 +79,7 @@ async function icebergColumns(table: Table, files: TableFiles | null, signal: Ab
   if (!areInFiles(table)) return tellsItself(table, 'iceberg');
   const uri = table.properties['metadata_location'];
   if (!uri) throw new TableSchemaError('missing', 'The Iceberg table has no metadata_location.');
-  const iceberg = await readIcebergTable(uri, needed(files), signal);
+  const iceberg = await readIcebergTable(uri, needed(files, uri), signal);
   const { columns, partitioning, properties } = iceberg;
   return answer({
     kind: 'iceberg',
@@ -90,11 +91,12 @@ async function icebergColumns(table: Table, files: TableFiles | null, signal: Ab
   });
 }
 
-function needed(files: TableFiles | null): TableFiles {
+function needed(files: TableFiles | null, location: string): TableFiles {
   if (files) return files;
-  const message =
-    "The columns of this table are in its own files, for which the catalog's object storage secret is needed.";
-  throw new TableSchemaError('missing', message);
+  const remedy = isInStore(location)
+    ? "for which the catalog's object storage secret is needed."
+    : `at ${excerpt(location)}, which only nodes of clusters may reach. Ask for them by SQL on a cluster: DESCRIBE TABLE.`;
+  throw new TableSchemaError('missing', `The columns of this table are in its own files, ${remedy}`);
 }
 
 /**
