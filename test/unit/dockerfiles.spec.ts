@@ -128,13 +128,22 @@ it('the image of Spark nodes has all that the agent imports', () => {
   expect([...new Set(imported)].filter((name) => !folders.includes(name))).toEqual([]);
 });
 
-it('the stage that both Dockerfiles have is the same, and leaves out types and source maps of packages', () => {
+it('the stage that both Dockerfiles have is the same, and leaves out TypeScript and source maps of packages', () => {
   const stages = ['Dockerfile', 'spark-node.Dockerfile'].map((name) => {
     const text = readFileSync(join(ROOT, 'docker', name), 'utf8');
     return /^FROM \S+ AS build\n[\s\S]*?(?=^FROM )/m.exec(text)?.[0].trim();
   });
   expect(stages[0]).toBe(stages[1]);
-  for (const suffix of ['*.map', '*.d.ts', '*.d.mts', '*.d.cts']) expect(stages[0]).toContain(`-name '${suffix}'`);
+  for (const suffix of ['*.map', '*.ts', '*.mts', '*.cts']) expect(stages[0]).toContain(`-name '${suffix}'`);
+});
+
+it('the compile caches of the image can be read by the user that runs the programs, and written by root alone', () => {
+  const text = readFileSync(join(ROOT, 'docker', 'Dockerfile'), 'utf8');
+  const [, commands = ''] = /^RUN (install .*dist\/\.compile-cache(?:[^\n]*\\\n)+.*)/m.exec(text) ?? [];
+  // Node makes the files of its own cache for their owner only.
+  expect(commands).toMatch(
+    /chown -R root:root dist\/\.compile-cache \\\n\s+&& chmod -R u=rwX,go=rX dist\/\.compile-cache/,
+  );
 });
 
 it.each(['Dockerfile', 'spark-node.Dockerfile'])('%s says in labels which version and revision an image is', (name) => {
