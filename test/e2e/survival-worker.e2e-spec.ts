@@ -204,7 +204,9 @@ describe('two workers', () => {
       }
       for (const clusterId of clusterIds) {
         const { steps } = await endedWorkflow(platform, clusterId);
-        expect(steps.map(({ name, outcome }) => [name, outcome])).toEqual(
+        // The worker without the folder of local nodes leaves its turns to the other one.
+        const carriedOut = steps.filter(({ outcome }) => outcome !== 'waiting');
+        expect(carriedOut.map(({ name, outcome }) => [name, outcome])).toEqual(
           CLUSTER_STEPS.destroy.map((name) => [name, 'done']),
         );
         expect(await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).toHaveLength(7);
