@@ -252,6 +252,8 @@ describe('RunScheduler', () => {
       email: 'other@example.org',
     });
     tenancy = { ...tenancy, userId: Number(other) };
+    await giveRole(tenancy.userId, 'USER');
+    await givePermission(tenancy.userId, 'RUN');
     const theirs = await submit();
     await dataSource.query(
       'UPDATE users SET to_date = now() WHERE user_id = (SELECT created_by_user_id FROM runs WHERE run_id = $1)',
@@ -266,6 +268,80 @@ describe('RunScheduler', () => {
     expect(ends).toEqual(waits.map((run_id) => ({ run_id, status: 'TERMINATED', reason_code: 'SUBMITTER_DISABLED' })));
     expect((await placed()).find(({ run_id }) => run_id === theirs)).toMatchObject({ status: 'SUBMITTED' });
     expect((await placed()).find(({ run_id }) => run_id === theirs)?.node_id).not.toBeNull();
+  });
+
+  const giveRole = (userId: number, role: string, tenantId: string | null = tenancy.tenantId) =>
+    dataSource.query(
+      'INSERT INTO user_roles (user_id, role_id, tenant_id) SELECT $1, role_id, $3 FROM roles WHERE role = $2',
+      [userId, role, tenantId],
+    );
+  const givePermission = (userId: number, permission: string) =>
+    dataSource.query(
+      `INSERT INTO workspace_users (user_id, tenant_id, workspace_id, permission_id)
+       SELECT $1, $2, $3, permission_id FROM workspace_permissions WHERE name = $4`,
+      [userId, tenancy.tenantId, tenancy.workspaceId, permission],
+    );
+  const closed = (table: string) =>
+    dataSource.query(`UPDATE ${table} SET to_date = now() WHERE user_id = $1`, [tenancy.userId]);
+
+  it.each<[string, 'kept' | 'ended', () => Promise<unknown>]>([
+    ['nothing', 'kept', () => Promise.resolve()],
+    ['every role', 'ended', () => closed('user_roles')],
+    ['the permission', 'ended', () => closed('workspace_users')],
+    [
+      'all but VIEW',
+      'ended',
+      async () => {
+        await closed('workspace_users');
+        await givePermission(tenancy.userId, 'VIEW');
+      },
+    ],
+    [
+      'the permission, and has become an administrator',
+      'kept',
+      async () => {
+        await closed('workspace_users');
+        await giveRole(tenancy.userId, 'ADMIN');
+      },
+    ],
+    [
+      'the role in this tenant, and has one in another',
+      'ended',
+      async () => {
+        await closed('user_roles');
+        const [other] = await dataSource.query<{ tenant_id: string }[]>(
+          'INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id',
+          [`other-${tenancy.tenantId}`],
+        );
+        await giveRole(tenancy.userId, 'ADMIN', other?.tenant_id);
+      },
+    ],
+    [
+      'the role in this tenant, and has one everywhere',
+      'kept',
+      async () => {
+        await closed('user_roles');
+        await giveRole(tenancy.userId, 'PLATFORM ADMIN', null);
+      },
+    ],
+    [
+      'all but a role for bills',
+      'ended',
+      async () => {
+        await closed('user_roles');
+        await giveRole(tenancy.userId, 'PLATFORM BILLING', null);
+      },
+    ],
+  ])('when it is the turn of a run whose submitter has lost %s, it is %s', async (_what, outcome, lose) => {
+    const mine = await Promise.all(Array.from({ length: PARALLEL * NODES + 1 }, submit));
+    const waits = (await placed()).find(({ node_id }) => node_id === null)?.run_id ?? 0;
+    await lose();
+    await end(mine.find((id) => id !== waits) ?? 0);
+    const [run] = await dataSource.query('SELECT status, reason_code, node_id FROM runs WHERE run_id = $1', [waits]);
+    if (outcome === 'kept') {
+      expect(run).toMatchObject({ status: 'SUBMITTED', reason_code: null });
+      expect(run.node_id).not.toBeNull();
+    } else expect(run).toEqual({ status: 'TERMINATED', reason_code: 'SUBMITTER_NOT_ALLOWED', node_id: null });
   });
 
   it('stops all that were submitted by then, in transactions of bounded length, and nothing that came later', async () => {

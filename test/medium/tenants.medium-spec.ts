@@ -329,7 +329,6 @@ describe('the administration of tenants', () => {
 
       it('goes first, and the cluster is refused', async () => {
         const made = await tenancy('deleted-first', 'DESTROYED', true);
-        await people.giveRole(made.userId, 'USER', made.tenantId);
         const session = await adminOf(made);
         let enabling: Promise<TestAnswer> | undefined;
         let deleting: Promise<TestAnswer> | undefined;
@@ -348,7 +347,6 @@ describe('the administration of tenants', () => {
 
       it('that went before lets no cluster be made', async () => {
         const made = await tenancy('made-late', 'DESTROYED');
-        await people.giveRole(made.userId, 'USER', made.tenantId);
         const session = await adminOf(made);
         let making: Promise<TestAnswer> | undefined;
         let deleting: Promise<TestAnswer> | undefined;

@@ -8,16 +8,24 @@ import { endWorkflows } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
-import { RunsRepository, type WaitingRun } from './runs.repository';
+import { type Barrier, RunsRepository, type WaitingRun } from './runs.repository';
 import { isFinished, type RunStatus, STOPPABLE } from './run-state';
 import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
   to: Extract<RunStatus, 'DONE' | 'ERROR' | 'TERMINATED' | 'STOPPED' | 'KILLED'>;
-  code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED' | 'SUBMITTER_DISABLED';
+  code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED' | Barrier;
   reason: string;
   exitCode: number | null;
 }
+
+/** Why a run ends in place of beginning, and what to do about it. */
+const BARRED: Readonly<Record<Barrier, string>> = {
+  SUBMITTER_DISABLED:
+    'The account of the submitter was disabled before the job started. Submit the job again as somebody else.',
+  SUBMITTER_NOT_ALLOWED:
+    'The submitter lost the right to run jobs in the workspace before the job started. Submit the job again as somebody who has a role in the tenant and RUN on the workspace.',
+};
 
 /** Runs that one transaction gives a node or an end: others wait for the cluster meanwhile. */
 const BATCH = 100;
@@ -169,18 +177,19 @@ export class RunScheduler {
   }
 
   /**
-   * The waiting runs without those of disabled users, which would begin with the user's secrets: these end. What waits behind
-   * them is looked at after the commit.
+   * The waiting runs without those of users who could no longer submit them, which would begin with the user's secrets: these
+   * end. What waits behind them is looked at after the commit.
    */
   private async beginnable(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
-    const orphaned = waiting.filter((run) => run.is_of_disabled_user);
-    const [first] = orphaned;
+    const barred = waiting.filter((run) => run.barred !== null);
+    const [first] = barred;
     if (!first) return [...waiting];
-    const reason =
-      'The account of the submitter was disabled before the job started. Submit the job again as somebody else.';
-    await this.endAll(tx, orphaned, { to: 'TERMINATED', code: 'SUBMITTER_DISABLED', reason, exitCode: null });
+    for (const [code, reason] of Object.entries(BARRED) as [Barrier, string][]) {
+      const alike = barred.filter((run) => run.barred === code);
+      await this.endAll(tx, alike, { to: 'TERMINATED', code, reason, exitCode: null });
+    }
     await enqueue(tx, 'job.dispatch', { cluster_id: first.cluster_id });
-    return waiting.filter((run) => !run.is_of_disabled_user);
+    return waiting.filter((run) => run.barred === null);
   }
 
   /** Leaves the cluster's row as it is: whoever waits for its lock would have to queue anew for a new version of it. */

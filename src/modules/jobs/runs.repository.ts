@@ -21,7 +21,7 @@ import {
   type LockedCluster,
 } from '../clusters/clusters.contract';
 import { IS_WAITING } from '../clusters/waiting-runs.contract';
-import { servesWorkspace } from '../workspaces/workspaces.contract';
+import { mayRun, servesWorkspace } from '../workspaces/workspaces.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';
@@ -96,8 +96,15 @@ const UNCOUNTED = `uncounted AS (
 
 const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
 
-/** A run that waits for a slot, and whether its submitter was disabled meanwhile. */
-export type WaitingRun = Run & { is_of_disabled_user: boolean };
+const SUBMITTER_MAY_RUN = mayRun({
+  user: 'runs.created_by_user_id',
+  tenant: 'runs.tenant_id',
+  workspace: 'runs.workspace_id',
+});
+
+/** A run that waits for a slot, and why it must not begin: what became of its submitter meanwhile. */
+export type WaitingRun = Run & { barred: Barrier | null };
+export type Barrier = 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED';
 
 /** What a node's agent is told of a run. */
 export type AssignedRun = Pick<
@@ -280,8 +287,11 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
   async waiting(tx: Tx, clusterId: number, limit: number): Promise<WaitingRun[]> {
     return rows<WaitingRun>(
       tx,
-      `SELECT *, EXISTS (SELECT 1 FROM users u WHERE u.user_id = runs.created_by_user_id AND u.to_date <> 'infinity')
-           AS is_of_disabled_user
+      `SELECT *, CASE
+           WHEN EXISTS (SELECT 1 FROM users u WHERE u.user_id = runs.created_by_user_id AND u.to_date <> 'infinity')
+             THEN 'SUBMITTER_DISABLED'
+           WHEN created_by_user_id IS NOT NULL AND NOT ${SUBMITTER_MAY_RUN} THEN 'SUBMITTER_NOT_ALLOWED'
+         END AS barred
        FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`,
       [clusterId, limit],
     );

@@ -1,3 +1,3 @@
 /** What other modules may know about workspaces without their services. */
-export { sharedWith } from './workspaces.repository';
+export { mayRun, sharedWith } from './workspaces.repository';
 export { servesWorkspace } from './cluster-workspaces.repository';

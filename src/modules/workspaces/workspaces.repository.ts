@@ -1,17 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
-import type { WorkspacePermission } from '../../platform/auth/roles';
+import {
+  ADMINS,
+  EVERY_TENANT_ROLE,
+  includesPermission,
+  type Role,
+  WORKSPACE_PERMISSIONS,
+  type WorkspacePermission,
+} from '../../platform/auth/roles';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, insertRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
 import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { Workspace } from './entities/workspace.entity';
 import { WorkspaceUser } from './entities/workspace-permissions.entity';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
+import { heldRoles } from '../iam/people.contract';
 
 export type WorkspaceRow = Workspace & AuthorNames;
 
 /** Permission ids of the lookup table. */
 export const PERMISSION_ID: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };
+
+const RUNNING_PERMISSIONS = WORKSPACE_PERMISSIONS.filter((held) => includesPermission(held, 'RUN'))
+  .map((held) => `'${held}'`)
+  .join(', ');
 
 /** Condition that a user, who is named twice, holds a permission on workspace `t`, directly or through a group. */
 const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE wu.workspace_id = t.workspace_id
@@ -29,6 +42,18 @@ const STRONGEST_PERMISSION = (workspace: string, user: string) => `
     JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
     WHERE wg.workspace_id = ${workspace} AND gu.user_id = ${user} AND wg.to_date = 'infinity')
   ORDER BY p.permission_id DESC LIMIT 1`;
+
+/**
+ * SQL of whether a user may run things in a workspace by what the user holds now, as the guard decides it for a request.
+ * @param of SQL expressions of the ids
+ */
+export function mayRun(of: Record<'user' | 'tenant' | 'workspace', string>): string {
+  const listed = (roles: readonly Role[]) => roles.map((role) => `'${role}'`).join(', ');
+  return `EXISTS (SELECT 1 FROM (${heldRoles(of.user)}) h
+    WHERE (h.tenant_id IS NULL OR ${ofTenant('h', of.tenant)}) AND (h.role IN (${listed(ADMINS)})
+      OR h.role IN (${listed(EVERY_TENANT_ROLE)})
+        AND (${STRONGEST_PERMISSION(of.workspace, of.user)}) IN (${RUNNING_PERMISSIONS})))`;
+}
 
 /** Workspaces, or what is listed by them, on which the user holds a permission, directly or through a group. */
 export function sharedWith<E extends Pick<Workspace, 'workspace_id'>>(userId: number): ResourceFilter<E> {

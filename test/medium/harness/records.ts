@@ -190,6 +190,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     ids[`${kind}_id`] = Number((await insertPlain(tx, tableOf(kind), values))[`${kind}_id`]);
   }
   const idOf = (kind: Kind) => ids[`${kind}_id`] ?? 0;
+  await admit(tx, { user_id: Number(user['user_id']), tenant_id: tenantId, workspace_id: idOf('workspace') });
   return {
     tenantId,
     userId: Number(user['user_id']),
@@ -209,6 +210,17 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     userSecretId: idOf('user_secret'),
     metastoreCatalogId: idOf('metastore_catalog'),
   };
+}
+
+/** Lets the user run things in the workspace. */
+async function admit(tx: Tx, ids: { user_id: number; tenant_id: string; workspace_id: number }): Promise<void> {
+  const { user_id, tenant_id } = ids;
+  const lookups = await firstRow<{ role_id: number; permission_id: number }>(
+    tx,
+    `SELECT role_id, permission_id FROM roles, workspace_permissions WHERE role = 'USER' AND name = 'RUN'`,
+  );
+  await insertPlain(tx, 'user_roles', { user_id, tenant_id, role_id: lookups?.role_id });
+  await insertPlain(tx, 'workspace_users', { ...ids, permission_id: lookups?.permission_id });
 }
 
 /** Adds a node that takes runs. */
