@@ -3,7 +3,6 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
-import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
@@ -20,14 +19,10 @@ import { ScalingRepository } from '../../src/modules/clusters/workflows/scaling.
 import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
-import {
-  Step,
-  type StepOutcome,
-  type Workflow,
-  type WorkflowContext,
-} from '../../src/platform/workflows/workflow-definition';
+import { Step, type WorkflowContext } from '../../src/platform/workflows/workflow-definition';
 import { endWorkflows } from '../../src/platform/workflows/workflow-intents';
 import { WorkerModule } from '../../src/worker.module';
+import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
@@ -119,50 +114,27 @@ describe('the size of a cluster', () => {
 
   const scale = () => app.get(ClusterScaler).scale(clusterId);
 
+  const subject = () => ({ clusterId, tenantId: tenancy.tenantId });
+
   async function resizing(): Promise<WorkflowContext<'cluster'>> {
     const [row] = await dataSource.query<{ id: number | null }[]>(
       'SELECT resize_instance_id AS id FROM clusters WHERE cluster_id = $1',
       [clusterId],
     );
     if (!row?.id) throw new Error('No resize is under way');
-    return contextOf(row.id);
-  }
-
-  function contextOf(instanceId: number): WorkflowContext<'cluster'> {
-    return {
-      ...{ instanceId, subject: { kind: 'cluster', tenantId: tenancy.tenantId, id: clusterId }, actorUserId: null },
-      ...{ requestedAt: new Date(), correlationId: 'test', signal: new AbortController().signal },
-    };
-  }
-
-  function step(
-    workflow: Workflow<'cluster'>,
-    name: string,
-    context: WorkflowContext<'cluster'>,
-  ): Promise<StepOutcome> {
-    const found = workflow.steps.find((one) => one.name === name);
-    if (!found) throw new Error(`There is no step ${name}`);
-    return found.run(context);
+    return workflowContext(row.id, subject());
   }
 
   const resize = (): ResizeClusterWorkflow => app.get(ResizeClusterUpWorkflow);
-  const bring = async () => step(resize(), 'bring-nodes', await resizing());
-  const settle = async () => step(resize(), 'mark-running', await resizing());
+  const bring = async () => runStep(resize(), 'bring-nodes', await resizing());
+  const settle = async () => runStep(resize(), 'mark-running', await resizing());
 
   async function report(node: Pick<ClusterNode, 'node_id'>, daemons: object = READY): Promise<void> {
     const agents = app.get(ClusterNodesService);
     await dataSource.transaction((tx) => agents.reported(tx, node.node_id, { ...READY, ...daemons }));
   }
 
-  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
-    const lifecycle = app.get(ClusterLifecycle);
-    return contextOf(
-      await dataSource.transaction(async (tx) => {
-        const cluster = await lifecycle.lockKnown(tx, clusterId);
-        return (await lifecycle.begin(tx, cluster, operation, null, `${operation} requested`)).workflow_job_instance_id;
-      }),
-    );
-  }
+  const begin = (operation: ClusterOperation) => beginOperation(app, subject(), operation);
 
   it('is left to another worker where that has the machines', async () => {
     await occupy();
@@ -267,12 +239,12 @@ describe('the size of a cluster', () => {
       ['STOPPING', 'stop requested'],
     ]);
     // Its worker is still at it.
-    expect(await step(app.get(StopClusterWorkflow), 'announce', stop)).toMatchObject({ kind: 'wait' });
-    expect(await step(resize(), 'bring-nodes', called)).toEqual(Step.superseded);
+    expect(await runStep(app.get(StopClusterWorkflow), 'announce', stop)).toMatchObject({ kind: 'wait' });
+    expect(await runStep(resize(), 'bring-nodes', called)).toEqual(Step.superseded);
     expect(provider.specs).toEqual([]);
     await endWorkflows(dataSource.manager, [called.instanceId], 'TERMINATED');
     for (const { name } of app.get(StopClusterWorkflow).steps)
-      expect(await step(app.get(StopClusterWorkflow), name, stop)).toEqual(Step.done);
+      expect(await runStep(app.get(StopClusterWorkflow), name, stop)).toEqual(Step.done);
     expect(await nodes()).toMatchObject([{ node_number: 0, status: 'STOPPED' }]);
     expect((await history()).at(-1)?.[0]).toBe('STOPPED');
   });
@@ -387,7 +359,7 @@ describe('the size of a cluster', () => {
 
   it('is what it was after a start whose machines vanished meanwhile', async () => {
     const stop = await begin('stop');
-    for (const { name } of app.get(StopClusterWorkflow).steps) await step(app.get(StopClusterWorkflow), name, stop);
+    for (const { name } of app.get(StopClusterWorkflow).steps) await runStep(app.get(StopClusterWorkflow), name, stop);
     await dataSource.query(
       `UPDATE cluster_nodes SET provider_ref = 'test', seen_at = platform_now() WHERE cluster_id = $1`,
       [clusterId],
@@ -396,9 +368,9 @@ describe('the size of a cluster', () => {
     provider.states.set(before?.token ?? '', 'gone');
     const start = await begin('start');
     const workflow = app.get(StartClusterWorkflow);
-    await step(workflow, 'plan-nodes', start);
-    expect(await step(workflow, 'provision-nodes', start)).toEqual(Step.wait(0));
-    expect(await step(workflow, 'provision-nodes', start)).toEqual(Step.done);
+    await runStep(workflow, 'plan-nodes', start);
+    expect(await runStep(workflow, 'provision-nodes', start)).toEqual(Step.wait(0));
+    expect(await runStep(workflow, 'provision-nodes', start)).toEqual(Step.done);
     const [after, ...others] = await nodes();
     expect(others).toEqual([]);
     expect(after).toMatchObject({ node_number: 0, status: 'INITIATING' });

@@ -7,7 +7,6 @@ import { DataSource } from 'typeorm';
 import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
 import { FOLDER_IDS_FILE, LocalFolder } from '../../libs/compute-drivers/local/local-folder';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
-import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
 import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
@@ -16,14 +15,10 @@ import { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
 import { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
-import {
-  Step,
-  type StepOutcome,
-  type Workflow,
-  type WorkflowContext,
-} from '../../src/platform/workflows/workflow-definition';
+import { Step, type StepOutcome, type Workflow } from '../../src/platform/workflows/workflow-definition';
 import { ThisWorker } from '../../src/platform/workers/this-worker';
 import { WorkerModule } from '../../src/worker.module';
+import { beginOperation, runStep } from './harness/cluster-workflow';
 import { makeTenancy } from './harness/records';
 import { ScriptedProvider } from './harness/scripted-provider';
 import { putCluster, putNode } from './harness/statuses';
@@ -94,31 +89,7 @@ describe('workers with different folders of local nodes', () => {
     drivers.withoutCredentials = () => Promise.resolve([]);
   }
 
-  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
-    const lifecycle = app.get(ClusterLifecycle);
-    const instanceId = await dataSource.transaction(async (tx) => {
-      const cluster = await lifecycle.lockKnown(tx, clusterId);
-      return (await lifecycle.begin(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
-    });
-    return {
-      instanceId,
-      subject: { kind: 'cluster', tenantId, id: clusterId },
-      actorUserId: null,
-      requestedAt: new Date(),
-      correlationId: 'test',
-      signal: new AbortController().signal,
-    };
-  }
-
-  function step(
-    workflow: Workflow<'cluster'>,
-    name: string,
-    context: WorkflowContext<'cluster'>,
-  ): Promise<StepOutcome> {
-    const found = workflow.steps.find((one) => one.name === name);
-    if (!found) throw new Error(`There is no step ${name}`);
-    return found.run(context);
-  }
+  const begin = (operation: ClusterOperation) => beginOperation(app, { clusterId, tenantId }, operation);
 
   const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
 
@@ -126,8 +97,8 @@ describe('workers with different folders of local nodes', () => {
   async function runsAt(where: Site, silence: string): Promise<void> {
     at(where);
     const context = await begin('start');
-    expect(await step(app.get(StartClusterWorkflow), 'plan-nodes', context)).toEqual(Step.done);
-    expect(await step(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
+    expect(await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context)).toEqual(Step.done);
+    expect(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
     await putCluster(dataSource.manager, clusterId, 'RUNNING');
     for (const { node_id, token } of await nodes()) {
       await putNode(dataSource.manager, node_id, 'RUNNING');
@@ -166,29 +137,29 @@ describe('workers with different folders of local nodes', () => {
     await runsAt(theirs, '0');
     const context = await begin(operation);
     const workflow = app.get<Workflow<'cluster'>>(Class);
-    await step(workflow, 'announce', context);
+    await runStep(workflow, 'announce', context);
     at(mine);
-    elsewhere(await step(workflow, name, context));
+    elsewhere(await runStep(workflow, name, context));
     expect([calls(mine), await statuses()]).toEqual([0, [operation === 'stop' ? 'STOPPING' : 'DESTROYING']]);
     at(theirs);
-    expect(await step(workflow, name, context)).toEqual(Step.done);
+    expect(await runStep(workflow, name, context)).toEqual(Step.done);
   });
 
   it('leave a start to the one that has the disks, or was about to make the nodes', async () => {
     at(theirs);
     const context = await begin('start');
-    await step(app.get(StartClusterWorkflow), 'plan-nodes', context);
+    await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context);
     theirs.provider.provision = () => Promise.reject(new Error('the worker is gone'));
-    await expect(step(app.get(StartClusterWorkflow), 'provision-nodes', context)).rejects.toThrow('is gone');
+    await expect(runStep(app.get(StartClusterWorkflow), 'provision-nodes', context)).rejects.toThrow('is gone');
     at(mine);
-    elsewhere(await step(app.get(StartClusterWorkflow), 'provision-nodes', context));
+    elsewhere(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context));
     expect(calls(mine)).toBe(0);
   });
 
   it('count the nodes of a lost folder as gone where one stands for it', async () => {
     await runsAt(theirs, '0');
     const context = await begin('destroy');
-    const destroy = () => step(app.get(DestroyClusterWorkflow), 'destroy-nodes', context);
+    const destroy = () => runStep(app.get(DestroyClusterWorkflow), 'destroy-nodes', context);
     at(mine);
     elsewhere(await destroy());
     const [file, lost] = [mine, theirs].map(({ folder }) => join(folder.dir, FOLDER_IDS_FILE)) as [string, string];
@@ -204,7 +175,7 @@ describe('workers with different folders of local nodes', () => {
     ]);
     at(mine);
     const context = await begin('stop');
-    await step(app.get(StopClusterWorkflow), 'announce', context);
-    expect(await step(app.get(StopClusterWorkflow), 'stop-nodes', context)).toEqual(Step.done);
+    await runStep(app.get(StopClusterWorkflow), 'announce', context);
+    expect(await runStep(app.get(StopClusterWorkflow), 'stop-nodes', context)).toEqual(Step.done);
   });
 });

@@ -4,7 +4,6 @@ import { DataSource } from 'typeorm';
 import type { ComputeDriverError } from '../../libs/compute-drivers/compute-driver';
 import { type FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
-import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
 import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
@@ -13,14 +12,10 @@ import { DestroyClusterWorkflow } from '../../src/modules/clusters/workflows/des
 import { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
-import {
-  Step,
-  type StepOutcome,
-  type Workflow,
-  type WorkflowContext,
-} from '../../src/platform/workflows/workflow-definition';
+import { Step, type WorkflowContext } from '../../src/platform/workflows/workflow-definition';
 import { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
 import { WorkerModule } from '../../src/worker.module';
+import { beginOperation, runStep } from './harness/cluster-workflow';
 import { makeTenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
@@ -67,39 +62,15 @@ describe('a provider with faults of every kind', () => {
     await putCluster(dataSource.manager, clusterId, 'STOPPED');
   });
 
-  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
-    const lifecycle = app.get(ClusterLifecycle);
-    const instanceId = await dataSource.transaction(async (tx) => {
-      const cluster = await lifecycle.lockKnown(tx, clusterId);
-      return (await lifecycle.begin(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
-    });
-    return {
-      instanceId,
-      subject: { kind: 'cluster', tenantId, id: clusterId },
-      actorUserId: null,
-      requestedAt: new Date(),
-      correlationId: 'test',
-      signal: new AbortController().signal,
-    };
-  }
-
-  function step(
-    workflow: Workflow<'cluster'>,
-    name: string,
-    context: WorkflowContext<'cluster'>,
-  ): Promise<StepOutcome> {
-    const found = workflow.steps.find((one) => one.name === name);
-    if (!found) throw new Error(`There is no step ${name}`);
-    return found.run(context);
-  }
+  const begin = (operation: ClusterOperation) => beginOperation(app, { clusterId, tenantId }, operation);
 
   const start = () => app.get(StartClusterWorkflow);
-  const provision = (context: WorkflowContext<'cluster'>) => step(start(), 'provision-nodes', context);
-  const awaitNodes = (context: WorkflowContext<'cluster'>) => step(start(), 'await-nodes', context);
+  const provision = (context: WorkflowContext<'cluster'>) => runStep(start(), 'provision-nodes', context);
+  const awaitNodes = (context: WorkflowContext<'cluster'>) => runStep(start(), 'await-nodes', context);
 
   async function planned(): Promise<WorkflowContext<'cluster'>> {
     const context = await begin('start');
-    expect(await step(start(), 'plan-nodes', context)).toEqual(Step.done);
+    expect(await runStep(start(), 'plan-nodes', context)).toEqual(Step.done);
     return context;
   }
 
@@ -172,7 +143,7 @@ describe('a provider with faults of every kind', () => {
       expect((await states()).at(-1)).toEqual(['ERROR', `Step provision-nodes failed: ${words}`]);
       const destroy = await begin('destroy');
       const workflow = app.get(DestroyClusterWorkflow);
-      for (const { name } of workflow.steps) expect(await step(workflow, name, destroy)).toEqual(Step.done);
+      for (const { name } of workflow.steps) expect(await runStep(workflow, name, destroy)).toEqual(Step.done);
       expect((await states()).at(-1)?.[0]).toBe('DESTROYED');
       expect([revealed.mock.calls, used.mock.calls]).toEqual([[], []]);
     } finally {
@@ -291,14 +262,14 @@ describe('a provider with faults of every kind', () => {
       ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
     ] as const) {
       const context = await begin(operation);
-      await step(workflow, 'announce', context);
+      await runStep(workflow, 'announce', context);
       provider.isSlow = true;
-      expect(await step(workflow, doing, context)).toMatchObject({ kind: 'wait' });
+      expect(await runStep(workflow, doing, context)).toMatchObject({ kind: 'wait' });
       expect((await node())['status']).not.toBe(done);
       provider.isSlow = false;
-      expect(await step(workflow, doing, context)).toEqual(Step.done);
+      expect(await runStep(workflow, doing, context)).toEqual(Step.done);
       expect((await node())['status']).toBe(done);
-      await step(workflow, operation === 'stop' ? 'mark-stopped' : 'mark-destroyed', context);
+      await runStep(workflow, operation === 'stop' ? 'mark-stopped' : 'mark-destroyed', context);
     }
   });
 
@@ -308,7 +279,7 @@ describe('a provider with faults of every kind', () => {
     provider.canStopIt = false;
     const workflow = app.get(StopClusterWorkflow);
     const context = await begin('stop');
-    for (const { name } of workflow.steps) expect(await step(workflow, name, context)).toEqual(Step.done);
+    for (const { name } of workflow.steps) expect(await runStep(workflow, name, context)).toEqual(Step.done);
     const before = await node();
     expect(before['status']).toBe('DESTROYED');
     await planned();
@@ -393,7 +364,7 @@ describe('a provider with faults of every kind', () => {
       const [failed, began] = data;
       const why = 'Step provision-nodes failed: Node 2: the provider says quota';
       expect(failed).toMatchObject({ cluster_status: 'ERROR', current_node_size: 0, reason: why, step: 'compensate' });
-      expect(began).toMatchObject({ cluster_status: 'INITIATING', reason: 'test', step: null });
+      expect(began).toMatchObject({ cluster_status: 'INITIATING', reason: 'start requested', step: null });
       const steps = (await entries(2)).map(({ node_status, step }) => [node_status, step]);
       expect(steps).toEqual([
         ['DESTROYED', 'compensate'],

@@ -1,0 +1,48 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ClusterLifecycle } from '../../../src/modules/clusters/cluster-lifecycle';
+import type { ClusterOperation } from '../../../src/modules/clusters/cluster-state';
+import type { StepOutcome, Workflow, WorkflowContext } from '../../../src/platform/workflows/workflow-definition';
+
+/** The cluster that a workflow is about. */
+interface Subject {
+  clusterId: number;
+  tenantId: string;
+}
+
+/** What the steps of a workflow of the cluster are given. */
+export function workflowContext(instanceId: number, { clusterId, tenantId }: Subject): WorkflowContext<'cluster'> {
+  return {
+    instanceId,
+    subject: { kind: 'cluster', tenantId, id: clusterId },
+    actorUserId: null,
+    requestedAt: new Date(),
+    correlationId: 'test',
+    signal: new AbortController().signal,
+  };
+}
+
+/** Begins an operation, of which nothing runs by itself; what its steps are given. */
+export async function beginOperation(
+  app: INestApplicationContext,
+  subject: Subject,
+  operation: ClusterOperation,
+): Promise<WorkflowContext<'cluster'>> {
+  const lifecycle = app.get(ClusterLifecycle);
+  const instanceId = await app.get(DataSource).transaction(async (tx) => {
+    const cluster = await lifecycle.lockKnown(tx, subject.clusterId);
+    return (await lifecycle.begin(tx, cluster, operation, null, `${operation} requested`)).workflow_job_instance_id;
+  });
+  return workflowContext(instanceId, subject);
+}
+
+/** Runs one step once. */
+export function runStep(
+  workflow: Workflow<'cluster'>,
+  name: string,
+  context: WorkflowContext<'cluster'>,
+): Promise<StepOutcome> {
+  const found = workflow.steps.find((one) => one.name === name);
+  if (!found) throw new Error(`There is no step ${name}`);
+  return found.run(context);
+}
