@@ -81,6 +81,20 @@ describe('somebody who has the tokens of a node', () => {
     expect(await agent.register()).toBe(401);
   });
 
+  it('says of no run that it was stopped or killed as nobody asked', async () => {
+    const agent = await newNode();
+    const run = { state: 'ended', exit_code: 1, pid: null, seq: 1, at: 'now', application_id: null, reason: null };
+    for (const outcome of ['stopped', 'killed']) {
+      const id = await agent.giveRun(tenancy);
+      await api.database.query('UPDATE cluster_nodes SET busy_slots = 1 WHERE node_id = $1', [agent.nodeId]);
+      const runs = [{ ...run, outcome, run_id: String(id), message: null }];
+      const daemons = { state: 'ready', master_url: null, error: null };
+      expect((await agent.send('POST', '/report', { body: { daemons, runs } })).status).toBe(200);
+      const found = await api.database.query('SELECT status FROM runs WHERE run_id = $1', [id]);
+      expect(found).toEqual([{ status: 'TERMINATED' }]);
+    }
+  });
+
   it('has nothing told but single lines of bounded length, and keeps no state from being taken in by what it says', async () => {
     const agent = await newNode();
     const [first, second] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];

@@ -20,7 +20,7 @@ import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { RunSecretsService } from '../scoped-secrets/run-secrets.service';
 import { isInteractive } from './job-types';
 import { buildRunSpec, type SpecInput } from './run-spec';
-import { RunScheduler } from './run-scheduler.service';
+import { type RunEnd, RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, STATUS_OF_OUTCOME, statusBehind } from './run-state';
 import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
@@ -124,7 +124,7 @@ export class RunReportsService {
     await this.runs.noteReport(tx, runId, report);
     if (ended) {
       await this.scheduler.end(tx, run, {
-        to: STATUS_OF_OUTCOME[report.outcome ?? 'terminated'] as 'DONE',
+        to: endOf(run, report),
         code: report.reason ?? 'AGENT_ERROR',
         reason: report.message ?? 'The node gave no reason.',
         exitCode: report.exit_code,
@@ -218,6 +218,12 @@ export class RunReportsService {
 function asDriven(run: AssignedRun): AssignedRun {
   const isDriven = isInteractive(run.job_conf_snapshot.job_type);
   return isDriven ? { ...run, created_by_user_id: null } : run;
+}
+
+/** A run that nobody has stopped was not stopped, whatever its node says: it has ended all the same. */
+function endOf({ status }: Run, { outcome }: RunReport): RunEnd['to'] {
+  const to = STATUS_OF_OUTCOME[outcome ?? 'terminated'];
+  return runMayBecome(status, to) ? to : 'TERMINATED';
 }
 
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */

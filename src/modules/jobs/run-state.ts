@@ -38,13 +38,13 @@ export function isFinished(status: RunStatus): boolean {
 /** States in which a run can be asked to stop. */
 export const STOPPABLE: readonly RunStatus[] = predecessors(RUN_TRANSITIONS, 'STOPPING');
 
-export const STATUS_OF_OUTCOME: Record<RunOutcome, RunStatus> = {
+export const STATUS_OF_OUTCOME = {
   done: 'DONE',
   error: 'ERROR',
   terminated: 'TERMINATED',
   stopped: 'STOPPED',
   killed: 'KILLED',
-};
+} as const satisfies Record<RunOutcome, RunStatus>;
 
 /**
  * Status behind what the node's agent says of a run that goes on; null for one that it does not change. A job is RUNNING from when
