@@ -42,7 +42,7 @@ export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
  */
 export const MACHINE_LABEL = 'vm';
 
-/** Whose a machine is, and its node's which it is. */
+/** The owner of a machine, and which of its node's machines it is. */
 type Owner = OwnershipLabels & { attempt: number };
 
 /**
@@ -69,7 +69,7 @@ export function joinedOwner(owner: Partial<Owner>): string {
   return `platform/${installationId}/${tenantId}/${clusterId}/${nodeToken}/${attempt}`;
 }
 
-/** Whose a machine with these labels is, in either form; null for one that is no installation's. */
+/** Reads the owner from the labels of a machine, in either form; null if it belongs to no installation. */
 export function ownerOf(labels: Readonly<Record<string, string | undefined>>): Owner | null {
   const [, tenantId, clusterId] = /^(.*)_([^_]*)$/.exec(labels[KEYS.cluster] ?? '') ?? [];
   const apart = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];

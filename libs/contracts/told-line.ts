@@ -6,11 +6,11 @@ const UNSHOWN = /[\s\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 const GAP = ' … ';
 
 /**
- * What a machine or a process on one says, whatever that is, as one line: of a longer one the beginning, which says what
+ * Makes one line of what a machine, or a process on one, says. Of a longer text it keeps the beginning, which says what
  * failed, and the end, which says why.
  */
 export function toldLine(text: string, maxLength: number = MAX_TOLD): string {
-  // Of a text beyond all bounds, neither more is looked at.
+  // The text may be of any length, so only its two ends are looked at.
   const most = 4 * maxLength;
   const some = text.length <= 2 * most ? text : `${text.slice(0, most)}${text.slice(-most)}`;
   const line = some.replaceAll(UNSHOWN, ' ').trim();

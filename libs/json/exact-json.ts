@@ -1,4 +1,5 @@
 import { parseTrusted } from './parse-json';
+import { isNumber } from './strict-json';
 
 /**
  * JavaScript writes 9007199254740993 as 9007199254740992, and 1.0 as 1. Where a text is only passed on, numbers that it would
@@ -9,9 +10,8 @@ import { parseTrusted } from './parse-json';
 
 /** Begins a marked text in what `JSON.stringify` writes: a quote within a text has a backslash before it, not behind it. */
 const MARK = String.raw`"\udbff`;
-/** What stands before a value. */
+/** A value follows one of these characters, or begins the text. */
 const BEFORE = new Set(['', '[', ',', ':']);
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** Like `JSON.stringify`, but writes the marked texts of a value that was parsed exactly as what they were. */
 export function exactJson(value: unknown): string {
@@ -32,7 +32,7 @@ export function exactJson(value: unknown): string {
 }
 
 function unmarked(literal: string): string | null {
-  if (NUMBER.test(literal)) return literal;
+  if (isNumber(literal)) return literal;
   return literal.startsWith('[') || literal.startsWith('{') ? parseTrusted<string>(`"${literal}"`) : null;
 }
 

@@ -101,7 +101,8 @@ function isOfNumber(byte: number): boolean {
   );
 }
 
-function isNumber(text: string): boolean {
+/** Whether a text is a number of JSON. */
+export function isNumber(text: string): boolean {
   return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
 }
 

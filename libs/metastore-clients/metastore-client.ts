@@ -83,7 +83,7 @@ export interface Table extends TableInfo {
   viewText: string | null;
 }
 
-/** What opens the files of one table for a while. */
+/** Temporary credentials that open the files of one table. */
 export interface VendedCredentials {
   provider: 'aws' | 'azure' | 'gcp';
   /** As `openObjectStore` takes them, without a region. */

@@ -32,9 +32,9 @@ export interface ObjectStoreSpec {
 /** What any provider accepts, and Azure's `$root` and `$web`. */
 const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
-/** What a header may hold. */
+/** A token is sent in a header, which holds visible ASCII characters only. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
-/** The query of an address. */
+/** A signature is sent as the query of a URL. */
 const SAS = /^[\w%&=.:+/~-]{1,8192}$/;
 
 /** Stores that are not Amazon's have no region and accept this one. */

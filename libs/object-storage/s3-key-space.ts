@@ -26,7 +26,7 @@ export interface S3Location {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of keys that hold for a while. */
+  /** Temporary keys come with it. */
   sessionToken?: string | undefined;
 }
 

@@ -18,8 +18,8 @@ from sql_statements import class_of, statements
 CLI = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
 OF_HADOOP = "spark.hadoop."
 
-# Of files that name each other by `source`.
-MOST_NESTED = 16
+# Files may name each other by `source`, and so go on for ever.
+MAX_NESTED = 16
 # Hive's own, and those that Spark has adjusted by then.
 WAREHOUSE = "hive.metastore.warehouse.dir"
 CONNECTION = "javax.jdo.option.ConnectionURL"
@@ -94,8 +94,8 @@ class CommandLine:
         if words[0].lower() != "source":
             return self.cli.processCmd(statement)
         # By itself it would divide the file in its own way, and pass over what fails there.
-        if depth >= MOST_NESTED:
-            return self.fail("More than %d files are nested by source." % MOST_NESTED)
+        if depth >= MAX_NESTED:
+            return self.fail("More than %d files are nested by source." % MAX_NESTED)
         path = "".join(words[1:])
         return self.run(self.type("org.apache.spark.sql.internal.VariableSubstitution")().substitute(path), depth + 1)
 

@@ -229,7 +229,7 @@ interface FailedStatement {
   position: number;
 }
 
-/** What the program that runs SQL jobs says at their end, of the innermost file first; null if it has not said it. */
+/** Reads the line that the program of SQL jobs writes when a statement fails, first for the innermost file; null without one. */
 function failedAt(output: string): FailedStatement | null {
   const said = /^Statement (\d+)(?: of (.+))?, which begins in line (\d+) pos (\d+), failed\.$/m.exec(output);
   if (!said) return null;

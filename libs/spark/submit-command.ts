@@ -17,7 +17,7 @@ import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
 
 const REDACTION = 'spark.redaction.regex';
-/** Of one kind. There are no more properties of the platform's own by name; those by their beginnings are without number. */
+/** The most notes of one kind. The platform's own properties with a name are fewer; those with a prefix are without number. */
 const MAX_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';

@@ -318,7 +318,7 @@ async function unlessBusy(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** What no machine uses among what is the node's or the installation's. */
+/** Volumes, network cards and addresses of the node or the installation that no machine uses. */
 async function leftovers(of: keyof (typeof FORMS)[number], id: string, aws: AwsConnection): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const form of FORMS) found.push(...(await unused(form[of]([id]), (owner) => owner[of] === id, aws)));

@@ -1,6 +1,6 @@
 import { ComputeDriverError } from '../compute-driver';
 
-/** What a fault of the folder of local nodes means for whoever asked for something in it. */
+/** Turns a fault of the file system that holds local nodes into an error that callers of a driver handle. */
 export function asDriverError(cause: unknown, dir: string): ComputeDriverError {
   if (cause instanceof ComputeDriverError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException;

@@ -3,8 +3,8 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 
-/** Clusters that are looked at for one catalog, the newest ones. */
-const MOST_CLUSTERS = 100;
+/** The most clusters that are looked at for one catalog; the newest ones count. */
+const MAX_CLUSTERS = 100;
 
 /** A cluster that says in its Spark properties where buckets are. */
 export interface ClusterWithStores {
@@ -21,7 +21,7 @@ export class CatalogStoresRepository {
       `SELECT t.name, t.spark_config->'conf' AS conf FROM clusters t
        WHERE ${ofTenant('t', '$1')} AND t.metastore_catalog_id = $2 AND t.to_date = 'infinity'
          AND t.spark_config->>'conf' LIKE '%fs.s3a.%endpoint%'
-       ORDER BY t.cluster_id DESC LIMIT ${MOST_CLUSTERS}`,
+       ORDER BY t.cluster_id DESC LIMIT ${MAX_CLUSTERS}`,
       [scope.tenantId, catalogId],
     );
   }
