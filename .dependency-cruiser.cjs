@@ -135,7 +135,7 @@ module.exports = {
       from: {
         path: '^src/modules/',
         pathNot:
-          '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$|^src/modules/agents/node-tokens\\.ts$',
+          '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/token-strategies\\.ts$|^src/modules/agents/node-tokens\\.ts$',
       },
       to: { path: 'node_modules/(@types/)?express' },
     },

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, RouterModule } from '@nestjs/core';
+import { APP_FILTER, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import type { Served } from './config/http.config';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
@@ -31,7 +31,7 @@ import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.mo
 import { WorkspaceDocumentsApiModule } from './modules/workspace-documents/workspace-documents.api.module';
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
-import { AccessGuard } from './platform/auth/access.guard';
+import { GUARDS } from './platform/auth/guards';
 import { ErrorFilter } from './platform/http/error.filter';
 import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
@@ -70,10 +70,7 @@ const OF_CLIENTS = [
 @Module({
   // What the guard uses: who a caller is, and what they may do in a workspace.
   imports: [PlatformModule.of('api'), HttpModule, IamModule, WorkspacesModule, HealthApiModule],
-  providers: [
-    { provide: APP_GUARD, useClass: AccessGuard },
-    { provide: APP_FILTER, useClass: ErrorFilter },
-  ],
+  providers: [...GUARDS, { provide: APP_FILTER, useClass: ErrorFilter }],
 })
 export class ApiModule {
   /** Probes, and the routes of those whom the process serves. */

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { Answers, Operation } from '../http/operation';
+import { Answers } from '../http/operation';
+import type { OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles, Allow } from './access';
 import { AccessGuard } from './access.guard';
 import type { Authenticator, WorkspaceAuthorizer } from './authentication';
@@ -21,23 +21,24 @@ function principalWith(role: Role): Principal {
 
 /** Whether the guard lets a caller with the role, and with every workspace permission, through. */
 async function isAdmitted(access: Access, role: Role): Promise<boolean> {
-  class Routes {
-    @Operation({ method: 'GET', path: '/x', id: 'x', summary: '', tag: '', access, answer: Answers.none })
-    handle(): void {
-      return;
-    }
-  }
+  const operation: OperationOptions = {
+    method: 'GET',
+    path: '/x',
+    id: 'x',
+    summary: '',
+    tag: '',
+    access,
+    answer: Answers.none,
+  };
   const guard = new AccessGuard(
-    new Reflector(),
     { authenticate: () => Promise.resolve(principalWith(role)) } as unknown as Authenticator,
     {
       authorize: () => Promise.resolve({ workspaceId: 1 }),
     } as unknown as WorkspaceAuthorizer,
     { checkBy: () => undefined } as unknown as LiveAccess,
   );
-  const request = { params: { workspace_id: '1' }, query: {} };
+  const request = { params: { workspace_id: '1' }, query: {}, headers: {}, operation, claims: {} };
   const context = {
-    getHandler: () => Object.getOwnPropertyDescriptor(Routes.prototype, 'handle')?.value,
     switchToHttp: () => ({ getRequest: () => request }),
   } as unknown as ExecutionContext;
   return guard.canActivate(context).catch((error: { kind?: string }) => {

@@ -1,16 +1,14 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { type ContextCaller, currentContext } from '../context/request-context';
 import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../errors/domain-error';
 import { noteCaller } from '../http/connections/request-caller';
-import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
-import { assertNamed, takeBasicAsBearer } from './basic-token';
 import {
   AUTHENTICATOR,
   type Authenticator,
   NODE_AUTHENTICATOR,
   type NodeAuthenticator,
+  type TokenClaims,
   WORKSPACE_AUTHORIZER,
   type WorkspaceAuthorizer,
   type WorkspaceEntry,
@@ -20,11 +18,13 @@ import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal
 import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
 import { PLATFORM_ROLES, type Role } from './roles';
 
-/** Enforces the access that an operation declares, as long as its request is open; a route without a declaration is refused. */
+/**
+ * Enforces the access that an operation declares, as long as its request is open; a route without a declaration is refused.
+ * The TokenGuard runs before it.
+ */
 @Injectable()
 export class AccessGuard implements CanActivate, AccessChecker {
   constructor(
-    private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(WORKSPACE_AUTHORIZER) private readonly workspaces: WorkspaceAuthorizer,
     live: LiveAccess,
@@ -35,18 +35,16 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const operation = this.reflector.get<OperationOptions | undefined>(OPERATION_METADATA, context.getHandler());
-    if (!operation) throw forbidden('AUTH.UNDECLARED', 'This route declares no authorization.');
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    request.operation = operation;
-    await this.admit(request, operation.access);
+    if (!request.operation) throw forbidden('AUTH.UNDECLARED', 'This route declares no authorization.');
+    await this.admit(request, request.operation.access);
     return true;
   }
 
   /** The same check for requests already admitted: read again, once for each caller. */
   async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
     const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
-    const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some));
+    const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some.map(claimsOf)));
     const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
     const refusals = requests.map((request) => {
       const found = (request.node ? nodes : principals).get(tokenOf(request));
@@ -122,9 +120,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 
   private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
-    const named = request.operation?.takesBasic ? takeBasicAsBearer(request) : null;
-    const principal = await this.authenticator.authenticate(request);
-    if (named !== null) assertNamed(principal, named);
+    const principal = await this.authenticator.authenticate(claimsOf(request));
     request.principal = principal;
     noteCaller(request, { kind: 'user', id: principal.userId });
     noteInContext({ name: `user ${principal.userId}`, tenantId: principal.tenantId });
@@ -169,6 +165,12 @@ async function ofCallers<T>(
       return caller === undefined ? [] : [[token, caller] as const];
     }),
   );
+}
+
+/** Left by the TokenGuard. */
+function claimsOf({ claims }: AuthenticatedRequest): TokenClaims {
+  if (!claims) throw unauthenticated('A bearer token is required.');
+  return claims;
 }
 
 function tokenOf(request: AuthenticatedRequest): string {

@@ -35,6 +35,11 @@ export const Allow = {
   workspaceIfNamed: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission, optional: true }),
 };
 
+/** Whether only users who are signed in have an access. */
+export function isForUsers(access: Access): boolean {
+  return access.kind !== 'public' && !isOfNodes(access);
+}
+
 /** Whether an access is for nodes, and part of the agents' API. */
 export function isOfNodes({ kind }: Access): boolean {
   return kind === 'machine' || kind === 'node' || kind === 'bootstrap';

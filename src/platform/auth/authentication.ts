@@ -3,14 +3,26 @@ import type { DomainError } from '../errors/domain-error';
 import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal';
 import type { WorkspacePermission } from './roles';
 
+/** What the token of a user says, once its signature has been checked. */
+export interface TokenClaims {
+  userId: number;
+  sessionId: string;
+  /** Seconds since 1970 from which the token is no longer valid; absent for one without end. */
+  exp?: number;
+  /** SHA-256 of the token, hex: the session knows the one that was given out for it. */
+  tokenHash: string;
+  /** The user whom HTTP Basic names beside the token. */
+  username?: string;
+}
+
 /** Injection token of {@link Authenticator}; the `iam` module provides it. */
 export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 
-/** Finds the caller behind a request's bearer token; throws an `unauthenticated` error otherwise. */
+/** Finds the caller behind a token whose signature has been checked; throws an `unauthenticated` error otherwise. */
 export interface Authenticator {
-  authenticate(request: Request): Promise<Principal>;
-  /** Rereads the callers of requests, all at once: for each the caller, or why there is none any longer. */
-  reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]>;
+  authenticate(claims: TokenClaims): Promise<Principal>;
+  /** Rereads callers, all at once: for each the caller, or why there is none any longer. */
+  reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]>;
 }
 
 /** Injection token of {@link NodeAuthenticator}; the `agents` module provides it, where agents are served. */

@@ -4,6 +4,7 @@ import { forbidden, unauthenticated } from '../errors/domain-error';
 import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
 import type { WorkspaceScope } from '../resources/workspace-resource-repository';
+import type { TokenClaims } from './authentication';
 import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext } from './principal';
 
 /** Whose request it is: a user's, or the agent's of a node. */
@@ -17,6 +18,8 @@ export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
   /** Absent until a guard has found it, and where no caller is required. */
   caller?: Caller;
+  /** What the token of a user says, before anybody has asked whether its session still stands. */
+  claims?: TokenClaims;
   principal?: Principal;
   node?: AuthenticatedNode;
   workspace?: WorkspaceContext;

@@ -1,15 +1,22 @@
+import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { decode, verify } from 'jsonwebtoken';
 import { Config } from '../../../src/config/config';
-import { AccessTokens, type TokenClaims, tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
+import { tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
 import { SessionAuthenticator } from '../../../src/modules/iam/sessions/session-authenticator';
 import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions/sessions.repository';
 import { type Access, Allow } from '../../../src/platform/auth/access';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
-import { WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from '../../../src/platform/auth/authentication';
+import {
+  type TokenClaims,
+  WORKSPACE_AUTHORIZER,
+  type WorkspaceAuthorizer,
+} from '../../../src/platform/auth/authentication';
+import { bearerToken } from '../../../src/platform/auth/presented-token';
 import type { Principal } from '../../../src/platform/auth/principal';
 import type { AuthenticatedRequest } from '../../../src/platform/auth/request-principal';
 import type { Role } from '../../../src/platform/auth/roles';
+import { TokenGuard } from '../../../src/platform/auth/token.guard';
 import type { Cell } from './cells';
 import { AccessMatrix, concurrently, type Failure, firstFailure } from './matrix';
 import { Declarations, wideningsOf } from './mutations';
@@ -57,6 +64,15 @@ describe('the access matrix notices', () => {
       admit(request: AuthenticatedRequest, access: Access): Promise<void>;
     }
 
+    interface Handling {
+      handleRequest(
+        error: unknown,
+        claims: TokenClaims | false,
+        reasons: unknown,
+        context: ExecutionContext,
+      ): TokenClaims;
+    }
+
     /** Has the guard enforce another access than the declared one. */
     function enforce(instead: (access: Access) => Access): void {
       const prototype = AccessGuard.prototype as unknown as Admitting;
@@ -75,16 +91,15 @@ describe('the access matrix notices', () => {
       });
     }
 
+    /** Has the guard take tokens that Passport refuses for what `change` makes of them. */
     function changeTokens(change: (token: string) => Omit<TokenClaims, 'tokenHash'>): void {
-      const tokens = matrix.app.get(AccessTokens, { strict: false });
-      const check = tokens.verify.bind(tokens);
-      jest.spyOn(tokens, 'verify').mockImplementation((request: Request) =>
-        check(request).catch((error: unknown) => {
-          const [, token] = request.headers.authorization?.split(' ') ?? [];
-          if (token === undefined) throw error;
-          return { ...change(token), tokenHash: tokenHash(token) };
-        }),
-      );
+      const prototype = TokenGuard.prototype as unknown as Handling;
+      const handle = prototype.handleRequest;
+      jest.spyOn(prototype, 'handleRequest').mockImplementation((error, claims, reasons, context) => {
+        const token = bearerToken(context.switchToHttp().getRequest<Request>());
+        if (claims || token === null) return handle(error, claims, reasons, context);
+        return { ...change(token), tokenHash: tokenHash(token) };
+      });
     }
 
     function claimsOf(payload: unknown): Omit<TokenClaims, 'tokenHash'> {
@@ -125,15 +140,15 @@ describe('the access matrix notices', () => {
         'whose session the token names',
         () => {
           interface Reading {
-            read(sessionId: string, userId: number): Promise<Principal>;
+            read(claims: TokenClaims): Promise<Principal>;
           }
           const sessions = matrix.app.get(SessionsRepository, { strict: false });
           const authenticator = matrix.app.get<SessionAuthenticator, Reading>(SessionAuthenticator, {
             strict: false,
           });
           const read = authenticator.read.bind(authenticator);
-          jest.spyOn(authenticator, 'read').mockImplementation(async (sessionId, userId) => {
-            return read(sessionId, (await sessions.find(sessionId))?.user_id ?? userId);
+          jest.spyOn(authenticator, 'read').mockImplementation(async (claims) => {
+            return read({ ...claims, userId: (await sessions.find(claims.sessionId))?.user_id ?? claims.userId });
           });
         },
       ],

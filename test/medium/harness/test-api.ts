@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
+import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { eventually } from '../../harness/eventually';
 import { Config } from '../../../src/config/config';
 import { createApi } from '../../../src/create-api';
 import { createDataSource } from '../../../src/database/data-source';
 import { prepareDatabase } from '../../../src/database/prepare-database';
-import { AccessGuard } from '../../../src/platform/auth/access.guard';
+import { GUARDS } from '../../../src/platform/auth/guards';
 import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
 import { ErrorFilter } from '../../../src/platform/http/error.filter';
 import { HttpModule } from '../../../src/platform/http/http.module';
@@ -83,7 +83,7 @@ export class TestApi {
     @Module({
       imports: [PlatformModule.of('api'), HttpModule, ...modules],
       providers: [
-        { provide: APP_GUARD, useClass: AccessGuard },
+        ...GUARDS,
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: WORKSPACE_AUTHORIZER, useValue: {} },
       ],

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { DirectoryUser } from '../../../../libs/directories/directory';
 import { Config } from '../../../config/config';
 import { auditActor } from '../../../platform/audit/audited-request';
+import { basicCredentials, type NameAndPassword } from '../../../platform/auth/presented-token';
 import type { Principal } from '../../../platform/auth/principal';
 import { invalid, unauthenticated } from '../../../platform/errors/domain-error';
 import type { Message } from '../../../platform/http/answers';
@@ -20,11 +21,6 @@ import { type Admitted, type LoginOrigin, LoginSessions, type OpenedSession } fr
 import { SsoLoginService } from './sso-login.service';
 
 const WRONG = 'User name or password is wrong, or the account is disabled.';
-
-interface Credentials {
-  username: string;
-  password: string;
-}
 
 /** Opens and ends sessions. */
 @Injectable()
@@ -69,7 +65,7 @@ export class LoginService {
 
   /** Local accounts get in by their password here, too: somebody has to when the provider is down. */
   private async loginOrBeginSso(
-    credentials: Credentials | null,
+    credentials: NameAndPassword | null,
     timeout: string,
     origin: LoginOrigin,
   ): Promise<LoginResult> {
@@ -80,7 +76,7 @@ export class LoginService {
   }
 
   private async loginByPassword(
-    credentials: Credentials,
+    credentials: NameAndPassword,
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<LoginResult> {
@@ -90,7 +86,7 @@ export class LoginService {
   }
 
   /** Whose password was given, here or in the outside directory; null when it was nobody's. */
-  private async prove(credentials: Credentials, origin: LoginOrigin): Promise<User | DirectoryUser | null> {
+  private async prove(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | DirectoryUser | null> {
     const { username, password } = credentials;
     const { known, proven } = await this.checkHere(credentials, origin);
     const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
@@ -98,7 +94,7 @@ export class LoginService {
     return proven ?? person;
   }
 
-  private async proveHere(credentials: Credentials, origin: LoginOrigin): Promise<User | null> {
+  private async proveHere(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | null> {
     const { proven } = await this.checkHere(credentials, origin);
     return proven;
   }
@@ -109,7 +105,7 @@ export class LoginService {
    * by the time.
    */
   private async checkHere(
-    { username, password }: Credentials,
+    { username, password }: NameAndPassword,
     { network }: LoginOrigin,
   ): Promise<{ known: User | null; proven: User | null }> {
     let known: User | null = null;
@@ -122,7 +118,7 @@ export class LoginService {
   }
 
   private openSession<P extends User | DirectoryUser>(
-    { username }: Credentials,
+    { username }: NameAndPassword,
     prove: () => Promise<P | null>,
     durationMs: number,
     origin: LoginOrigin,
@@ -143,12 +139,9 @@ function enabled(user: User | null): User | null {
 }
 
 /** Of the body, or of HTTP Basic; null when either is missing. */
-function credentialsOf(request: LoginRequest, authorization: string | null): Credentials | null {
+function credentialsOf(request: LoginRequest, authorization: string | null): NameAndPassword | null {
   const { username, password } = request;
   if (username !== undefined && password !== undefined) return { username, password };
-  const [, encoded] = /^Basic\s+([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '') ?? [];
-  const decoded = Buffer.from(encoded ?? '', 'base64').toString('utf8');
-  const colon = decoded.indexOf(':');
-  if (colon < 1 || colon === decoded.length - 1) return null;
-  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+  const credentials = basicCredentials(authorization);
+  return credentials?.username && credentials.password ? credentials : null;
 }

@@ -1,8 +1,7 @@
-import type { Request } from 'express';
 import type { Config } from '../../../config/config';
+import type { TokenClaims } from '../../../platform/auth/authentication';
 import type { Logger } from '../../../platform/logging/logger';
 import type { PgListener } from '../../../platform/wakeups/pg-listener';
-import type { AccessTokens } from './access-tokens';
 import { SessionAuthenticator } from './session-authenticator';
 import type { SessionRow, SessionsRepository } from './sessions.repository';
 
@@ -20,17 +19,15 @@ const SESSION: SessionRow = {
   tenant_closed: false,
   use_unnoted: false,
 };
-const REQUEST = {} as Request;
+const CLAIMS: TokenClaims = { userId: 7, sessionId: 'a', tokenHash: 'h' };
 
 function authenticatorOver(
-  find: () => Promise<SessionRow | null>,
+  read: (() => Promise<SessionRow | null>) | Partial<SessionsRepository>,
   sessionCacheMs = 1000,
-  presented = () => 'h',
 ): SessionAuthenticator {
   return new SessionAuthenticator(
     { auth: { sessionCacheMs } } as Config,
-    { verify: () => Promise.resolve({ userId: 7, sessionId: 'a', tokenHash: presented() }) } as unknown as AccessTokens,
-    { find } as unknown as SessionsRepository,
+    (typeof read === 'function' ? { find: read } : read) as SessionsRepository,
     {} as PgListener,
     {} as Logger,
   );
@@ -40,27 +37,27 @@ describe('SessionAuthenticator', () => {
   it('reads a session once while it is fresh, also for requests at the same time', async () => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find);
-    await Promise.all([authenticator.authenticate(REQUEST), authenticator.authenticate(REQUEST)]);
-    await authenticator.authenticate(REQUEST);
+    await Promise.all([authenticator.authenticate(CLAIMS), authenticator.authenticate(CLAIMS)]);
+    await authenticator.authenticate(CLAIMS);
     expect(find).toHaveBeenCalledTimes(1);
   });
 
   it('reads every time when nothing may be kept', async () => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find, 0);
-    await authenticator.authenticate(REQUEST);
-    await authenticator.authenticate(REQUEST);
+    await authenticator.authenticate(CLAIMS);
+    await authenticator.authenticate(CLAIMS);
     expect(find).toHaveBeenCalledTimes(2);
   });
 
   it.each(['a', 'user:7', ''])('reads again after the wake-up %p', async (payload) => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find);
-    await authenticator.authenticate(REQUEST);
+    await authenticator.authenticate(CLAIMS);
     authenticator.forget('b');
     authenticator.forget('user:8');
     authenticator.forget(payload);
-    await authenticator.authenticate(REQUEST);
+    await authenticator.authenticate(CLAIMS);
     expect(find).toHaveBeenCalledTimes(2);
   });
 
@@ -72,12 +69,12 @@ describe('SessionAuthenticator', () => {
       .mockReturnValueOnce(before)
       .mockResolvedValue({ ...SESSION, revoked: true });
     const authenticator = authenticatorOver(find);
-    const early = authenticator.authenticate(REQUEST);
+    const early = authenticator.authenticate(CLAIMS);
     await Promise.resolve();
     authenticator.forget('a');
     arrive(SESSION);
     await early;
-    await expect(authenticator.authenticate(REQUEST)).rejects.toThrow('The session was ended. Log in again.');
+    await expect(authenticator.authenticate(CLAIMS)).rejects.toThrow('The session was ended. Log in again.');
   });
 
   it.each<[Partial<SessionRow> | null, string]>([
@@ -89,24 +86,41 @@ describe('SessionAuthenticator', () => {
     [{ tenant_closed: true }, 'The tenant of the session is closed. Log in again.'],
   ])('refuses %p', async (change, message) => {
     const authenticator = authenticatorOver(() => Promise.resolve(change && { ...SESSION, ...change }));
-    await expect(authenticator.authenticate(REQUEST)).rejects.toMatchObject({ kind: 'unauthenticated', message });
+    await expect(authenticator.authenticate(CLAIMS)).rejects.toMatchObject({ kind: 'unauthenticated', message });
   });
 
   it('admits only the token that was given out for the session, also while the session is known', async () => {
-    let token = 'h';
     const find = jest.fn(() => Promise.resolve(SESSION));
-    const authenticator = authenticatorOver(find, 1000, () => token);
-    await authenticator.authenticate(REQUEST);
-    token = 'forged';
-    await expect(authenticator.authenticate(REQUEST)).rejects.toThrow('The token is not valid.');
-    await expect(authenticator.authenticate(REQUEST)).rejects.toThrow('The token is not valid.');
-    token = 'h';
-    await expect(authenticator.authenticate(REQUEST)).resolves.toMatchObject({ userId: 7 });
+    const authenticator = authenticatorOver(find);
+    const forged = { ...CLAIMS, tokenHash: 'forged' };
+    await authenticator.authenticate(CLAIMS);
+    await expect(authenticator.authenticate(forged)).rejects.toThrow('The token is not valid.');
+    await expect(authenticator.authenticate(forged)).rejects.toThrow('The token is not valid.');
+    await expect(authenticator.authenticate(CLAIMS)).resolves.toMatchObject({ userId: 7 });
+  });
+
+  it('admits a token beside the name of its own user only', async () => {
+    const authenticator = authenticatorOver(() => Promise.resolve(SESSION));
+    await expect(authenticator.authenticate({ ...CLAIMS, username: 'Ada' })).resolves.toMatchObject({ userId: 7 });
+    for (const username of ['bob', ''])
+      await expect(authenticator.authenticate({ ...CLAIMS, username })).rejects.toThrow('not one of this user');
+  });
+
+  it('looks at callers again by what their sessions have become, and by the end of their tokens', async () => {
+    const findAll = (ids: string[]) => Promise.resolve(ids.includes('a') ? [SESSION] : []);
+    const authenticator = authenticatorOver({ findAll });
+    const expired = { ...CLAIMS, exp: Date.now() / 1000 - 1 };
+    const found = await authenticator.reauthenticate([CLAIMS, { ...CLAIMS, sessionId: 'b' }, expired]);
+    expect(found).toMatchObject([
+      { userId: 7 },
+      { message: 'The session of the token does not exist. Log in again.' },
+      { message: 'The token has expired. Log in again.' },
+    ]);
   });
 
   it('admits the token of a session that was made before hashes were kept', async () => {
     const authenticator = authenticatorOver(() => Promise.resolve({ ...SESSION, token_hash: null }));
-    await expect(authenticator.authenticate(REQUEST)).resolves.toMatchObject({ sessionKind: 'login' });
+    await expect(authenticator.authenticate(CLAIMS)).resolves.toMatchObject({ sessionKind: 'login' });
   });
 
   it.each<[SessionRow['roles'], string | null]>([
@@ -116,6 +130,6 @@ describe('SessionAuthenticator', () => {
     [[], null],
   ])('with the roles %p acts in the tenant %p', async (roles, tenantId) => {
     const authenticator = authenticatorOver(() => Promise.resolve({ ...SESSION, roles }));
-    await expect(authenticator.authenticate(REQUEST)).resolves.toMatchObject({ tenantId });
+    await expect(authenticator.authenticate(CLAIMS)).resolves.toMatchObject({ tenantId });
   });
 });

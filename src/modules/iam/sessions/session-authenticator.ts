@@ -1,13 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config';
-import type { Authenticator } from '../../../platform/auth/authentication';
+import type { Authenticator, TokenClaims } from '../../../platform/auth/authentication';
 import type { Principal } from '../../../platform/auth/principal';
-import { asRefusal, DomainError, orRefusal, unauthenticated } from '../../../platform/errors/domain-error';
+import { TOKEN_EXPIRED } from '../../../platform/auth/token.guard';
+import { type DomainError, orRefusal, unauthenticated } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { PgListener } from '../../../platform/wakeups/pg-listener';
-import { AccessTokens, type TokenClaims } from './access-tokens';
 import { type SessionRow, SessionsRepository } from './sessions.repository';
 
 /** `tokenHash` is that of the token the session was read for: another token of the same session is looked at anew. */
@@ -21,7 +20,7 @@ const CACHED_SESSIONS = 10_000;
 const USER_PREFIX = 'user:';
 
 /**
- * Finds the caller behind a bearer token. What was read of a session is used for at most a second, and dropped at
+ * Finds the caller behind a token. What was read of a session is used for at most a second, and dropped at
  * once by the `session` wake-up: its payload is a session id, `user:<id>` for all of a user, or empty for all.
  */
 @Injectable()
@@ -32,7 +31,6 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
 
   constructor(
     config: Config,
-    private readonly tokens: AccessTokens,
     private readonly sessions: SessionsRepository,
     private readonly listener: PgListener,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -49,8 +47,13 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     this.stopListening();
   }
 
-  async authenticate(request: Request): Promise<Principal> {
-    const claims = await this.tokens.verify(request);
+  async authenticate(claims: TokenClaims): Promise<Principal> {
+    const principal = await this.callerOf(claims);
+    assertNamed(principal, claims.username);
+    return principal;
+  }
+
+  private callerOf(claims: TokenClaims): Promise<Principal> {
     const { sessionId, userId, tokenHash } = claims;
     const cached = this.principals?.get(sessionId);
     if (cached?.tokenHash === tokenHash) return cached.principal;
@@ -64,18 +67,17 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
   }
 
   /** Past what is kept: whatever stays open has to end as soon as its session does. */
-  async reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]> {
-    const claims = await Promise.all(requests.map((request) => this.tokens.verify(request).catch(asRefusal)));
-    const ids = claims.flatMap((claim) => (claim instanceof DomainError ? [] : [claim.sessionId]));
-    const sessions = new Map((await this.sessions.findAll([...new Set(ids)])).map((row) => [row.session_id, row]));
-    return claims.map((claim) => {
-      if (claim instanceof DomainError) return claim;
-      const session = sessions.get(claim.sessionId) ?? null;
-      return orRefusal(() => {
-        assertAdmitted(session, claim.userId, claim.tokenHash);
+  async reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]> {
+    const ids = new Set(claims.map(({ sessionId }) => sessionId));
+    const sessions = new Map((await this.sessions.findAll([...ids])).map((row) => [row.session_id, row]));
+    return claims.map(({ sessionId, userId, tokenHash, exp }) =>
+      orRefusal(() => {
+        if (exp !== undefined && exp * 1000 <= Date.now()) throw unauthenticated(TOKEN_EXPIRED);
+        const session = sessions.get(sessionId) ?? null;
+        assertAdmitted(session, userId, tokenHash);
         return principalOf(session);
-      });
-    });
+      }),
+    );
   }
 
   /** Drops what is known of the sessions that the payload of a `session` wake-up names. */
@@ -111,6 +113,12 @@ function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: s
   if (session.expired) throw unauthenticated('The session has expired. Log in again.');
   if (session.user_disabled) throw unauthenticated('The account is disabled.');
   if (session.tenant_closed) throw unauthenticated('The tenant of the session is closed. Log in again.');
+}
+
+/** @param named the user beside whom the token was sent; undefined where it came alone */
+function assertNamed({ username }: Principal, named: string | undefined): void {
+  if (named !== undefined && named.toLowerCase() !== username.toLowerCase())
+    throw unauthenticated('The token is not one of this user.');
 }
 
 /** Whoever has lost the last role in the selected tenant, and holds none everywhere, stands as if none were selected. */
