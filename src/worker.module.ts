@@ -19,7 +19,8 @@ import { WorkflowJobs } from './platform/workflows/workflow-jobs';
 import { WorkflowObserver } from './platform/workflows/workflow-observer';
 import { WorkflowRunner } from './platform/workflows/workflow-runner';
 import { ReconcileLoop } from './platform/workflows/reconcile-loop';
-import { SpentRowSweeper } from './platform/workflows/spent-row-sweeper';
+import { retention } from './platform/workflows/retention';
+import { SPENT_ROWS } from './platform/workflows/spent-rows';
 import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
 
 /** The worker process: job handlers, workflows, the outbox relay and the reconcilers; no controllers. */
@@ -47,7 +48,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     WorkflowObserver,
     WorkflowRunner,
     WorkflowReconciler,
-    SpentRowSweeper,
+    retention(SPENT_ROWS),
     ReconcileLoop,
   ],
 })

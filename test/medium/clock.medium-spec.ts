@@ -5,7 +5,8 @@ import { STOP_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
 import { IdleClusterReconciler } from '../../src/modules/clusters/workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from '../../src/modules/clusters/workflows/idle-clusters.repository';
 import { createLogger } from '../../src/platform/logging/logger';
-import { SpentRowSweeper } from '../../src/platform/workflows/spent-row-sweeper';
+import { RetentionSweeper } from '../../src/platform/workflows/retention';
+import { SPENT_ROWS } from '../../src/platform/workflows/spent-rows';
 import { Step, type Workflow, type WorkflowFailure } from '../../src/platform/workflows/workflow-definition';
 import { requeueDueWorkflows, startWorkflow } from '../../src/platform/workflows/workflow-intents';
 import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
@@ -109,7 +110,7 @@ describe('what the time brings', () => {
     await dataSource.query(
       `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES (1, 'key', 'operation', 'hash')`,
     );
-    const sweeper = new SpentRowSweeper(dataSource, config, logger);
+    const sweeper = new RetentionSweeper(SPENT_ROWS, dataSource, config, logger);
     const left = async () => {
       await sweeper.reconcile(signal);
       const [counted] = await dataSource.query<{ messages: number; keys: number }[]>(

@@ -1,8 +1,9 @@
 import type { NodeUtilization } from '../../libs/contracts/agent-protocol';
 import { Config } from '../../src/config/config';
 import { ClusterMetricsService } from '../../src/modules/clusters/cluster-metrics.service';
-import { NodeUtilizationSweeper } from '../../src/modules/clusters/workflows/node-utilization-sweeper';
+import { AGED_UTILIZATION } from '../../src/modules/clusters/node-utilization.repository';
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
+import { RetentionSweeper } from '../../src/platform/workflows/retention';
 import { setClock } from './harness/clock';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
@@ -235,7 +236,12 @@ describe('metrics of a cluster', () => {
     await record([[gone, using(1)]]);
     await at(24 * 60 + 1);
     await record([[there, using(1)]]);
-    const sweeper = new NodeUtilizationSweeper(api.database, api.app.get(Config), api.app.get<Logger>(LOGGER));
+    const sweeper = new RetentionSweeper(
+      AGED_UTILIZATION,
+      api.database,
+      api.app.get(Config),
+      api.app.get<Logger>(LOGGER),
+    );
     await sweeper.reconcile(new AbortController().signal);
     expect([await kept(gone), await kept(there)]).toEqual([{}, { 60: 1, 900: 1 }]);
   });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../src/config/config';
-import { SessionSweeper } from '../../src/modules/iam/sessions/workflows/session-sweeper';
-import { FileIdSweeper } from '../../src/modules/object-storage-managers/workflows/file-id-sweeper';
+import { ENDED_SESSIONS } from '../../src/modules/iam/sessions/sessions.repository';
+import { ENDED_FILES } from '../../src/modules/object-storage-managers/object-storage-files.repository';
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
-import type { Reconciler } from '../../src/platform/workflows/reconciler';
+import { type Retention, RetentionSweeper } from '../../src/platform/workflows/retention';
 import { bodyOf } from '../samples';
 import { ofStore } from '../samples/credentials-conf';
 import { PASSWORD, People } from './harness/people';
@@ -31,9 +31,8 @@ describe('rows that have ended', () => {
 
   afterAll(() => stop?.());
 
-  const sweep = async (Sweeper: typeof FileIdSweeper | typeof SessionSweeper, passes = 1) => {
-    const logger = api.app.get<Logger>(LOGGER);
-    const sweeper: Reconciler = new Sweeper(api.database, api.app.get(Config), logger);
+  const sweep = async (rule: Retention, passes = 1) => {
+    const sweeper = new RetentionSweeper(rule, api.database, api.app.get(Config), api.app.get<Logger>(LOGGER));
     for (let pass = 0; pass < passes; pass += 1) await sweeper.reconcile(new AbortController().signal);
   };
 
@@ -72,7 +71,7 @@ describe('rows that have ended', () => {
     await addFiles(manager, 'there', null);
     await addFiles(manager, 'young', KEPT_DAYS - 0.5);
     await addFiles(manager, 'old', KEPT_DAYS + 0.5, 2500);
-    await sweep(FileIdSweeper);
+    await sweep(ENDED_FILES);
     expect(await filesOf(manager)).toEqual(['there1', 'young1']);
   });
 
@@ -83,17 +82,17 @@ describe('rows that have ended', () => {
       await addFiles(manager, 'file', null);
       await api.database.query(close, [manager, days]);
     }
-    await sweep(FileIdSweeper);
+    await sweep(ENDED_FILES);
     expect([await filesOf(old), await filesOf(young)]).toEqual([[], ['file1']]);
   });
 
   it('go in turns, the next of which does not wait an hour', async () => {
     const manager = await makeManager('many');
     await addFiles(manager, 'old', KEPT_DAYS + 1, TURN + 1);
-    await sweep(FileIdSweeper, 1);
+    await sweep(ENDED_FILES, 1);
     expect(await filesOf(manager)).toHaveLength(1);
     await addFiles(manager, 'more', KEPT_DAYS + 1, TURN);
-    await sweep(FileIdSweeper, 2);
+    await sweep(ENDED_FILES, 2);
     expect(await filesOf(manager)).toEqual([]);
   });
 
@@ -117,7 +116,7 @@ describe('rows that have ended', () => {
         [randomUUID(), userId, kind, description, expires, revoked],
       );
     }
-    await sweep(SessionSweeper);
+    await sweep(ENDED_SESSIONS);
     const left = await api.database.query<{ description: string }[]>(
       'SELECT description FROM sessions WHERE description IS NOT NULL ORDER BY token_id',
     );

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Config } from '../../src/config/config';
-import { SsoLoginsRepository } from '../../src/modules/iam/login/sso-logins.repository';
-import { SsoLoginSweeper } from '../../src/modules/iam/login/workflows/sso-login-sweeper';
+import { EXPIRED_SSO_LOGINS } from '../../src/modules/iam/login/sso-logins.repository';
+import { LOGGER, type Logger } from '../../src/platform/logging/logger';
+import { RetentionSweeper } from '../../src/platform/workflows/retention';
 import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { type Fault, type OidcPerson, OidcServer } from './harness/oidc-server';
 import { People } from './harness/people';
@@ -321,7 +322,9 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.api.database.query(`UPDATE sso_logins SET expires_at = expires_at - interval '10 minutes'`);
     expect((await comeBack(query)).status).toBe(401);
-    await new SsoLoginSweeper(fixture.api.database, new SsoLoginsRepository(), fixture.api.app.get(Config)).reconcile();
+    const { app, database } = fixture.api;
+    const sweeper = new RetentionSweeper(EXPIRED_SSO_LOGINS, database, app.get(Config), app.get<Logger>(LOGGER));
+    await sweeper.reconcile(new AbortController().signal);
     expect(await fixture.api.database.query('SELECT * FROM sso_logins')).toEqual([]);
   });
 

@@ -8,13 +8,13 @@ import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.se
 import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
 import { START_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
 import type { ClusterNode } from '../../src/modules/clusters/entities/cluster-node.entity';
-import { BlockedOfferSweeper } from '../../src/modules/clusters/workflows/blocked-offer-sweeper';
-import { BlockedOffersRepository } from '../../src/modules/clusters/workflows/blocked-offers.repository';
+import { AGED_OFFERS, BlockedOffersRepository } from '../../src/modules/clusters/workflows/blocked-offers.repository';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import { ClusterScaler } from '../../src/modules/clusters/workflows/cluster-scaler';
 import { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { ResizeClusterUpWorkflow } from '../../src/modules/clusters/workflows/resize-cluster.workflow';
 import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
+import type { RetentionSweeper } from '../../src/platform/workflows/retention';
 import { ThisWorker } from '../../src/platform/workers/this-worker';
 import {
   Step,
@@ -234,7 +234,7 @@ describe('zones without room', () => {
     await brought(await planned());
     expect(askedIn(A)).toHaveLength(2);
     await dataSource.query(`UPDATE blocked_offers SET blocked_until = platform_now() - interval '1 second'`);
-    await app.get(BlockedOfferSweeper).reconcile(new AbortController().signal);
+    await app.get<RetentionSweeper>(`retention of ${AGED_OFFERS.name}`).reconcile(new AbortController().signal);
     expect(await dataSource.query('SELECT 1 FROM blocked_offers')).toEqual([]);
   });
 

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { retention } from '../../platform/workflows/retention';
 import { LocalNodesModule } from '../cloud-envs/local-nodes.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClustersModule } from './clusters.module';
-import { BlockedOfferSweeper } from './workflows/blocked-offer-sweeper';
-import { BlockedOffersRepository } from './workflows/blocked-offers.repository';
+import { AGED_UTILIZATION } from './node-utilization.repository';
+import { AGED_OFFERS, BlockedOffersRepository } from './workflows/blocked-offers.repository';
 import { MachinePlacesRepository } from './machine-places.repository';
 import { CloudRegistrations } from './workflows/cloud-registrations';
 import { ClusterFactsReader } from './workflows/cluster-facts';
@@ -15,7 +16,6 @@ import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
 import { Drivers } from './workflows/drivers';
 import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
-import { NodeUtilizationSweeper } from './workflows/node-utilization-sweeper';
 import { NodeTeardown } from './workflows/node-teardown';
 import { NodeMachines } from './workflows/node-machines';
 import { NodePlaces } from './workflows/node-places';
@@ -52,9 +52,9 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     DownedNodeReconciler,
     IdleClustersRepository,
     IdleClusterReconciler,
-    NodeUtilizationSweeper,
     BlockedOffersRepository,
-    BlockedOfferSweeper,
+    retention(AGED_OFFERS),
+    retention(AGED_UTILIZATION),
   ],
 })
 export class ClustersWorkerModule {}

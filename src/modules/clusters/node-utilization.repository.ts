@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { NodeUtilization, UtilizationSample } from '../../../libs/contracts/agent-protocol';
 import { rows } from '../../platform/persistence/sql';
-import type { AgedRows } from '../../platform/workflows/aged-row-sweeper';
+import type { Retention } from '../../platform/workflows/retention';
 import type { ClusterNode } from './entities/cluster-node.entity';
 import type { NodeUtilizationStep } from './entities/node-utilization.entity';
 
@@ -23,15 +23,19 @@ export type MeasuredNode = Pick<
   'node_id' | 'node_number' | 'role' | 'status' | 'cores' | 'memory_mb' | 'from_date' | 'to_date'
 >;
 
-/** What nodes have not reported for a day; an index serves it. */
-export const AGED_UTILIZATION: readonly AgedRows[] = [
-  {
-    table: 'node_utilization',
-    key: '(node_id, step_seconds, place)',
-    ended: `SELECT node_id, step_seconds, place FROM node_utilization
+/** What nodes used that are gone, or stopped: those that go on replace their own. No longer period than a day is shown. */
+export const AGED_UTILIZATION: Retention = {
+  name: 'node-utilization',
+  keptDays: 1,
+  rows: [
+    {
+      table: 'node_utilization',
+      key: '(node_id, step_seconds, place)',
+      ended: `SELECT node_id, step_seconds, place FROM node_utilization
             WHERE time < platform_now() - $1 * interval '1 day' ORDER BY time`,
-  },
-];
+    },
+  ],
+};
 
 const MEASURED = ['millicores', 'memory_mb', 'disk_mb', 'busy_slots'] as const;
 const SUMS = ['reports', ...MEASURED.map((of) => `${of}_sum`)];

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { SsoLoginsRepository } from './login/sso-logins.repository';
-import { SsoLoginSweeper } from './login/workflows/sso-login-sweeper';
-import { SessionSweeper } from './sessions/workflows/session-sweeper';
+import { retention } from '../../platform/workflows/retention';
+import { EXPIRED_SSO_LOGINS } from './login/sso-logins.repository';
+import { ENDED_SESSIONS } from './sessions/sessions.repository';
 
-@Module({ providers: [SsoLoginsRepository, SsoLoginSweeper, SessionSweeper] })
+@Module({ providers: [retention(ENDED_SESSIONS), retention(EXPIRED_SSO_LOGINS)] })
 export class IamWorkerModule {}

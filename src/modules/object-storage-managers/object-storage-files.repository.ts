@@ -6,7 +6,7 @@ import type { AuthorNames } from '../../platform/http/answers';
 import { literalPattern, rows, type Tx } from '../../platform/persistence/sql';
 import { inTenant, ofTenant } from '../../platform/persistence/tenant-condition';
 import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../platform/resources/resource-repository';
-import type { AgedRows } from '../../platform/workflows/aged-row-sweeper';
+import type { Retention } from '../../platform/workflows/retention';
 import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
 /** What of a manager has an id. */
@@ -23,23 +23,26 @@ const TRIES = 5;
 const ROWS = { table: 'object_storage_files', key: 'object_storage_file_id' };
 
 /** Ids of files that were deleted, themselves or with their manager. */
-export const ENDED_FILES: readonly AgedRows[] = [
-  {
-    ...ROWS,
-    ended: `SELECT object_storage_file_id FROM object_storage_files
+export const ENDED_FILES: Retention = {
+  name: 'object-storage-files',
+  rows: [
+    {
+      ...ROWS,
+      ended: `SELECT object_storage_file_id FROM object_storage_files
             WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
-  },
-  // A deleted manager leaves the rows of its files as they are; looking for them is one index lookup each.
-  {
-    ...ROWS,
-    ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
+    },
+    // A deleted manager leaves the rows of its files as they are; looking for them is one index lookup each.
+    {
+      ...ROWS,
+      ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
               SELECT t.object_storage_file_id FROM object_storage_files t
               WHERE t.tenant_id = m.tenant_id AND t.object_storage_manager_id = m.object_storage_manager_id
                 AND t.to_date = 'infinity' LIMIT 1000
             ) f
             WHERE m.to_date < platform_now() - $1 * interval '1 day'`,
-  },
-];
+    },
+  ],
+};
 
 /** Ids of the paths of managers; a row does not mean that there is a file. */
 @Injectable()

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { FileIdSweeper } from './workflows/file-id-sweeper';
+import { retention } from '../../platform/workflows/retention';
+import { ENDED_FILES } from './object-storage-files.repository';
 
-@Module({ providers: [FileIdSweeper] })
+@Module({ providers: [retention(ENDED_FILES)] })
 export class ObjectStorageManagersWorkerModule {}

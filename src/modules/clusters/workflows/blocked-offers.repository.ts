@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { rows, type Tx } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
-import type { AgedRows } from '../../../platform/workflows/aged-row-sweeper';
+import type { Retention } from '../../../platform/workflows/retention';
 import type { BlockedOffer } from '../entities/blocked-offer.entity';
 
 /** What is asked for in some zone of a region, with whose credentials. */
@@ -15,14 +15,18 @@ export type RegionOffer = Pick<
 const MOST_ZONES = 100;
 
 /** Those that are blocked no more; an index serves it. */
-export const AGED_OFFERS: readonly AgedRows[] = [
-  {
-    table: 'blocked_offers',
-    key: '(tenant_id, credentials_conf_id, region, zone, machine_type_id, is_spot)',
-    ended: `SELECT tenant_id, credentials_conf_id, region, zone, machine_type_id, is_spot FROM blocked_offers
+export const AGED_OFFERS: Retention = {
+  name: 'blocked-offers',
+  keptDays: 0,
+  rows: [
+    {
+      table: 'blocked_offers',
+      key: '(tenant_id, credentials_conf_id, region, zone, machine_type_id, is_spot)',
+      ended: `SELECT tenant_id, credentials_conf_id, region, zone, machine_type_id, is_spot FROM blocked_offers
             WHERE blocked_until < platform_now() - $1 * interval '1 day' ORDER BY blocked_until`,
-  },
-];
+    },
+  ],
+};
 
 /** What providers had none of a moment ago. What one tenant was told keeps no other one from asking. */
 @Injectable()

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { BrowserLogin } from '../../../../libs/directories/oidc-provider';
 import { insertRow, returning, type Tx, updateRows } from '../../../platform/persistence/sql';
+import type { Retention } from '../../../platform/workflows/retention';
 import { SsoLogin } from '../entities/sso-login.entity';
 
 /** How long a browser has to come back, minutes. */
@@ -15,6 +16,19 @@ export interface PendingSsoLogin {
   /** Duration of the session as asked for. */
   timeout: string;
 }
+
+/** Logins that began in a browser and never came back. */
+export const EXPIRED_SSO_LOGINS: Retention = {
+  name: 'sso-logins',
+  keptDays: 0,
+  rows: [
+    {
+      table: 'sso_logins',
+      key: 'state_hash',
+      ended: `SELECT state_hash FROM sso_logins WHERE expires_at < platform_now() - $1 * interval '1 day' ORDER BY expires_at`,
+    },
+  ],
+};
 
 /** Logins that have begun in a browser. Each ends once. */
 @Injectable()
@@ -53,11 +67,6 @@ export class SsoLoginsRepository {
   async take(tx: Tx, state: string): Promise<boolean> {
     const { affected } = await tx.delete(SsoLogin, { state_hash: hashOf(state) });
     return affected !== 0;
-  }
-
-  /** Removes those that did not end in time. */
-  async deleteExpired(tx: Tx): Promise<void> {
-    await tx.query('DELETE FROM sso_logins WHERE expires_at < platform_now()');
   }
 }
 

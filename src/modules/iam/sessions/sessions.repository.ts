@@ -4,7 +4,7 @@ import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
 import { firstRow, insertRow, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
-import type { AgedRows } from '../../../platform/workflows/aged-row-sweeper';
+import type { Retention } from '../../../platform/workflows/retention';
 import { Session } from '../entities/session.entity';
 import type { User } from '../entities/user.entity';
 import { heldRoles } from '../roles/roles.repository';
@@ -66,15 +66,16 @@ const SESSIONS = `
   JOIN users u ON u.user_id = s.user_id
   LEFT JOIN tenants t ON ${ofTenant('t', 's.tenant_id')}`;
 
-/** Logins and personal tokens by when they ended: one way to end each, so that each has an index. */
-export const ENDED_SESSIONS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
-  (endedAt) => ({
+/** Logins and personal tokens; users see ended ones until then. Each way to end has an index of its own. */
+export const ENDED_SESSIONS: Retention = {
+  name: 'sessions',
+  rows: (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map((endedAt) => ({
     table: 'sessions',
     key: 'session_id',
     ended: `SELECT session_id FROM sessions
             WHERE ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
-  }),
-);
+  })),
+};
 
 /** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
 @Injectable()

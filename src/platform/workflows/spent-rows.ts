@@ -1,13 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { type AgedRows, AgedRowSweeper } from './aged-row-sweeper';
+import type { Retention } from './retention';
 
-const KEPT_DAYS = 7;
-
-/** Removes sent and useless outbox rows, and answers kept for repeated requests, after a week. */
-@Injectable()
-export class SpentRowSweeper extends AgedRowSweeper {
-  readonly name = 'spent-rows';
-  protected readonly sources: readonly AgedRows[] = [
+/** Outbox rows that are sent or useless, and answers kept for repeated requests. */
+export const SPENT_ROWS: Retention = {
+  name: 'spent-rows',
+  keptDays: 7,
+  rows: [
     {
       table: 'outbox_messages',
       key: 'outbox_message_id',
@@ -26,9 +23,5 @@ export class SpentRowSweeper extends AgedRowSweeper {
       key: '(user_id, key)',
       ended: `SELECT user_id, key FROM idempotency_keys WHERE created_at < platform_now() - $1 * interval '1 day'`,
     },
-  ];
-
-  protected override get keptDays(): number {
-    return KEPT_DAYS;
-  }
-}
+  ],
+};

@@ -1,12 +1,20 @@
-import { Inject, Injectable } from '@nestjs/common';
+import type { FactoryProvider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
 import { returning } from '../persistence/sql';
 import { Reconciler } from './reconciler';
 
-/** Rows that are deleted some time after they ended. */
-export interface AgedRows {
+/** Rows that nobody needs some time after they ended. */
+export interface Retention {
+  /** Names them in the log, and the lock of their sweeper. */
+  name: string;
+  rows: readonly EndedRows[];
+  /** Days for which they are kept after their end; as the operator configured if left out. */
+  keptDays?: number;
+}
+
+export interface EndedRows {
   table: string;
   /** A column, or several as a row: `(user_id, key)`. */
   key: string;
@@ -18,20 +26,30 @@ const BATCH = 1000;
 /** Limit of a pass; the rest is left for the next ones, so that others get to the database in between. */
 const BATCHES = 10;
 
+/** Provider of a worker module that has the rows deleted. */
+export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
+  return {
+    provide: `retention of ${rule.name}`,
+    inject: [DataSource, Config, LOGGER],
+    useFactory: (dataSource: DataSource, config: Config, logger: Logger) =>
+      new RetentionSweeper(rule, dataSource, config, logger),
+  };
+}
+
 /**
  * Deletes rows that have ended, once an hour and in turns of bounded length while there are more. Each batch is a
  * transaction of its own, bounded by the statement timeout; what a sweep does not reach is left for the next.
  */
-@Injectable()
-export abstract class AgedRowSweeper extends Reconciler {
+export class RetentionSweeper extends Reconciler {
   readonly everyMs = 60 * 60_000;
   readonly deadlineMs = 120_000;
-  protected abstract readonly sources: readonly AgedRows[];
+  readonly name = this.rule.name;
 
   constructor(
+    private readonly rule: Retention,
     private readonly dataSource: DataSource,
-    protected readonly config: Config,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Logger,
   ) {
     super();
   }
@@ -39,10 +57,10 @@ export abstract class AgedRowSweeper extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {
     let removed = 0;
     let isDone = true;
-    for (const source of this.sources) {
+    for (const rows of this.rule.rows) {
       let last = BATCH;
       for (let batch = 0; batch < BATCHES && last === BATCH && !signal.aborted; batch += 1) {
-        last = await this.deleteBatch(source);
+        last = await this.deleteBatch(rows);
         removed += last;
       }
       isDone &&= last < BATCH;
@@ -51,13 +69,9 @@ export abstract class AgedRowSweeper extends Reconciler {
     if (!isDone) return 'more';
   }
 
-  /** How long rows are kept after their end. */
-  protected get keptDays(): number {
-    return this.config.worker.endedRowsKeptDays;
-  }
-
-  private async deleteBatch({ table, key, ended }: AgedRows): Promise<number> {
+  private async deleteBatch({ table, key, ended }: EndedRows): Promise<number> {
     const sql = `DELETE FROM ${table} WHERE ${key} IN (${ended} LIMIT ${BATCH}) RETURNING 1`;
-    return (await returning(this.dataSource.manager, sql, [this.keptDays])).length;
+    const { keptDays = this.config.worker.endedRowsKeptDays } = this.rule;
+    return (await returning(this.dataSource.manager, sql, [keptDays])).length;
   }
 }
