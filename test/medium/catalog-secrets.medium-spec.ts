@@ -343,7 +343,7 @@ describe('secrets of metastore catalogs', () => {
       const { metastore } = await nearest(hive);
       expect(metastore).toMatchObject({ scope: name, id });
       const { username, password } = BASIC;
-      expect(await service.reveal(manager, scope, place, metastore as never)).toEqual({
+      expect(await service.reveal(manager, { ...scope, workspace: place }, metastore as never)).toEqual({
         type: 'HIVE BASIC',
         values: { username, password },
       });
@@ -363,12 +363,12 @@ describe('secrets of metastore catalogs', () => {
 
   it('are not sent to other servers than those they were attached for, until their owner attaches them again', async () => {
     const user = await member();
-    const places = { workspaceId: workspace, name: 'x', description: null, active: true };
-    const scope = { tenantId: tenant, userId: user.userId, username: 'x' };
+    const place = { workspaceId: workspace, name: 'x', description: null, active: true };
+    const scope = { tenantId: tenant, userId: user.userId, username: 'x', workspace: place };
     const opened = async (catalogId: number) => {
       const { manager } = api.app.get(DataSource);
       const { metastore } = await nearest(catalogId, user);
-      return api.app.get(CatalogSecretsService, { strict: false }).reveal(manager, scope, places, metastore as never);
+      return api.app.get(CatalogSecretsService, { strict: false }).reveal(manager, scope, metastore as never);
     };
     const change = async (type: 'hive' | 'unity', id: number, body: object) =>
       expect((await admin.call('PUT', `/metastore/catalog/${type}?metastore_catalog_id=${id}`, body)).status).toBe(201);

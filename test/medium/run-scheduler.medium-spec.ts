@@ -91,9 +91,9 @@ describe('RunScheduler', () => {
 
   async function submit(): Promise<number> {
     const { tenantId, workspaceId, jobConfId, userId } = tenancy;
-    const scope = { tenantId, userId, username: 'somebody' };
     const workspace = { workspaceId, name: 'somewhere', description: null, active: true };
-    return Number((await service.submit(scope, workspace, { job_conf_id: jobConfId })).job_id);
+    const scope = { tenantId, userId, username: 'somebody', workspace };
+    return Number((await service.submit(scope, { job_conf_id: jobConfId })).job_id);
   }
 
   /** Ends a run and hands its slot on, as the report of an agent does. */

@@ -65,9 +65,10 @@ describe('a directory with more than a page below it', () => {
 
   it('is read a page at a time, each as it is when its turn comes, and no path twice', async () => {
     const repository = api.app.get(WorkspaceFilesRepository);
-    const context = { workspaceId, name: '', description: null, active: true };
-    const scope = { tenantId: (await caller.call('GET', '/user/info')).body.tenant_id, userId: 0, username: '' };
-    const directory = await repository.select(scope, context, { file_path: 'd_' });
+    const workspace = { workspaceId, name: '', description: null, active: true };
+    const tenantId = (await caller.call('GET', '/user/info')).body.tenant_id;
+    const scope = { tenantId, userId: 0, username: '', workspace };
+    const directory = await repository.select(scope, { file_path: 'd_' });
     const sizes: number[] = [];
     const paths: string[] = [];
     for await (const page of repository.below(directory)) {

@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import type { ListPage } from '../../platform/http/list-page';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Answer } from '../../platform/http/operation-options';
@@ -44,11 +44,10 @@ export class BrowsingController {
   @Browse('catalogs', 'browseCatalogs', 'List the catalogs of a metastore', Answers.pageOfList(BrowseCatalog))
   catalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowseCatalogsQuery,
   ): Promise<ListPage<BrowseCatalog>> {
-    return this.browsing.listCatalogs({ scope, workspace, catalogId }, query);
+    return this.browsing.listCatalogs({ scope, catalogId }, query);
   }
 
   @Browse(
@@ -59,21 +58,19 @@ export class BrowsingController {
   )
   searchCatalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: SearchBrowseCatalogsQuery,
   ): Promise<ListPage<BrowseCatalog>> {
-    return this.browsing.searchCatalogs({ scope, workspace, catalogId }, query);
+    return this.browsing.searchCatalogs({ scope, catalogId }, query);
   }
 
   @Browse('schemas', 'browseSchemas', 'List the schemas of a catalog', Answers.pageOfList(BrowseSchema))
   schemas(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowseSchemasQuery,
   ): Promise<ListPage<BrowseSchema>> {
-    return this.browsing.listSchemas({ scope, workspace, catalogId }, query);
+    return this.browsing.listSchemas({ scope, catalogId }, query);
   }
 
   @Browse(
@@ -84,21 +81,19 @@ export class BrowsingController {
   )
   searchSchemas(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: SearchBrowseSchemasQuery,
   ): Promise<ListPage<BrowseSchema>> {
-    return this.browsing.searchSchemas({ scope, workspace, catalogId }, query);
+    return this.browsing.searchSchemas({ scope, catalogId }, query);
   }
 
   @Browse('tables', 'browseTables', 'List the tables of a schema', Answers.pageOfList(BrowseTable))
   tables(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowseTablesQuery,
   ): Promise<ListPage<BrowseTable>> {
-    return this.browsing.listTables({ scope, workspace, catalogId }, query);
+    return this.browsing.listTables({ scope, catalogId }, query);
   }
 
   @Browse(
@@ -109,21 +104,19 @@ export class BrowsingController {
   )
   searchTables(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: SearchBrowseTablesQuery,
   ): Promise<ListPage<BrowseTable>> {
-    return this.browsing.searchTables({ scope, workspace, catalogId }, query);
+    return this.browsing.searchTables({ scope, catalogId }, query);
   }
 
   @Browse('table_summaries', 'browseTableNames', 'List the full names of all tables of a catalog', Answers.pageOfTexts)
   tableNames(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowseTableNamesQuery,
   ): Promise<ListPage<string>> {
-    return this.browsing.listTableNames({ scope, workspace, catalogId }, query);
+    return this.browsing.listTableNames({ scope, catalogId }, query);
   }
 
   @Browse(
@@ -134,20 +127,18 @@ export class BrowsingController {
   )
   functions(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowsePartsQuery,
   ): Promise<ListPage<BrowseFunction>> {
-    return this.browsing.listFunctions({ scope, workspace, catalogId }, query);
+    return this.browsing.listFunctions({ scope, catalogId }, query);
   }
 
   @Browse('volumes', 'browseVolumes', 'List the volumes of a schema, or of a catalog', Answers.pageOfList(BrowseVolume))
   volumes(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowsePartsQuery,
   ): Promise<ListPage<BrowseVolume>> {
-    return this.browsing.listVolumes({ scope, workspace, catalogId }, query);
+    return this.browsing.listVolumes({ scope, catalogId }, query);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { CatalogSecretsService, type NearestSecrets } from '../catalog-secrets/catalog-secrets.service';
@@ -13,8 +13,7 @@ import type { MetastoreAccess } from './metastores';
 
 /** Who looks, in which workspace, and into which catalog. */
 export interface Browser {
-  scope: TenantScope;
-  workspace: WorkspaceContext;
+  scope: WorkspaceScope;
   catalogId: number;
 }
 
@@ -43,10 +42,10 @@ export class CatalogAccesses {
 
   /** Two reads of the database, and one of the catalog's files for Hive; no secret is opened yet. */
   async open(browser: Browser): Promise<OpenCatalog> {
-    const { scope, workspace, catalogId } = browser;
+    const { scope, catalogId } = browser;
     const [catalog, secrets] = await this.transactions.read(async (tx) => [
       await this.catalogs.place(tx, scope, catalogId),
-      await this.catalogSecrets.nearest(tx, scope, workspace.workspaceId, catalogId),
+      await this.catalogSecrets.nearest(tx, scope, scope.workspace.workspaceId, catalogId),
     ]);
     const revealed = (which: keyof NearestSecrets) =>
       this.transactions.read((tx) => this.reveal(tx, browser, secrets, which));
@@ -70,11 +69,11 @@ export class CatalogAccesses {
 
   private async reveal(
     tx: Tx,
-    { scope, workspace }: Browser,
+    { scope }: Browser,
     secrets: NearestSecrets,
     which: keyof NearestSecrets,
   ): Promise<RevealedSecret | null> {
     const secret = secrets[which];
-    return secret && this.catalogSecrets.reveal(tx, scope, workspace, secret);
+    return secret && this.catalogSecrets.reveal(tx, scope, secret);
   }
 }

@@ -10,7 +10,6 @@ import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { FairBulkhead } from '../../platform/process/fair-bulkhead';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { OPENING_SECRETS, openingSecret } from '../catalog-secrets/opening-secrets.contract';
 import { hivePlaceOf } from '../metastore-catalogs/catalog-place.contract';
 import { AMAZON, type S3Servers } from '../metastore-catalogs/s3-servers.contract';
@@ -84,7 +83,7 @@ export class SecretValidationService {
    */
   async validateOfWorkspace(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
     const id = body.secret.secret_id;
-    const place = id === undefined ? null : inWorkspace(scope, await this.workspaceOf(scope, principal, body, id));
+    const place = id === undefined ? null : { ...scope, workspace: await this.workspaceOf(scope, principal, body, id) };
     return this.validate(scope, principal, body, (tx, secretId) => {
       if (!place) throw oneOf('secret', 'secret_id', 'secret_details');
       return this.ofWorkspace.reveal(tx, place, secretId);

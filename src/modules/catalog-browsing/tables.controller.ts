@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, TextsBody } from '../../platform/http/parameters';
 import {
@@ -35,11 +35,10 @@ export class TablesController {
   })
   columns(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: BrowseColumnsQuery,
   ): Promise<BrowseColumn[]> {
-    return this.tables.columns({ scope, workspace, catalogId }, query);
+    return this.tables.columns({ scope, catalogId }, query);
   }
 
   @Operation({
@@ -54,12 +53,11 @@ export class TablesController {
   })
   ddl(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() _query: TableDdlQuery,
     @TextsBody({ maxItems: MOST_DDL, maxItemLength: LONGEST_FULL_NAME, example: ['sales.orders'] }) names: string[],
   ): Promise<Record<string, string>[]> {
-    return this.tables.ddl({ scope, workspace, catalogId }, names);
+    return this.tables.ddl({ scope, catalogId }, names);
   }
 
   @Operation({
@@ -73,10 +71,9 @@ export class TablesController {
   })
   ddlByQuery(
     @IdParam('metastore_catalog_id') catalogId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: TableDdlByQuery,
   ): Promise<Record<string, string>[]> {
-    return this.tables.ddl({ scope, workspace, catalogId }, query.cached_tables ?? []);
+    return this.tables.ddl({ scope, catalogId }, query.cached_tables ?? []);
   }
 }

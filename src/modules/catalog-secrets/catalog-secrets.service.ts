@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import { conflict } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
 import { SecretsOfTenantService } from '../scoped-secrets/secrets-of-tenant.service';
 import { SecretsOfUserService } from '../scoped-secrets/secrets-of-user.service';
@@ -40,12 +39,7 @@ export class CatalogSecretsService {
   }
 
   /** Opens one of them. Never log or return the values. A 409 for one that was attached for other servers. */
-  async reveal(
-    tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    secret: NearestSecret,
-  ): Promise<RevealedSecret> {
+  async reveal(tx: Tx, scope: WorkspaceScope, secret: NearestSecret): Promise<RevealedSecret> {
     if (secret.isOutdated) {
       const text = `The ${secret.scope} secret was attached when the catalog led to other servers. Attach it again if these may have it.`;
       throw conflict('CATALOG_SECRET.OUTDATED', text);
@@ -54,7 +48,7 @@ export class CatalogSecretsService {
       case 'user':
         return this.ofUser.reveal(tx, scope, secret.id);
       case 'workspace':
-        return this.ofWorkspace.reveal(tx, inWorkspace(scope, workspace), secret.id);
+        return this.ofWorkspace.reveal(tx, scope, secret.id);
       case 'tenant':
         return this.ofTenant.reveal(tx, scope, secret.id);
     }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RunMetastore } from '../../../libs/contracts/agent-protocol';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { asRefusal, DomainError } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { type LockedCatalog, unusable } from '../metastore-catalogs/catalog-place.contract';
@@ -73,15 +73,15 @@ export class RunMetastoresService {
   ): Promise<(name: string) => string> {
     const { role, type } = OPENING_SECRETS[kind];
     // No user has this id.
-    const scope: TenantScope = { tenantId, userId: owner.created_by_user_id ?? -1, username: '' };
-    const workspace: WorkspaceContext = { workspaceId: owner.workspace_id, name: '', description: null, active: true };
+    const workspace = { workspaceId: owner.workspace_id, name: '', description: null, active: true };
+    const scope: WorkspaceScope = { tenantId, userId: owner.created_by_user_id ?? -1, username: '', workspace };
     const { [role]: secret } = await this.secrets.nearest(tx, scope, workspace.workspaceId, catalogId);
     const wanted = `It is opened by a ${role} secret of type ${type}`;
     if (!secret) {
       const text = `${wanted}, and none is attached to it for the user who runs the job, its workspace or the tenant.`;
       throw new DomainError('not-found', 'CATALOG_SECRET.MISSING', text);
     }
-    const { type: found, values } = await this.secrets.reveal(tx, scope, workspace, secret);
+    const { type: found, values } = await this.secrets.reveal(tx, scope, secret);
     if (found !== type) {
       const text = `${wanted}, and the nearest that is attached, for the ${secret.scope}, is of type ${found}.`;
       throw new DomainError('conflict', 'CATALOG_SECRET.TYPE_MISMATCH', text);

@@ -1,8 +1,8 @@
 import { Controller, Req, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { type AuthenticatedRequest, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { type AuthenticatedRequest, InWorkspace } from '../../platform/auth/request-principal';
 import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam } from '../../platform/http/parameters';
@@ -34,9 +34,7 @@ export class FunctionsController {
     jsonExample: { rows: 3 },
   })
   async invoke(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
@@ -44,7 +42,7 @@ export class FunctionsController {
     const body = await this.bodies.bytes(request);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const { id, body: answer } = await this.functions.invoke(scope, workspace, jobId, { body, signal: gone.signal });
+    const { id, body: answer } = await this.functions.invoke(scope, jobId, { body, signal: gone.signal });
     response.status(200).setHeader('x-invocation-id', id);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.end(answer);
@@ -62,13 +60,11 @@ export class FunctionsController {
     answer: Answers.anyJson,
   })
   async describe(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @Res() response: Response,
   ): Promise<void> {
-    const document = await this.functions.describe(scope, workspace, jobId);
+    const document = await this.functions.describe(scope, jobId);
     // As it is: what the example's keys are called is the function's own.
     response.status(200).setHeader('Content-Type', 'application/json; charset=utf-8');
     response.end(document);

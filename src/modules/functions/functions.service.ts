@@ -4,11 +4,10 @@ import { exactJson } from '../../../libs/json/exact-json';
 import { readOpaque } from '../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { behindByteOrderMark } from '../../../libs/json/byte-order-mark';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
 import { API_PREFIX } from '../../platform/http/openapi';
 import { UntrustedJson } from '../../platform/json/untrusted-json';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON, type RunDetailRow, RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
 
@@ -38,12 +37,11 @@ export class FunctionsService {
    * calls as it takes, 504 when it takes too long.
    */
   async invoke(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     jobId: number,
     { body, signal }: { body: Buffer; signal: AbortSignal },
   ): Promise<Invocation> {
-    const run = await this.functionRun(scope, workspace, jobId);
+    const run = await this.functionRun(scope, jobId);
     if (run.status !== 'RUNNING') {
       throw conflict(
         'FUNCTION.NOT_RUNNING',
@@ -78,8 +76,8 @@ export class FunctionsService {
   }
 
   /** An OpenAPI document of the one call that a run serves, with the example of its configuration; JSON. */
-  async describe(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<string> {
-    const run = await this.functionRun(scope, workspace, jobId);
+  async describe(scope: WorkspaceScope, jobId: number): Promise<string> {
+    const run = await this.functionRun(scope, jobId);
     const { name, settings } = run.job_conf_snapshot;
     const example = settings.platform_functions_example_request_body;
     const json = (example?: unknown) => ({
@@ -91,7 +89,7 @@ export class FunctionsService {
       servers: [{ url: `/${API_PREFIX}` }],
       security: [{ bearerAuth: [] }],
       paths: {
-        [`/workspace/${workspace.workspaceId}/spark/job/${jobId}/invoke`]: {
+        [`/workspace/${scope.workspace.workspaceId}/spark/job/${jobId}/invoke`]: {
           post: {
             operationId: settings.platform_functions_function_name,
             description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
@@ -120,8 +118,8 @@ export class FunctionsService {
   }
 
   /** 400 for a job of another type. */
-  private async functionRun(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<RunDetailRow> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+  private async functionRun(scope: WorkspaceScope, jobId: number): Promise<RunDetailRow> {
+    const run = await this.runs.get(scope, { id: jobId });
     if (run.job_conf_snapshot.job_type === 'PLATFORM_FUNCTIONS') return run;
     throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} serves no function.`);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, notFound } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
@@ -7,7 +7,6 @@ import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import { checkConf, type Configures } from '../clusters/spark-conf.contract';
 import type { NamesDependencies } from '../dependency-repositories/dependencies.contract';
@@ -66,18 +65,18 @@ export abstract class ConfsOfKind<Write> {
     protected readonly repository: ConfsRepository,
   ) {}
 
-  enable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<Write> {
-    return this.setActive(scope, workspace, selector, true);
+  enable(scope: WorkspaceScope, selector: RecordSelector): Promise<Write> {
+    return this.setActive(scope, selector, true);
   }
 
   /** No new run can be submitted; those that were go on. */
-  disable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<Write> {
-    return this.setActive(scope, workspace, selector, false);
+  disable(scope: WorkspaceScope, selector: RecordSelector): Promise<Write> {
+    return this.setActive(scope, selector, false);
   }
 
-  async delete(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<Message> {
+  async delete(scope: WorkspaceScope, selector: RecordSelector): Promise<Message> {
     return this.parts.transactions.run(async (tx) => {
-      const { place, row } = await this.locked(tx, scope, workspace, selector);
+      const row = await this.locked(tx, scope, selector);
       const { label } = this.repository.kind;
       if ((await this.repository.unfinishedRuns(tx, row.job_conf_id, 1)) > 0) {
         throw conflict(
@@ -86,21 +85,16 @@ export abstract class ConfsOfKind<Write> {
         );
       }
       await this.deleted(tx, row);
-      await this.repository.delete(tx, place, row);
+      await this.repository.delete(tx, scope, row);
       return { message: `The ${label} "${row.name}" (id ${row.job_conf_id}) is deleted.` };
     });
   }
 
   /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */
-  async usableCluster(
-    tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-  ): Promise<number> {
+  async usableCluster(tx: Tx, scope: WorkspaceScope, selector: RecordSelector): Promise<number> {
     const cluster = await this.parts.clusters.find(tx, scope.tenantId, selector);
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
-    await this.parts.clusterWorkspaces.assertServes(tx, cluster, workspace);
+    await this.parts.clusterWorkspaces.assertServes(tx, cluster, scope.workspace);
     return cluster.cluster_id;
   }
 
@@ -116,13 +110,12 @@ export abstract class ConfsOfKind<Write> {
 
   /** Not found is 404 in a search only. */
   protected async page(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: ConfFilters,
     partOfName: string | undefined,
   ): Promise<Page<JobConfRow>> {
     const page = await this.repository.list(
-      inWorkspace(scope, workspace),
+      scope,
       query,
       (conditions) => {
         conditions
@@ -144,17 +137,11 @@ export abstract class ConfsOfKind<Write> {
   }
 
   /** Adds a configuration in the transaction; `conf.settings` are checked. */
-  protected async add(
-    tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    conf: NewConf,
-    cluster: RecordSelector,
-  ): Promise<JobConfRow> {
-    await this.parts.workspaces.lockActive(tx, workspace.workspaceId);
+  protected async add(tx: Tx, scope: WorkspaceScope, conf: NewConf, cluster: RecordSelector): Promise<JobConfRow> {
+    await this.parts.workspaces.lockActive(tx, scope.workspace.workspaceId);
     await this.parts.dependencies.check(this.who, scope, conf.settings, tx);
-    return this.repository.insert(tx, inWorkspace(scope, workspace), {
-      cluster_id: await this.usableCluster(tx, scope, workspace, cluster),
+    return this.repository.insert(tx, scope, {
+      cluster_id: await this.usableCluster(tx, scope, cluster),
       unfinished_runs: conf.max_concurrency === 0 ? null : 0,
       ...conf,
     });
@@ -162,14 +149,13 @@ export abstract class ConfsOfKind<Write> {
 
   /** Runs that were submitted before keep what they began with. */
   protected async updateConf(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: RecordSelector,
     body: ConfBody & { max_concurrency?: number | undefined },
     name: string | undefined,
   ): Promise<Write> {
     assertChanges(body);
-    return this.change(scope, workspace, selector, async (tx, place, row) => {
+    return this.change(scope, selector, async (tx, row) => {
       if (openEnded(row.to_date) !== null) {
         const { label } = this.repository.kind;
         throw conflict(`${this.who}.DISABLED`, `The ${label} "${row.name}" is disabled. Enable it first.`);
@@ -180,51 +166,41 @@ export abstract class ConfsOfKind<Write> {
       checkConf(this.who, body.conf);
       await this.parts.dependencies.check(this.who, scope, body, tx);
       const movesTo = body.cluster_id !== undefined || body.cluster_name !== undefined;
-      return this.repository.update(tx, place, row.job_conf_id, {
+      return this.repository.update(tx, scope, row.job_conf_id, {
         name,
         settings,
-        cluster_id: movesTo
-          ? await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster'))
-          : row.cluster_id,
+        cluster_id: movesTo ? await this.usableCluster(tx, scope, selectorFrom(body, 'cluster')) : row.cluster_id,
         ...(await this.limit(tx, row, body.max_concurrency)),
       });
     });
   }
 
-  private setActive(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-    active: boolean,
-  ): Promise<Write> {
-    return this.change(scope, workspace, selector, async (tx, place, row) => {
+  private setActive(scope: WorkspaceScope, selector: RecordSelector, active: boolean): Promise<Write> {
+    return this.change(scope, selector, async (tx, row) => {
       if ((openEnded(row.to_date) === null) === active) {
         const state = active ? 'enabled' : 'disabled';
         const { label } = this.repository.kind;
         throw conflict(`${this.who}.INVALID_STATE`, `The ${label} "${row.name}" is already ${state}.`);
       }
-      await this.repository.setEnd(tx, place, row.job_conf_id, active);
-      return this.repository.get(place, { id: row.job_conf_id }, tx);
+      await this.repository.setEnd(tx, scope, row.job_conf_id, active);
+      return this.repository.get(scope, { id: row.job_conf_id }, tx);
     });
   }
 
   private change(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: RecordSelector,
-    work: (tx: Tx, place: WorkspaceScope, row: JobConfRow) => Promise<JobConfRow>,
+    work: (tx: Tx, row: JobConfRow) => Promise<JobConfRow>,
   ): Promise<Write> {
     return this.parts.transactions.run(async (tx) => {
-      const { place, row } = await this.locked(tx, scope, workspace, selector);
-      return this.write(await work(tx, place, row), tx);
+      return this.write(await work(tx, await this.locked(tx, scope, selector)), tx);
     });
   }
 
   /** The configuration for a change of it: until `tx` ends nobody submits a run of it. */
-  private async locked(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector) {
-    await this.parts.workspaces.lockActive(tx, workspace.workspaceId);
-    const place = inWorkspace(scope, workspace);
-    return { place, row: await this.repository.get(place, selector, tx, true) };
+  private async locked(tx: Tx, scope: WorkspaceScope, selector: RecordSelector) {
+    await this.parts.workspaces.lockActive(tx, scope.workspace.workspaceId);
+    return this.repository.get(scope, selector, tx, true);
   }
 
   /** Columns of a changed limit: its runs are counted as long as it has one. */

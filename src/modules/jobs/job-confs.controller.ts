@@ -1,13 +1,12 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { Message } from '../../platform/http/answers';
 import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page } from '../../platform/http/page';
-import { IdParam } from '../../platform/http/parameters';
 import {
   CreateJobConf,
   JobConfListItem,
@@ -39,13 +38,8 @@ export class JobConfsController {
     access: view,
     answer: Answers.page(JobConfListItem),
   })
-  search(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSearchQuery,
-  ): Promise<Page<JobConfListItem>> {
-    return this.jobConfs.list(scope, workspace, query);
+  search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSearchQuery): Promise<Page<JobConfListItem>> {
+    return this.jobConfs.list(scope, query);
   }
 
   @Operation({
@@ -57,13 +51,8 @@ export class JobConfsController {
     access: view,
     answer: Answers.page(JobConfListItem),
   })
-  list(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfListQuery,
-  ): Promise<Page<JobConfListItem>> {
-    return this.jobConfs.list(scope, workspace, query);
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfListQuery): Promise<Page<JobConfListItem>> {
+    return this.jobConfs.list(scope, query);
   }
 
   @Operation({
@@ -76,13 +65,8 @@ export class JobConfsController {
     answer: Answers.one(JobConfWrite),
     errors: [409],
   })
-  create(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Body() body: CreateJobConf,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.create(scope, workspace, body);
+  create(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJobConf): Promise<JobConfWrite> {
+    return this.jobConfs.create(scope, body);
   }
 
   @Operation({
@@ -94,13 +78,8 @@ export class JobConfsController {
     access: view,
     answer: Answers.one(JobConfRead),
   })
-  get(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfRead> {
-    return this.jobConfs.get(scope, workspace, query.selector());
+  get(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfRead> {
+    return this.jobConfs.get(scope, query.selector());
   }
 
   @Operation({
@@ -115,13 +94,11 @@ export class JobConfsController {
     errors: [409],
   })
   update(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: JobConfSelector,
     @Body() body: UpdateJobConf,
   ): Promise<JobConfWrite> {
-    return this.jobConfs.update(scope, workspace, query.selector(), body);
+    return this.jobConfs.update(scope, query.selector(), body);
   }
 
   @Operation({
@@ -135,13 +112,8 @@ export class JobConfsController {
     status: 201,
     errors: [409],
   })
-  delete(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<Message> {
-    return this.jobConfs.delete(scope, workspace, query.selector());
+  delete(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<Message> {
+    return this.jobConfs.delete(scope, query.selector());
   }
 
   @Operation({
@@ -155,13 +127,11 @@ export class JobConfsController {
     answer: Answers.binary,
   })
   async export(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: JobConfSelector,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, await this.jobConfs.export(scope, workspace, query.selector()));
+    await sendContent(response, await this.jobConfs.export(scope, query.selector()));
   }
 
   @Operation({
@@ -175,13 +145,8 @@ export class JobConfsController {
     status: 201,
     errors: [409],
   })
-  enable(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.enable(scope, workspace, query.selector());
+  enable(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfWrite> {
+    return this.jobConfs.enable(scope, query.selector());
   }
 
   @Operation({
@@ -195,12 +160,7 @@ export class JobConfsController {
     status: 201,
     errors: [409],
   })
-  disable(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.disable(scope, workspace, query.selector());
+  disable(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfWrite> {
+    return this.jobConfs.disable(scope, query.selector());
   }
 }

@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { Conditions, firstRow, jsonb, NOW, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { RecordKindNames } from '../../platform/resources/record-kind';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import {
-  WorkspaceResourceRepository,
-  type WorkspaceScope,
-} from '../../platform/resources/workspace-resource-repository';
+import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';
 

@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { foreignSqlArgument, SQL_ARGUMENTS } from '../../../libs/spark/sql-arguments';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import { keysToWire, toWire } from '../../platform/product/product-name';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
 import { assertFiles, ConfParts, ConfsOfKind } from './confs-of-kind';
 import {
@@ -40,13 +39,9 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
     super(parts, repository);
   }
 
-  async list(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    query: JobConfListQuery | JobConfSearchQuery,
-  ): Promise<Page<JobConfListItem>> {
+  async list(scope: WorkspaceScope, query: JobConfListQuery | JobConfSearchQuery): Promise<Page<JobConfListItem>> {
     const partOfName = 'job_conf_name' in query ? query.job_conf_name : undefined;
-    const page = await this.page(scope, workspace, query, partOfName);
+    const page = await this.page(scope, query, partOfName);
     return {
       ...page,
       data: page.data.map((row) => ({
@@ -57,11 +52,11 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
     };
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfRead> {
-    return read(await this.repository.get(inWorkspace(scope, workspace), selector));
+  async get(scope: WorkspaceScope, selector: RecordSelector): Promise<JobConfRead> {
+    return read(await this.repository.get(scope, selector));
   }
 
-  async create(scope: TenantScope, workspace: WorkspaceContext, body: CreateJobConf): Promise<JobConfWrite> {
+  async create(scope: WorkspaceScope, body: CreateJobConf): Promise<JobConfWrite> {
     const settings = settingsOf(body);
     const given = (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
     const { type: job_type, language } = checkSettings(given, settings);
@@ -69,22 +64,17 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
     const { name, max_concurrency } = body;
     const conf = { name, job_type, language, max_concurrency, settings };
     return this.parts.transactions.run(async (tx) =>
-      write(await this.add(tx, scope, workspace, conf, selectorFrom(body, 'cluster'))),
+      write(await this.add(tx, scope, conf, selectorFrom(body, 'cluster'))),
     );
   }
 
-  update(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-    body: UpdateJobConf,
-  ): Promise<JobConfWrite> {
-    return this.updateConf(scope, workspace, selector, body, body.name);
+  update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateJobConf): Promise<JobConfWrite> {
+    return this.updateConf(scope, selector, body, body.name);
   }
 
   /** Opens a configuration as a document. */
-  async export(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<FileContent> {
-    const row = await this.repository.get(inWorkspace(scope, workspace), selector);
+  async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
+    const row = await this.repository.get(scope, selector);
     const text = Buffer.from(`${JSON.stringify(exportJobConf(row), null, 2)}\n`);
     return {
       kind: 'file',

@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
+import { CurrentScope, InWorkspace } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
 import { RecordSelectorQuery } from '../../platform/http/selector';
 import { ClusterDefinitionsService } from '../clusters/cluster-definitions.service';
@@ -41,11 +41,7 @@ export class JobStatsController {
     access: Allow.workspace('VIEW'),
     answer: Answers.one(JobStats),
   })
-  ofWorkspace(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() _query: WorkspaceStatsQuery,
-  ): Promise<JobStats> {
-    return this.runs.stats(scope, 'workspace_id', workspace.workspaceId);
+  ofWorkspace(@InWorkspace() scope: WorkspaceScope, @Query() _query: WorkspaceStatsQuery): Promise<JobStats> {
+    return this.runs.stats(scope, 'workspace_id', scope.workspace.workspaceId);
   }
 }

@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import { LOG_STREAMS } from '../../../libs/object-storage/log-store';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
@@ -45,13 +45,8 @@ export class JobsController {
     access: view,
     answer: Answers.page(JobRead),
   })
-  search(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobSearchQuery,
-  ): Promise<Page<JobRead>> {
-    return this.runs.list(scope, workspace, query, query.job_conf_name);
+  search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobSearchQuery): Promise<Page<JobRead>> {
+    return this.runs.list(scope, query, query.job_conf_name);
   }
 
   @Operation({
@@ -63,13 +58,8 @@ export class JobsController {
     access: view,
     answer: Answers.page(JobRead),
   })
-  list(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobListQuery,
-  ): Promise<Page<JobRead>> {
-    return this.runs.list(scope, workspace, query);
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobListQuery): Promise<Page<JobRead>> {
+    return this.runs.list(scope, query);
   }
 
   @Operation({
@@ -84,13 +74,8 @@ export class JobsController {
     answer: Answers.one(JobCreated),
     errors: [409],
   })
-  submit(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Body() body: CreateJob,
-  ): Promise<JobCreated> {
-    return this.runs.submit(scope, workspace, body);
+  submit(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJob): Promise<JobCreated> {
+    return this.runs.submit(scope, body);
   }
 
   @Operation({
@@ -104,13 +89,8 @@ export class JobsController {
     status: 201,
     errors: [409],
   })
-  kill(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('job_id') jobId: number,
-  ): Promise<JobKill> {
-    return this.runs.stop(scope, workspace, jobId);
+  kill(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobKill> {
+    return this.runs.stop(scope, jobId);
   }
 
   @Operation({
@@ -123,12 +103,10 @@ export class JobsController {
     answer: Answers.one(JobWorkflowDetails),
   })
   workflowDetails(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @TextParam('job_application_id') applicationId: string,
   ): Promise<JobWorkflowDetails> {
-    return this.runs.workflowDetails(scope, workspace, applicationId);
+    return this.runs.workflowDetails(scope, applicationId);
   }
 
   @Operation({
@@ -140,13 +118,8 @@ export class JobsController {
     access: view,
     answer: Answers.one(JobRead),
   })
-  get(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('job_id') jobId: number,
-  ): Promise<JobRead> {
-    return this.runs.get(scope, workspace, jobId);
+  get(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobRead> {
+    return this.runs.get(scope, jobId);
   }
 
   @Operation({
@@ -158,13 +131,8 @@ export class JobsController {
     access: view,
     answer: Answers.one(JobStatusHistory),
   })
-  status(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('job_id') jobId: number,
-  ): Promise<JobStatusHistory> {
-    return this.runs.status(scope, workspace, jobId);
+  status(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobStatusHistory> {
+    return this.runs.status(scope, jobId);
   }
 
   @Operation({
@@ -179,15 +147,13 @@ export class JobsController {
     answer: Answers.text,
   })
   async log(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @WordParam('log_type', LOG_STREAMS.run) logType: string,
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.runs.log(scope, workspace, jobId, logType as LogStream, query));
+    await sendLog(response, await this.runs.log(scope, jobId, logType as LogStream, query));
   }
 
   @Operation({
@@ -201,13 +167,8 @@ export class JobsController {
     access: view,
     answer: Answers.one(JobMetrics),
   })
-  metrics(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('job_id') jobId: number,
-  ): Promise<JobMetrics> {
-    return this.runMetrics.metrics(scope, workspace, jobId);
+  metrics(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobMetrics> {
+    return this.runMetrics.metrics(scope, jobId);
   }
 
   @Operation({
@@ -220,12 +181,10 @@ export class JobsController {
     answer: Answers.page(WorkflowErrorRead),
   })
   errors(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @Query() page: PageQuery,
   ): Promise<Page<WorkflowErrorRead>> {
-    return this.runs.errors(scope, workspace, jobId, page);
+    return this.runs.errors(scope, jobId, page);
   }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import type { LogsService } from '../logs/logs.service';
 import { RunMetricsService } from './run-metrics.service';
 import type { RunsRepository } from './runs.repository';
@@ -8,8 +8,7 @@ const task = (stage: number): string =>
   `${JSON.stringify({ Event: 'SparkListenerTaskEnd', 'Stage ID': stage, 'Task Info': { 'Executor ID': '1' } })}\n`;
 
 describe('RunMetricsService', () => {
-  const scope = { tenantId: 't' } as TenantScope;
-  const workspace = { workspaceId: 1 } as WorkspaceContext;
+  const scope = { tenantId: 't', workspace: { workspaceId: 1 } } as WorkspaceScope;
   let log: string;
   let status: string;
   let opened: { offset: number; bytes: number }[];
@@ -42,7 +41,7 @@ describe('RunMetricsService', () => {
     };
     service = new RunMetricsService(runs as unknown as RunsRepository, logs as unknown as LogsService);
   });
-  const metrics = () => service.metrics(scope, workspace, 7);
+  const metrics = () => service.metrics(scope, 7);
   const tasks = async () => (await metrics()).totals.tasks;
 
   it('reads only what the log has gained since it was read last', async () => {

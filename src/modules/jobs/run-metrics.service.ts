@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { EventLogReader } from '../../../libs/spark/event-log';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { FairBulkhead } from '../../platform/process/fair-bulkhead';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { LogsService } from '../logs/logs.service';
 import type { JobMetrics } from './dto/job-metrics.dto';
 import { isFinished } from './run-state';
@@ -27,8 +26,8 @@ export class RunMetricsService {
     private readonly logs: LogsService,
   ) {}
 
-  async metrics(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobMetrics> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+  async metrics(scope: WorkspaceScope, jobId: number): Promise<JobMetrics> {
+    const run = await this.runs.get(scope, { id: jobId });
     // Its log is whole once its end is known.
     const isOver = isFinished(run.status);
     const reader = await this.upToDate(scope.tenantId, run.run_id);

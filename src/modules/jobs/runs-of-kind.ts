@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { correlationId } from '../../platform/context/request-context';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import type { LogSlice } from '../../platform/files/content';
@@ -10,7 +10,6 @@ import type { RecordSelector } from '../../platform/http/selector';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { startWorkflow, type WorkflowRef } from '../../platform/workflows/workflow-intents';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
@@ -69,8 +68,7 @@ export abstract class RunsOfKind {
    * @param answer what the caller is told, made in the transaction with whatever else is written of the run
    */
   protected async submitRun<T>(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     given: AskedRun,
     answer: (tx: Tx, run: Run) => T | Promise<T>,
   ): Promise<T> {
@@ -79,14 +77,14 @@ export abstract class RunsOfKind {
     checkConf(this.repository.confKind === 'job' ? 'JOB' : 'NOTEBOOK', given.conf);
     let waitsFor: number | null = null;
     const told = await transactions.run(async (tx) => {
-      const asked = await this.submission(tx, inWorkspace(scope, workspace), given);
+      const asked = await this.submission(tx, scope, given);
       const cluster = await this.lockForRun(tx, asked);
       if (asked.max_concurrency > 0) await this.confs.countOneMore(tx, asked);
       const { job_conf_id, name, job_type, language, settings } = asked;
       const added = await this.repository.submit(tx, {
         run_id: asked.run_id,
         tenant_id: scope.tenantId,
-        workspace_id: workspace.workspaceId,
+        workspace_id: scope.workspace.workspaceId,
         job_conf_id,
         cluster_id: asked.cluster_id,
         created_by_user_id: scope.userId,
@@ -108,14 +106,8 @@ export abstract class RunsOfKind {
     return told;
   }
 
-  async log(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    runId: number,
-    stream: LogStream,
-    query: JobLogQuery,
-  ): Promise<LogSlice> {
-    const run = await this.row(scope, workspace, runId);
+  async log(scope: WorkspaceScope, runId: number, stream: LogStream, query: JobLogQuery): Promise<LogSlice> {
+    const run = await this.row(scope, runId);
     const log = { kind: 'run' as const, id: run.run_id, stream };
     const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
     if (!query.follow) return this.parts.logs.open(log, { lastLines, firstBytes, offset });
@@ -129,26 +121,24 @@ export abstract class RunsOfKind {
   }
 
   async errors(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     runId: number,
     page: { limit: number; pageNumber: number },
   ): Promise<Page<WorkflowErrorRead>> {
-    const run = await this.row(scope, workspace, runId);
+    const run = await this.row(scope, runId);
     const instances = [run.workflow_job_instance_id, run.stop_workflow_job_instance_id].filter((id) => id !== null);
     return this.parts.transactions.read((tx) => workflowErrors(tx, instances, page));
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
   protected async stopRun<T>(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     runId: number,
     answer: (run: Run, workflow: WorkflowRef) => T,
   ): Promise<T> {
     const { code, label } = this.repository.kind;
     return this.parts.transactions.run(async (tx) => {
-      await this.row(scope, workspace, runId, tx);
+      await this.row(scope, runId, tx);
       // The cluster is locked first, as for every gift of a slot: otherwise the run could get a node meanwhile.
       const before = await this.repository.lockCluster(tx, runId);
       const run = await this.repository.lock(tx, runId);
@@ -191,26 +181,26 @@ export abstract class RunsOfKind {
     return workflow;
   }
 
-  protected row(scope: TenantScope, workspace: WorkspaceContext, runId: number, tx?: Tx): Promise<RunDetailRow> {
-    return this.repository.get(inWorkspace(scope, workspace), { id: runId }, tx);
+  protected row(scope: WorkspaceScope, runId: number, tx?: Tx): Promise<RunDetailRow> {
+    return this.repository.get(scope, { id: runId }, tx);
   }
 
   /** What the submission decides by; throws unless a run may be submitted. */
-  private async submission(tx: Tx, place: WorkspaceScope, given: AskedRun): Promise<Submission> {
+  private async submission(tx: Tx, scope: WorkspaceScope, given: AskedRun): Promise<Submission> {
     const { selector } = given;
     const { clusters, dependencies, workspaces } = this.parts;
     const { code, label } = this.confs.kind;
-    const asked = await this.repository.submission(tx, place, selector);
+    const asked = await this.repository.submission(tx, scope, selector);
     // It says what is wrong.
-    if (!asked?.workspace_active) await workspaces.lockActive(tx, place.workspace.workspaceId);
-    if (!asked) throw this.confs.absent(place, selector);
+    if (!asked?.workspace_active) await workspaces.lockActive(tx, scope.workspace.workspaceId);
+    if (!asked) throw this.confs.absent(scope, selector);
     if (!asked.active) throw conflict(`${code}.DISABLED`, `The ${label} "${asked.name}" is disabled.`);
     this.assertTakes(asked, given);
     const { cluster_id, cluster_name: name, cluster_status: status, cluster_active: active } = asked;
-    if (!asked.cluster_serves) throw notAssociated({ cluster_id, name }, place.workspace);
+    if (!asked.cluster_serves) throw notAssociated({ cluster_id, name }, scope.workspace);
     clusters.assertTakesRuns({ name, status, active });
     assertReachable(filesNamed(asked.settings, asked.spark_config), asked.object_storage_manager_id !== null);
-    await dependencies.assertStillAllowed(place, repositoriesNamed(asked.settings, asked.spark_config), tx);
+    await dependencies.assertStillAllowed(scope, repositoriesNamed(asked.settings, asked.spark_config), tx);
     return asked;
   }
 

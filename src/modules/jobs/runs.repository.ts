@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendStates, type History } from '../../platform/history/state-history';
 import type { RecordSelector } from '../../platform/http/selector';
@@ -8,10 +9,7 @@ import { type Conditions, firstRow, jsonb, Params, prepared, rows, type Tx } fro
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { RecordKindNames } from '../../platform/resources/record-kind';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import {
-  WorkspaceResourceRepository,
-  type WorkspaceScope,
-} from '../../platform/resources/workspace-resource-repository';
+import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { workflowInsert } from '../../platform/workflows/workflow-intents';
 import {
   type ClusterNode,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
@@ -19,7 +19,6 @@ import type {
   JobStatusHistory,
   JobWorkflowDetails,
 } from './dto/job.dto';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { JobConfsRepository } from './job-confs.repository';
 import { shownLanguage } from './job-types';
 import { clusterInfo } from './job-confs.service';
@@ -36,15 +35,15 @@ export class RunsService extends RunsOfKind {
   }
 
   /** Submits a run, which waits in SUBMITTED until a slot is free. */
-  async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
+  async submit(scope: WorkspaceScope, body: CreateJob): Promise<JobCreated> {
     const { arguments: words, conf } = body;
     const selector = selectorFrom(body, 'job_conf');
-    return this.submitRun(scope, workspace, { selector, arguments: words, conf }, (_tx, run) => created(run));
+    return this.submitRun(scope, { selector, arguments: words, conf }, (_tx, run) => created(run));
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
-  async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
-    return this.stopRun(scope, workspace, jobId, (run, workflow) => ({
+  async stop(scope: WorkspaceScope, jobId: number): Promise<JobKill> {
+    return this.stopRun(scope, jobId, (run, workflow) => ({
       SparkKill: {
         ...workflow,
         spark_job_instance_id: run.run_id,
@@ -54,13 +53,8 @@ export class RunsService extends RunsOfKind {
     }));
   }
 
-  async list(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    query: JobListQuery | JobSearchQuery,
-    partOfName?: string,
-  ): Promise<Page<JobRead>> {
-    const page = await this.repository.list(inWorkspace(scope, workspace), query, (conditions) => {
+  async list(scope: WorkspaceScope, query: JobListQuery | JobSearchQuery, partOfName?: string): Promise<Page<JobRead>> {
+    const page = await this.repository.list(scope, query, (conditions) => {
       const clusterIds = [...(query.cluster_ids ?? []), ...(query.cluster_id === undefined ? [] : [query.cluster_id])];
       if (clusterIds.length > 0) conditions.only('cluster_id', clusterIds);
       const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
@@ -78,12 +72,12 @@ export class RunsService extends RunsOfKind {
     return { ...page, data: page.data.map(read) };
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobRead> {
-    return read(await this.row(scope, workspace, jobId));
+  async get(scope: WorkspaceScope, jobId: number): Promise<JobRead> {
+    return read(await this.row(scope, jobId));
   }
 
-  async status(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobStatusHistory> {
-    const run = await this.row(scope, workspace, jobId);
+  async status(scope: WorkspaceScope, jobId: number): Promise<JobStatusHistory> {
+    const run = await this.row(scope, jobId);
     const history = await this.repository.history(run.run_id);
     return {
       job_id: run.run_id,
@@ -116,16 +110,12 @@ export class RunsService extends RunsOfKind {
   }
 
   /** The newest run of the workspace that Spark knew by this id, and what has become of its workflow. */
-  async workflowDetails(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    applicationId: string,
-  ): Promise<JobWorkflowDetails> {
-    const run = await this.repository.byApplication(inWorkspace(scope, workspace), applicationId);
+  async workflowDetails(scope: WorkspaceScope, applicationId: string): Promise<JobWorkflowDetails> {
+    const run = await this.repository.byApplication(scope, applicationId);
     if (!run) {
       throw notFound(
         'JOB.NOT_FOUND',
-        `There is no job with the application id "${applicationId}" in the workspace "${workspace.name}".`,
+        `There is no job with the application id "${applicationId}" in the workspace "${scope.workspace.name}".`,
       );
     }
     const past = await this.parts.transactions.read((tx) => workflowStates(tx, run.workflow_job_instance_id));

@@ -1,13 +1,8 @@
 import { Controller, Req } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { Allow } from '../../platform/auth/access';
-import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import {
-  type AuthenticatedRequest,
-  CurrentPrincipal,
-  CurrentScope,
-  CurrentWorkspace,
-} from '../../platform/auth/request-principal';
+import type { Principal, WorkspaceScope } from '../../platform/auth/principal';
+import { type AuthenticatedRequest, CurrentPrincipal, InWorkspace } from '../../platform/auth/request-principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, TextParam } from '../../platform/http/parameters';
@@ -41,13 +36,8 @@ export class KernelsController {
     answer: Answers.one(KernelStatus),
     errors: [409],
   })
-  start(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<KernelStatus> {
-    return this.kernels.startOrGet(scope, workspace, notebookId);
+  start(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.startOrGet(scope, notebookId);
   }
 
   @Operation({
@@ -59,13 +49,8 @@ export class KernelsController {
     access: Allow.workspace('VIEW'),
     answer: Answers.one(KernelStatus),
   })
-  status(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<KernelStatus> {
-    return this.kernels.status(scope, workspace, notebookId);
+  status(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.status(scope, notebookId);
   }
 
   @Operation({
@@ -79,13 +64,8 @@ export class KernelsController {
     status: 201,
     errors: [409],
   })
-  interrupt(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<KernelStatus> {
-    return this.kernels.interrupt(scope, workspace, notebookId);
+  interrupt(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.interrupt(scope, notebookId);
   }
 
   @Operation({
@@ -99,13 +79,8 @@ export class KernelsController {
     status: 201,
     errors: [409],
   })
-  restart(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<KernelStatus> {
-    return this.kernels.restart(scope, workspace, notebookId);
+  restart(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.restart(scope, notebookId);
   }
 
   @Operation({
@@ -127,14 +102,12 @@ export class KernelsController {
     description: 'The bearer token of the request; {product} is the name of the product in lower case',
   })
   prepare(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
     @Req() request: AuthenticatedRequest,
   ): Promise<KernelSocket> {
     assertSameSession(request);
-    return this.kernels.socket(scope, workspace, notebookId);
+    return this.kernels.socket(scope, notebookId);
   }
 
   @Upgrade({
@@ -150,10 +123,8 @@ export class KernelsController {
     errors: [409],
   })
   async connect(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
+    @InWorkspace() scope: WorkspaceScope,
     @CurrentPrincipal() { sessionId }: Principal,
-    @CurrentWorkspace() workspace: WorkspaceContext,
     @IdParam('notebook_id') notebookId: number,
     @TextParam('session_key') sessionKey: string,
     @TextParam('token') _token: string,
@@ -161,7 +132,7 @@ export class KernelsController {
     if (!SESSION_KEY.test(sessionKey)) {
       throw invalid('REQUEST.INVALID', 'The part of the path before the token must end in _session.');
     }
-    const found = await this.kernels.toConnect(scope, workspace, notebookId);
+    const found = await this.kernels.toConnect(scope, notebookId);
     return this.sockets.connect(found, sessionId);
   }
 }

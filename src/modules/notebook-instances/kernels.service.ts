@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, invalid, notFound, tooMany } from '../../platform/errors/domain-error';
 import { idText } from '../../platform/http/answers';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { isFinished, NotebookRunsRepository, type Run, type RunDetailRow } from '../jobs/jobs.contract';
 import { NotebookOutputsService } from '../notebooks/notebook-outputs.service';
 import { RunChannelsService } from '../run-channels/run-channels.service';
@@ -34,43 +33,43 @@ export class KernelsService {
     private readonly outputs: NotebookOutputsService,
   ) {}
 
-  async status(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelStatus> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: notebookId });
+  async status(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    const run = await this.runs.get(scope, { id: notebookId });
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
     return { notebook_id: idText(run.run_id), kernel_info: kernelInfo(run, kernel) };
   }
 
   /** The kernel of a RUNNING instance begins with it; one that died is started again. */
-  async startOrGet(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelStatus> {
-    await this.change(scope, workspace, notebookId, async (tx, kernel) => {
+  async startOrGet(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
       if (kernel.status !== 'RUNNING') throw notRunning(kernel);
       if (kernel.state === 'dead') await this.begin(tx, kernel);
     });
-    return this.status(scope, workspace, notebookId);
+    return this.status(scope, notebookId);
   }
 
   /** Interrupts what the kernel executes, Spark's jobs included; what waits is aborted. */
-  async interrupt(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelStatus> {
-    await this.change(scope, workspace, notebookId, async (tx, kernel) => {
+  async interrupt(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
       assertRuns(kernel);
       await this.send(tx, kernel, { op: 'interrupt' });
     });
-    return this.status(scope, workspace, notebookId);
+    return this.status(scope, notebookId);
   }
 
   /** Ends the kernel with all that it knows and begins another; what waits is aborted. */
-  async restart(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelStatus> {
-    await this.change(scope, workspace, notebookId, async (tx, kernel) => {
+  async restart(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
       assertRuns(kernel);
       await this.begin(tx, kernel);
     });
-    return this.status(scope, workspace, notebookId);
+    return this.status(scope, notebookId);
   }
 
   /** That a socket to the kernel of an unfinished instance can be opened. */
-  async socket(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelSocket> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: notebookId });
+  async socket(scope: WorkspaceScope, notebookId: number): Promise<KernelSocket> {
+    const run = await this.runs.get(scope, { id: notebookId });
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel || isFinished(run.status)) {
       throw invalid('NOTEBOOK.INVALID_STATE', `The notebook ${notebookId} is ${run.status}: it has no kernel.`);
@@ -83,8 +82,8 @@ export class KernelsService {
   }
 
   /** The instance that a socket is opened to; 409 unless it runs. */
-  async toConnect(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<RunDetailRow> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: notebookId });
+  async toConnect(scope: WorkspaceScope, notebookId: number): Promise<RunDetailRow> {
+    const run = await this.runs.get(scope, { id: notebookId });
     if (run.status !== 'RUNNING') throw notRunning(run);
     return run;
   }
@@ -127,13 +126,12 @@ export class KernelsService {
   }
 
   private async change(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     notebookId: number,
     work: (tx: Tx, kernel: LockedKernel) => Promise<void>,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const run = await this.runs.get(inWorkspace(scope, workspace), { id: notebookId }, tx);
+      const run = await this.runs.get(scope, { id: notebookId }, tx);
       const kernel = await this.kernels.lock(tx, run.run_id);
       if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
       await work(tx, kernel);

@@ -1,8 +1,8 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { sendContent, sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
@@ -39,13 +39,8 @@ export class NotebookInstancesController {
     answer: Answers.one(NotebookCreated),
     errors: [409],
   })
-  start(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Body() body: CreateNotebook,
-  ): Promise<NotebookCreated> {
-    return this.notebooks.start(scope, workspace, body);
+  start(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebook): Promise<NotebookCreated> {
+    return this.notebooks.start(scope, body);
   }
 
   @Operation({
@@ -57,13 +52,8 @@ export class NotebookInstancesController {
     access: view,
     answer: Answers.page(NotebookRead),
   })
-  search(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: NotebookSearchQuery,
-  ): Promise<Page<NotebookRead>> {
-    return this.notebooks.list(scope, workspace, query, query.notebook_name);
+  search(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookSearchQuery): Promise<Page<NotebookRead>> {
+    return this.notebooks.list(scope, query, query.notebook_name);
   }
 
   @Operation({
@@ -75,13 +65,8 @@ export class NotebookInstancesController {
     access: view,
     answer: Answers.page(NotebookRead),
   })
-  list(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: NotebookListQuery,
-  ): Promise<Page<NotebookRead>> {
-    return this.notebooks.list(scope, workspace, query);
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookListQuery): Promise<Page<NotebookRead>> {
+    return this.notebooks.list(scope, query);
   }
 
   @Operation({
@@ -93,13 +78,8 @@ export class NotebookInstancesController {
     access: view,
     answer: Answers.one(NotebookRead),
   })
-  get(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<NotebookRead> {
-    return this.notebooks.get(scope, workspace, notebookId);
+  get(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<NotebookRead> {
+    return this.notebooks.get(scope, notebookId);
   }
 
   @Operation({
@@ -113,13 +93,8 @@ export class NotebookInstancesController {
     status: 201,
     errors: [409],
   })
-  kill(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @IdParam('notebook_id') notebookId: number,
-  ): Promise<NotebookKill> {
-    return this.notebooks.kill(scope, workspace, notebookId);
+  kill(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<NotebookKill> {
+    return this.notebooks.kill(scope, notebookId);
   }
 
   @Operation({
@@ -132,16 +107,14 @@ export class NotebookInstancesController {
     answer: Answers.text,
   })
   async log(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
     @WordParam('log_type', OUTPUTS) logType: string,
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
     const stream = logType as (typeof OUTPUTS)[number];
-    await sendLog(response, await this.notebooks.log(scope, workspace, notebookId, stream, query));
+    await sendLog(response, await this.notebooks.log(scope, notebookId, stream, query));
   }
 
   @Operation({
@@ -154,13 +127,11 @@ export class NotebookInstancesController {
     answer: Answers.binary,
   })
   async download(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, await this.notebooks.download(scope, workspace, notebookId));
+    await sendContent(response, await this.notebooks.download(scope, notebookId));
   }
 
   @Operation({
@@ -173,12 +144,10 @@ export class NotebookInstancesController {
     answer: Answers.page(WorkflowErrorRead),
   })
   errors(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
     @Query() page: PageQuery,
   ): Promise<Page<WorkflowErrorRead>> {
-    return this.notebooks.errors(scope, workspace, notebookId, page);
+    return this.notebooks.errors(scope, notebookId, page);
   }
 }

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { toWire } from '../../platform/product/product-name';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import {
   clusterInfo,
   NotebookConfsRepository,
@@ -49,10 +48,10 @@ export class NotebookInstancesService extends RunsOfKind {
   }
 
   /** Starts an instance; one that gets a node at once is RUNNING when this answers. */
-  async start(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebook): Promise<NotebookCreated> {
+  async start(scope: WorkspaceScope, body: CreateNotebook): Promise<NotebookCreated> {
     const { arguments: words, conf } = body;
     const selector = notebookSelector(body);
-    const answer = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, async (tx, run) => {
+    const answer = await this.submitRun(scope, { selector, arguments: words, conf }, async (tx, run) => {
       await this.kernels.add(tx, run, await this.documents.currentRevision(tx, run.job_conf_id));
       return created(run);
     });
@@ -62,12 +61,11 @@ export class NotebookInstancesService extends RunsOfKind {
 
   /** 404 when there is none: clients wait on that, and count an empty list as a failure. */
   async list(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: NotebookListQuery | NotebookSearchQuery,
     partOfName?: string,
   ): Promise<Page<NotebookRead>> {
-    const page = await this.runs.list(inWorkspace(scope, workspace), query, (conditions) => {
+    const page = await this.runs.list(scope, query, (conditions) => {
       conditions
         .only('cluster_id', query.cluster_ids)
         .only('job_conf_id', query.notebook_conf_ids)
@@ -81,20 +79,20 @@ export class NotebookInstancesService extends RunsOfKind {
       })(conditions);
     });
     if (page.data.length === 0) {
-      throw notFound('NOTEBOOK.NOT_FOUND', `No notebook of the workspace "${workspace.name}" is as asked for.`);
+      throw notFound('NOTEBOOK.NOT_FOUND', `No notebook of the workspace "${scope.workspace.name}" is as asked for.`);
     }
     const kernels = await this.kernels.of(page.data.map(({ run_id }) => run_id));
     return { ...page, data: page.data.map((run) => read(run, kernels.get(run.run_id))) };
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<NotebookRead> {
-    const run = await this.row(scope, workspace, notebookId);
+  async get(scope: WorkspaceScope, notebookId: number): Promise<NotebookRead> {
+    const run = await this.row(scope, notebookId);
     return read(run, (await this.kernels.of([run.run_id])).get(run.run_id));
   }
 
   /** Opens the notebook as it was when the instance began, as an .ipynb file. */
-  async download(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<FileContent> {
-    const run = await this.row(scope, workspace, notebookId);
+  async download(scope: WorkspaceScope, notebookId: number): Promise<FileContent> {
+    const run = await this.row(scope, notebookId);
     const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
     if (revision === null) {
       throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} began without a document.`);
@@ -103,8 +101,8 @@ export class NotebookInstancesService extends RunsOfKind {
   }
 
   /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */
-  async kill(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<NotebookKill> {
-    return this.stopRun(scope, workspace, notebookId, (run, workflow) => ({
+  async kill(scope: WorkspaceScope, notebookId: number): Promise<NotebookKill> {
+    return this.stopRun(scope, notebookId, (run, workflow) => ({
       NotebookKill: { ...workflow, notebook_id: run.run_id, engine_cluster_instance_id: run.cluster_id },
     }));
   }

@@ -4,13 +4,12 @@ import { Injectable } from '@nestjs/common';
 import { readCells, type SentCell, shownCell, withCells } from '../../../libs/notebooks/cells';
 import { ipynbText, type NotebookDocument, NotebookError } from '../../../libs/notebooks/ipynb';
 import { fromShown, type NbOutput, shown, type ShownOutput } from '../../../libs/notebooks/outputs';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { includesPermission } from '../../platform/auth/roles';
 import { conflict, forbidden, invalid } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { type JobConfRow, NotebookConfsRepository } from '../jobs/jobs.contract';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
@@ -69,21 +68,16 @@ export class NotebookCellsService {
    * Takes over the cells that a client sends. Outputs of cells that an unfinished instance has executed are the server's
    * and stay: the client may not have seen the last of them.
    */
-  async update(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    notebookConfId: number,
-    cells: readonly unknown[],
-  ): Promise<Message> {
+  async update(scope: WorkspaceScope, notebookConfId: number, cells: readonly unknown[]): Promise<Message> {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
-    const row = await this.confs.get(inWorkspace(scope, workspace), { id: notebookConfId });
+    const row = await this.confs.get(scope, { id: notebookConfId });
     const sent = refusing(() => readCells(cells));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const change = await this.changeOf(scope.tenantId, notebookConfId, sent);
-      if (change.isOther) assertMayEdit(workspace, row);
+      if (change.isOther) assertMayEdit(scope.workspace, row);
       if (!change.isOther && change.outputs.length === 0) return saved(row, 'has not changed');
       try {
-        return await this.apply(scope, workspace, row, change);
+        return await this.apply(scope, row, change);
       } catch (error) {
         if (!(error instanceof OtherRevision)) throw error;
       }
@@ -121,29 +115,19 @@ export class NotebookCellsService {
   }
 
   /** Throws {@link OtherRevision} if the notebook is another one by now. */
-  private async apply(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    row: JobConfRow,
-    change: Change,
-  ): Promise<Message> {
+  private async apply(scope: WorkspaceScope, row: JobConfRow, change: Change): Promise<Message> {
     const { tenantId } = scope;
     const { job_conf_id: notebookConfId } = row;
-    if (change.isOther) return this.applyDocument(scope, workspace, row, change);
+    if (change.isOther) return this.applyDocument(scope, row, change);
     return this.transactions.run(async (tx) => {
-      await this.workspaces.lockActive(tx, workspace.workspaceId);
+      await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
       await this.lock(tx, change.current);
       await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
       return saved(row, 'is saved');
     });
   }
 
-  private async applyDocument(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    row: JobConfRow,
-    change: Change,
-  ): Promise<Message> {
+  private async applyDocument(scope: WorkspaceScope, row: JobConfRow, change: Change): Promise<Message> {
     const { tenantId, userId } = scope;
     const { job_conf_id: notebookConfId } = row;
     const staged = await this.documents.stage(tenantId, change.document);
@@ -152,13 +136,13 @@ export class NotebookCellsService {
     try {
       return await this.transactions.run(async (tx) => {
         unused = null;
-        await this.files.lock(tx, workspace);
+        await this.files.lock(tx, scope.workspace);
         await this.lock(tx, change.current);
         await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged);
         await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
         const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
-        const placed = await this.files.place(tx, scope, workspace, path, blob);
-        await this.confs.update(tx, inWorkspace(scope, workspace), notebookConfId, {});
+        const placed = await this.files.place(tx, scope, path, blob);
+        await this.confs.update(tx, scope, notebookConfId, {});
         unused = placed.unused;
         return saved(row, 'is saved');
       });

@@ -1,8 +1,8 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { Message } from '../../platform/http/answers';
 import { sendContent, sendJson } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
@@ -49,12 +49,10 @@ export class NotebookConfsController {
     answer: Answers.page(NotebookConfListItem),
   })
   search(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: NotebookConfSearchQuery,
   ): Promise<Page<NotebookConfListItem>> {
-    return this.confs.list(scope, workspace, query);
+    return this.confs.list(scope, query);
   }
 
   @Operation({
@@ -67,12 +65,10 @@ export class NotebookConfsController {
     answer: Answers.page(NotebookConfListItem),
   })
   list(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: NotebookConfListQuery,
   ): Promise<Page<NotebookConfListItem>> {
-    return this.confs.list(scope, workspace, query);
+    return this.confs.list(scope, query);
   }
 
   @Operation({
@@ -85,13 +81,8 @@ export class NotebookConfsController {
     answer: Answers.one(NotebookConfWrite),
     errors: [409],
   })
-  create(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Body() body: CreateNotebookConf,
-  ): Promise<NotebookConfWrite> {
-    return this.confs.create(scope, workspace, body);
+  create(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebookConf): Promise<NotebookConfWrite> {
+    return this.confs.create(scope, body);
   }
 
   @Operation({
@@ -104,13 +95,11 @@ export class NotebookConfsController {
     answer: Answers.one(NotebookConfRead),
   })
   async get(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: NotebookConfSelector,
     @Res() response: Response,
   ): Promise<void> {
-    await sendJson(response, await this.confs.get(scope, workspace, query.selector()));
+    await sendJson(response, await this.confs.get(scope, query.selector()));
   }
 
   @Operation({
@@ -125,13 +114,11 @@ export class NotebookConfsController {
     errors: [409],
   })
   update(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: NotebookConfSelector,
     @Body() body: UpdateNotebookConf,
   ): Promise<NotebookConfWrite> {
-    return this.confs.update(scope, workspace, query.selector(), body);
+    return this.confs.update(scope, query.selector(), body);
   }
 
   @Operation({
@@ -145,13 +132,8 @@ export class NotebookConfsController {
     status: 201,
     errors: [409],
   })
-  delete(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: NotebookConfSelector,
-  ): Promise<Message> {
-    return this.confs.delete(scope, workspace, query.selector());
+  delete(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<Message> {
+    return this.confs.delete(scope, query.selector());
   }
 
   @Operation({
@@ -164,13 +146,11 @@ export class NotebookConfsController {
     answer: Answers.binary,
   })
   async export(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: NotebookConfSelector,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, await this.confs.export(scope, workspace, query.selector()));
+    await sendContent(response, await this.confs.export(scope, query.selector()));
   }
 
   @Operation({
@@ -184,13 +164,8 @@ export class NotebookConfsController {
     status: 201,
     errors: [409],
   })
-  enable(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: NotebookConfSelector,
-  ): Promise<NotebookConfWrite> {
-    return this.confs.enable(scope, workspace, query.selector());
+  enable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
+    return this.confs.enable(scope, query.selector());
   }
 
   @Operation({
@@ -204,13 +179,8 @@ export class NotebookConfsController {
     status: 201,
     errors: [409],
   })
-  disable(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: NotebookConfSelector,
-  ): Promise<NotebookConfWrite> {
-    return this.confs.disable(scope, workspace, query.selector());
+  disable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
+    return this.confs.disable(scope, query.selector());
   }
 
   @Operation({
@@ -223,14 +193,9 @@ export class NotebookConfsController {
     answer: Answers.one(NotebookConfWrite),
     errors: [409],
   })
-  clone(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: CloneNotebookConfQuery,
-  ): Promise<NotebookConfWrite> {
+  clone(@InWorkspace() scope: WorkspaceScope, @Query() query: CloneNotebookConfQuery): Promise<NotebookConfWrite> {
     const { new_notebook_name: name, clone_file_path: path } = query;
-    return this.confs.clone(scope, workspace, query.selector(), { name, path });
+    return this.confs.clone(scope, query.selector(), { name, path });
   }
 
   @Operation({
@@ -248,13 +213,11 @@ export class NotebookConfsController {
     document: { maxBytes: MOST_NOTEBOOK_BYTES, maxValues: MOST_VALUES },
   })
   updateCells(
-    @IdParam('workspace_id') _id: number,
     @IdParam('notebook_conf_id') notebookConfId: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() _query: UpdateNotebookCellsQuery,
     @Body() body: UpdateNotebookCells,
   ): Promise<Message> {
-    return this.cells.update(scope, workspace, notebookConfId, body.cells);
+    return this.cells.update(scope, notebookConfId, body.cells);
   }
 }

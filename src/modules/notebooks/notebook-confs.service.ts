@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { emptyDocument } from '../../../libs/notebooks/ipynb';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, invalid } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import type { Tx } from '../../platform/persistence/sql';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
 import {
   assertFiles,
@@ -58,12 +57,11 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 
   async list(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: NotebookConfListQuery | NotebookConfSearchQuery,
   ): Promise<Page<NotebookConfListItem>> {
     const partOfName = 'notebook_name' in query ? query.notebook_name : undefined;
-    const page = await this.page(scope, workspace, query, partOfName);
+    const page = await this.page(scope, query, partOfName);
     const paths = await this.documentsRepository.paths(page.data.map(({ job_conf_id }) => job_conf_id));
     return {
       ...page,
@@ -78,55 +76,49 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 
   /** A `NotebookConfRead` as the text of JSON: a notebook with its outputs may be large. */
-  async get(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<AsyncIterable<string>> {
-    const row = await this.repository.get(inWorkspace(scope, workspace), selector);
+  async get(scope: WorkspaceScope, selector: RecordSelector): Promise<AsyncIterable<string>> {
+    const row = await this.repository.get(scope, selector);
     const paths = await this.documentsRepository.paths([row.job_conf_id]);
     return this.written(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
   }
 
-  async create(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebookConf): Promise<NotebookConfWrite> {
+  async create(scope: WorkspaceScope, body: CreateNotebookConf): Promise<NotebookConfWrite> {
     if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
     const { notebook_name: name, notebook_type, notebook_path, max_concurrency } = body;
     const settings = settingsOf(body);
     const language = languageOf(notebook_type);
     this.check(language, settings);
     checkConf('NOTEBOOK_CONF', settings.conf);
-    const staged = await this.staged(scope, workspace, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
+    const staged = await this.staged(scope, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
     const conf = { name, job_type: 'NOTEBOOK', language, max_concurrency, settings };
-    return this.begin(scope, workspace, conf, selectorFrom(body, 'cluster'), staged);
+    return this.begin(scope, conf, selectorFrom(body, 'cluster'), staged);
   }
 
-  update(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-    body: UpdateNotebookConf,
-  ): Promise<NotebookConfWrite> {
+  update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateNotebookConf): Promise<NotebookConfWrite> {
     const { notebook_name: name, ...changes } = body;
-    return this.updateConf(scope, workspace, selector, { ...changes, name } as UpdateNotebookConf, name);
+    return this.updateConf(scope, selector, { ...changes, name } as UpdateNotebookConf, name);
   }
 
   /** A new configuration with the same settings and cells, and no outputs. */
   async clone(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: RecordSelector,
     asked: { name: string; path: string | undefined },
   ): Promise<NotebookConfWrite> {
     if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
-    const row = await this.repository.get(inWorkspace(scope, workspace), selector);
+    const row = await this.repository.get(scope, selector);
     const path = notebookPath(asked.path ?? `/${asked.name}.ipynb`);
-    if (await this.files.at(workspace, path)) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
+    if (await this.files.at(scope.workspace, path)) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
     const document = await this.documents.read(await this.documents.current(row.job_conf_id));
     const staged = await this.staging.stage(scope.tenantId, path, { document, outputs: new Map() });
     const { job_type, language, max_concurrency, settings, cluster_id: id } = row;
     const conf = { name: asked.name, job_type, language, max_concurrency, settings };
-    return this.begin(scope, workspace, conf, { id }, staged);
+    return this.begin(scope, conf, { id }, staged);
   }
 
   /** Opens the notebook as an .ipynb file with its outputs. */
-  async export(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<FileContent> {
-    const row = await this.repository.get(inWorkspace(scope, workspace), selector);
+  async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
+    const row = await this.repository.get(scope, selector);
     return this.documents.export(row.job_conf_id, row.name);
   }
 
@@ -151,9 +143,8 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 
   private async begin(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    conf: Parameters<NotebookConfsService['add']>[3],
+    scope: WorkspaceScope,
+    conf: Parameters<NotebookConfsService['add']>[2],
     cluster: RecordSelector,
     staged: StagedNotebook,
   ): Promise<NotebookConfWrite> {
@@ -161,9 +152,9 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
     try {
       return await this.parts.transactions.run(async (tx) => {
         unused = null;
-        await this.files.lock(tx, workspace);
-        const row = await this.add(tx, scope, workspace, conf, cluster);
-        const discarded = await this.staging.begin(tx, scope, workspace, row.job_conf_id, staged);
+        await this.files.lock(tx, scope.workspace);
+        const row = await this.add(tx, scope, conf, cluster);
+        const discarded = await this.staging.begin(tx, scope, row.job_conf_id, staged);
         const answer = await this.write(row, tx);
         unused = discarded;
         return answer;
@@ -175,8 +166,7 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 
   private async staged(
-    { tenantId }: TenantScope,
-    workspace: WorkspaceContext,
+    { tenantId, workspace }: WorkspaceScope,
     path: string,
     language: string,
   ): Promise<StagedNotebook> {

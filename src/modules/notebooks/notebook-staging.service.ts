@@ -9,7 +9,7 @@ import {
   type NotebookDocument,
   type WrittenOutputs,
 } from '../../../libs/notebooks/ipynb';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, invalid } from '../../platform/errors/domain-error';
 import { normalizePath } from '../../platform/files/file-path';
 import type { Tx } from '../../platform/persistence/sql';
@@ -87,13 +87,12 @@ export class NotebookStagingService {
    */
   async begin(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     notebookConfId: number,
     staged: StagedNotebook,
     overwrite = false,
   ): Promise<string[]> {
-    const { file, unused } = await this.fileOf(tx, scope, workspace, staged, overwrite);
+    const { file, unused } = await this.fileOf(tx, scope, staged, overwrite);
     const { tenantId, userId } = scope;
     const owner = { tenantId, userId, notebookConfId, fileId: file.workspace_file_id };
     await this.documents.begin(tx, owner, staged.document);
@@ -102,15 +101,9 @@ export class NotebookStagingService {
   }
 
   /** Gives a configuration, which may have a notebook already, another one; otherwise as {@link begin}. */
-  async replace(
-    tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    notebookConfId: number,
-    staged: StagedNotebook,
-  ): Promise<string[]> {
+  async replace(tx: Tx, scope: WorkspaceScope, notebookConfId: number, staged: StagedNotebook): Promise<string[]> {
     const current = await this.outputsRepository.lock(tx, notebookConfId);
-    if (!current || !staged.blob) return this.begin(tx, scope, workspace, notebookConfId, staged, true);
+    if (!current || !staged.blob) return this.begin(tx, scope, notebookConfId, staged, true);
     const { tenantId, userId } = scope;
     const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
     await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged.document);
@@ -121,7 +114,7 @@ export class NotebookStagingService {
     });
     const empty = await Promise.all(cleared.map(({ cell_uuid: id }) => this.outputs.stage(tenantId, id, [], null)));
     await this.outputs.replace(tx, tenantId, notebookConfId, [...staged.outputs, ...empty]);
-    return (await this.files.place(tx, scope, workspace, path, staged.blob)).unused;
+    return (await this.files.place(tx, scope, path, staged.blob)).unused;
   }
 
   /** Removes bytes that became no file after all. */
@@ -131,14 +124,13 @@ export class NotebookStagingService {
 
   private async fileOf(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { path, adopted, blob }: StagedNotebook,
     overwrite: boolean,
   ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
-    const file = await this.files.at(workspace, path, tx);
+    const file = await this.files.at(scope.workspace, path, tx);
     if (file) await this.assertFree(tx, file);
-    if (blob && (!file || overwrite)) return this.files.place(tx, scope, workspace, path, blob);
+    if (blob && (!file || overwrite)) return this.files.place(tx, scope, path, blob);
     if (file && file.blob_key === adopted?.blob_key) return { file, unused: [] };
     if (file && blob && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
     throw conflict('NOTEBOOK_CONF.FILE_CHANGED', `The file "/${path}" has just been changed. Try again.`);

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import { CurrentWorkspaceScope } from '../../platform/auth/request-principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { ADMINS } from '../../platform/auth/roles';
 import { ResourceController } from '../../platform/resources/resource-controller';
 import {
@@ -70,7 +70,7 @@ export class WorkspaceSecretsController extends ResourceController({
   listPath: '/workspace/secrets',
   readAccess: Allow.workspace('VIEW'),
   writeAccess: Allow.workspace('MANAGE'),
-  place: { scope: CurrentWorkspaceScope(), query: WorkspaceOfSecretQuery },
+  place: { scope: InWorkspace(), query: WorkspaceOfSecretQuery },
   selector: WorkspaceSecretSelector,
   listQuery: WorkspaceSecretListQuery,
   searchQuery: WorkspaceSecretSearchQuery,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { TenantScope } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import type { AuthorNames } from '../../platform/http/answers';
 import { CURRENT } from '../../platform/persistence/columns';
 import { type EntityClass, tableOf } from '../../platform/persistence/entity-table';
@@ -19,7 +19,6 @@ import {
   ResourceRepository,
   type ResourceSql,
 } from '../../platform/resources/resource-repository';
-import type { WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { type ScopedSecret, TenantSecret, UserSecret, WorkspaceSecret } from './entities/scoped-secret.entity';
 
 /** Without `sealed`, so that no reader handles it by accident. */

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import { idText } from '../../platform/http/answers';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { References } from '../../platform/resources/references';
-import type { WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';

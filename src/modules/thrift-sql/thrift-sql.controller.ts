@@ -2,8 +2,8 @@ import { Controller, Req, Res } from '@nestjs/common';
 import { ApiBasicAuth } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { type AuthenticatedRequest, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { type AuthenticatedRequest, InWorkspace } from '../../platform/auth/request-principal';
 import { DomainError } from '../../platform/errors/domain-error';
 import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { Answers, Operation } from '../../platform/http/operation';
@@ -39,9 +39,7 @@ export class ThriftSqlController {
   })
   @ApiBasicAuth('basicAuth')
   async thrift(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
@@ -52,7 +50,7 @@ export class ThriftSqlController {
     const message = await this.bodies.bytes(request);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const answer = await this.sql.call(scope, workspace, jobId, { message, signal: gone.signal });
+    const answer = await this.sql.call(scope, jobId, { message, signal: gone.signal });
     response.status(200).setHeader('Content-Type', THRIFT);
     response.end(answer);
   }

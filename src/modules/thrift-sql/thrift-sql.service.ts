@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { toldLine } from '../../../libs/contracts/told-line';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, overloaded } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
 import { fetchIn } from './hive-message';
@@ -29,12 +28,11 @@ export class ThriftSqlService {
    * runs; an error when the answer is lost, since a message is never sent again.
    */
   async call(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     jobId: number,
     { message, signal }: { message: Buffer; signal: AbortSignal },
   ): Promise<Buffer> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+    const run = await this.runs.get(scope, { id: jobId });
     if (run.job_conf_snapshot.job_type !== 'THRIFT_SQL') {
       throw invalid('THRIFT.NO_SERVER', `The job ${jobId} serves no SQL.`);
     }

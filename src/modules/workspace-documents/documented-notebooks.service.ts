@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { asRefusal, conflict, type DomainError } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { type ImportedJobConf, NotebookConfsRepository } from '../jobs/jobs.contract';
 import { NotebookCellsService } from '../notebooks/notebook-cells.service';
 import { NotebookDocumentsService } from '../notebooks/notebook-documents.service';
@@ -63,21 +62,19 @@ export class DocumentedNotebooks {
    */
   async import(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { conf, staged }: ReadNotebookConf,
     { clusterId, overwrite }: { clusterId: number; overwrite: boolean },
   ): Promise<{ unused: string[] } | { error: DomainError }> {
     try {
       // Within a savepoint, so that others go on.
       return await tx.transaction(async (inner) => {
-        const place = inWorkspace(scope, workspace);
-        const [written] = await this.confs.import(inner, place, clusterId, [conf], overwrite);
+        const [written] = await this.confs.import(inner, scope, clusterId, [conf], overwrite);
         if (!written) throw taken(conf.name);
         const { job_conf_id: id } = written;
         const unused = overwrite
-          ? await this.staging.replace(inner, scope, workspace, id, staged)
-          : await this.staging.begin(inner, scope, workspace, id, staged);
+          ? await this.staging.replace(inner, scope, id, staged)
+          : await this.staging.begin(inner, scope, id, staged);
         return { unused };
       });
     } catch (error) {

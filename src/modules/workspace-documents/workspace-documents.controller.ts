@@ -1,8 +1,8 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import {
@@ -35,12 +35,11 @@ export class WorkspaceDocumentsController {
     answer: Answers.binary,
   })
   async export(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceExportQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, this.documents.export(scope, workspace, query));
+    await sendContent(response, this.documents.export(scope, query));
   }
 
   @Operation({
@@ -57,11 +56,10 @@ export class WorkspaceDocumentsController {
     document: { maxBytes: 30 * MIB, maxValues: MOST_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
   })
   import(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceImportQuery,
     @Body() document: WorkspaceExport,
   ): Promise<WorkspaceImportResult> {
-    return this.documents.import(scope, workspace, query, document);
+    return this.documents.import(scope, query, document);
   }
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceScope } from '../../platform/auth/principal';
 import { asRefusal, conflict, DomainError, invalid } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText } from '../../platform/http/answers';
@@ -8,7 +8,6 @@ import { selectorFrom } from '../../platform/http/selector';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { productName } from '../../platform/product/product-name';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
 import { checkPackages, checkRepositories } from '../dependency-repositories/dependencies.contract';
 import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
@@ -77,11 +76,11 @@ export class WorkspaceDocumentsService {
   ) {}
 
   /** Opens the document of a workspace, which is written as it is sent. */
-  export(scope: TenantScope, workspace: WorkspaceContext, { enable }: WorkspaceExportQuery): FileContent {
-    const text = this.written(inWorkspace(scope, workspace), enable);
+  export(scope: WorkspaceScope, { enable }: WorkspaceExportQuery): FileContent {
+    const text = this.written(scope, enable);
     return {
       kind: 'file',
-      name: `${workspace.name}.${productName().toLowerCase()}`,
+      name: `${scope.workspace.name}.${productName().toLowerCase()}`,
       stream: Readable.from(text, { objectMode: false }),
       sizeBytes: null,
       asError: (error) => error,
@@ -90,8 +89,7 @@ export class WorkspaceDocumentsService {
 
   /** All of the document in one transaction, or with `permissive` what of it can be. */
   async import(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: WorkspaceImportQuery,
     document: WorkspaceExport,
   ): Promise<WorkspaceImportResult> {
@@ -104,14 +102,14 @@ export class WorkspaceDocumentsService {
     try {
       const answer = await this.transactions.run(async (tx) => {
         left = notebookConfs;
-        const done = await this.importAll(tx, scope, workspace, query, document, read);
+        const done = await this.importAll(tx, scope, query, document, read);
         left = done.left;
         unused = done.unused;
         const { spark_job_confs: jobs, notebook_confs: notebooks } = done.imported;
         const all = document.spark_job_confs.length + document.notebook_confs.length;
         return {
-          message: `Imported ${jobs + notebooks} of ${all} configurations into the workspace "${workspace.name}".`,
-          workspace_id: idText(workspace.workspaceId),
+          message: `Imported ${jobs + notebooks} of ${all} configurations into the workspace "${scope.workspace.name}".`,
+          workspace_id: idText(scope.workspace.workspaceId),
           imported: done.imported,
           failed: done.failures.map(({ failed: report }) => report),
         };
@@ -155,8 +153,7 @@ export class WorkspaceDocumentsService {
 
   private async importAll(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: WorkspaceImportQuery,
     document: WorkspaceExport,
     { jobConfs, notebookConfs, failures }: ReadDocument,
@@ -168,10 +165,10 @@ export class WorkspaceDocumentsService {
       left: [],
     };
     const { description } = document.workspace;
-    if (description) await this.workspaces.describe(tx, scope, workspace.workspaceId, description);
-    await this.workspaces.lockActive(tx, workspace.workspaceId);
+    if (description) await this.workspaces.describe(tx, scope, scope.workspace.workspaceId, description);
+    await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
     if (jobConfs.length + notebookConfs.length === 0) return done;
-    const clusterId = await this.jobConfs.usableCluster(tx, scope, workspace, selectorFrom(query, 'cluster'));
+    const clusterId = await this.jobConfs.usableCluster(tx, scope, selectorFrom(query, 'cluster'));
     const { overwrite, permissive } = query;
     const fail = (kind: Kind, name: string, error: DomainError) => {
       if (!permissive) throw error;
@@ -179,14 +176,14 @@ export class WorkspaceDocumentsService {
     };
     for (let from = 0; from < jobConfs.length; from += BATCH) {
       const batch = jobConfs.slice(from, from + BATCH);
-      const rows = await this.repository.import(tx, inWorkspace(scope, workspace), clusterId, batch, overwrite);
+      const rows = await this.repository.import(tx, scope, clusterId, batch, overwrite);
       const written = new Set(rows.map(({ name }) => name));
       done.imported.spark_job_confs += written.size;
       for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, taken(name));
     }
-    if (notebookConfs.length > 0) await this.notebooks.lock(tx, workspace);
+    if (notebookConfs.length > 0) await this.notebooks.lock(tx, scope.workspace);
     for (const one of notebookConfs) {
-      const result = await this.notebooks.import(tx, scope, workspace, one, { clusterId, overwrite });
+      const result = await this.notebooks.import(tx, scope, one, { clusterId, overwrite });
       if ('error' in result) {
         fail('notebook_conf', one.conf.name, result.error);
         done.left.push(one);

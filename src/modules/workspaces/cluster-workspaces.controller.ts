@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentPrincipal, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { Principal, TenantScope, WorkspaceScope } from '../../platform/auth/principal';
+import { CurrentPrincipal, CurrentScope, InWorkspace } from '../../platform/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../platform/auth/roles';
 import { Message } from '../../platform/http/answers';
 import { Answers, Operation } from '../../platform/http/operation';
@@ -109,12 +109,10 @@ export class ClusterWorkspacesController {
     answer: Answers.page(ClusterWorkspaceRead),
   })
   listClusters(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceClusterQuery,
   ): Promise<Page<ClusterWorkspaceRead>> {
-    return this.associations.ofWorkspace(scope, workspace, query);
+    return this.associations.ofWorkspace(scope, query);
   }
 
   @Operation({
@@ -127,11 +125,9 @@ export class ClusterWorkspacesController {
     answer: Answers.page(ClusterWorkspaceRead),
   })
   searchClusters(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceClusterSearchQuery,
   ): Promise<Page<ClusterWorkspaceRead>> {
-    return this.associations.ofWorkspace(scope, workspace, query);
+    return this.associations.ofWorkspace(scope, query);
   }
 }

@@ -4,6 +4,7 @@ import {
   type Principal,
   type TenantScope,
   type WorkspaceContext,
+  type WorkspaceScope,
 } from '../../platform/auth/principal';
 import { conflict, type DomainError, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
@@ -88,12 +89,11 @@ export class ClusterWorkspacesService {
   }
 
   async ofWorkspace(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: WorkspaceClusterQuery | WorkspaceClusterSearchQuery,
   ): Promise<Page<ClusterWorkspaceRead>> {
     const { job_type: jobType } = query;
-    const filter = this.repository.ofWorkspace(workspace.workspaceId, {
+    const filter = this.repository.ofWorkspace(scope.workspace.workspaceId, {
       partOfName: 'cluster_name' in query ? query.cluster_name : undefined,
       statuses: query.cluster_status,
       enabled: query.enable,

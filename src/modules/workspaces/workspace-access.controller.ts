@@ -77,8 +77,8 @@ export class WorkspaceUsersController extends WorkspaceHoldersController({
   },
   list: (access, workspace, page, filter) => access.users(workspace, page, filter),
   match: (access, workspace, name) => access.matchUser(workspace, name),
-  held: (access, scope, workspace, id) => access.userPermission(scope, workspace, id),
-  assign: (access, scope, workspace, body) => access.assignToUser(scope, workspace, body),
+  held: (access, scope, id) => access.userPermission(scope, id),
+  assign: (access, scope, body) => access.assignToUser(scope, body),
 }) {
   constructor(access: WorkspaceAccessService) {
     super(access);
@@ -105,8 +105,8 @@ export class WorkspaceGroupsController extends WorkspaceHoldersController({
   },
   list: (access, workspace, page, filter) => access.groups(workspace, page, filter),
   match: (access, workspace, name) => access.matchGroup(workspace, name),
-  held: (access, scope, workspace, id) => access.groupPermission(scope, workspace, id),
-  assign: (access, scope, workspace, body) => access.assignToGroup(scope, workspace, body),
+  held: (access, scope, id) => access.groupPermission(scope, id),
+  assign: (access, scope, body) => access.assignToGroup(scope, body),
 }) {
   constructor(access: WorkspaceAccessService) {
     super(access);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, validity, writeAudit } from '../../platform/http/answers';
 import { MAX_PAGE, type Page, type PageRequest } from '../../platform/http/page';
@@ -65,11 +65,7 @@ export class WorkspaceAccessService {
     return data.map(groupRead);
   }
 
-  async userPermission(
-    { tenantId }: TenantScope,
-    workspace: WorkspaceContext,
-    userId: number,
-  ): Promise<WorkspaceUserPermissionRead> {
+  async userPermission({ tenantId, workspace }: WorkspaceScope, userId: number): Promise<WorkspaceUserPermissionRead> {
     const { workspaceId } = workspace;
     const one = { limit: 1, pageNumber: 1 };
     const [holders, own, ofGroups] = await Promise.all([
@@ -96,8 +92,7 @@ export class WorkspaceAccessService {
   }
 
   async groupPermission(
-    { tenantId }: TenantScope,
-    workspace: WorkspaceContext,
+    { tenantId, workspace }: WorkspaceScope,
     groupId: number,
   ): Promise<WorkspaceGroupPermissionRead> {
     const held = await this.repository.heldBy('group', workspace.workspaceId, groupId);
@@ -113,77 +108,56 @@ export class WorkspaceAccessService {
 
   /** Counts from the next request on, in place of another permission that the user held directly. */
   async assignToUser(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { user_id: userId, permission_id: permissionId }: { user_id: number; permission_id: number },
   ): Promise<WorkspaceUserPermissionWrite> {
     const hold = (tx: Tx) => this.people.holdUser(tx, scope.tenantId, userId);
-    const { held_id, ...answer } = await this.assign(
-      'user',
-      scope,
-      workspace,
-      { holderId: userId, permissionId },
-      hold,
-    );
+    const { held_id, ...answer } = await this.assign('user', scope, { holderId: userId, permissionId }, hold);
     return { auth_workspace_user_id: held_id, user_id: idText(userId), ...answer };
   }
 
   /** As {@link assignToUser}, for the group and whoever is or becomes a member of it. */
   async assignToGroup(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { group_id: groupId, permission_id: permissionId }: { group_id: number; permission_id: number },
   ): Promise<WorkspaceGroupPermissionWrite> {
     const hold = (tx: Tx) => this.people.holdGroup(tx, scope.tenantId, groupId);
-    const { held_id, ...answer } = await this.assign(
-      'group',
-      scope,
-      workspace,
-      { holderId: groupId, permissionId },
-      hold,
-    );
+    const { held_id, ...answer } = await this.assign('group', scope, { holderId: groupId, permissionId }, hold);
     return { auth_workspace_group_id: held_id, group_id: idText(groupId), ...answer };
   }
 
   /** Counts from the next request on. The holder need not be in the tenant any longer. */
-  async revoke(
-    kind: HolderKind,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    holderId: number,
-    permissionId: number,
-  ): Promise<Message> {
+  async revoke(kind: HolderKind, scope: WorkspaceScope, holderId: number, permissionId: number): Promise<Message> {
     const { name } = await this.known(permissionId);
     return this.transactions.run(async (tx) => {
-      const { workspaceId } = workspace;
+      const { workspaceId } = scope.workspace;
       if (!(await this.repository.revoke(tx, kind, scope, { workspaceId, holderId, permissionId }))) {
         throw notFound(
           'WORKSPACE_PERMISSION.NOT_HELD',
-          `The ${kind} with id ${holderId} does not hold ${name} on the workspace "${workspace.name}" directly.`,
+          `The ${kind} with id ${holderId} does not hold ${name} on the workspace "${scope.workspace.name}" directly.`,
         );
       }
       return {
-        message: `The permission ${name} on the workspace "${workspace.name}" is taken from the ${kind} with id ${holderId}.`,
+        message: `The permission ${name} on the workspace "${scope.workspace.name}" is taken from the ${kind} with id ${holderId}.`,
       };
     });
   }
 
   private async assign(
     kind: HolderKind,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { holderId, permissionId }: { holderId: number; permissionId: number },
     hold: (tx: Tx) => Promise<string>,
   ) {
     const permission = await this.known(permissionId);
     return this.transactions.run(async (tx) => {
       const holder = await hold(tx);
-      const { workspaceId } = workspace;
+      const { workspaceId } = scope.workspace;
       const assigned = await this.repository.assign(tx, kind, scope, { workspaceId, holderId, permissionId });
       if (!assigned) {
         throw conflict(
           'WORKSPACE_PERMISSION.ALREADY_HELD',
-          `The ${kind} "${holder}" already holds ${permission.name} on the workspace "${workspace.name}".`,
+          `The ${kind} "${holder}" already holds ${permission.name} on the workspace "${scope.workspace.name}".`,
         );
       }
       return permissionWrite(assigned);

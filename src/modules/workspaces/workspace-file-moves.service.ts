@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, DomainError } from '../../platform/errors/domain-error';
 import { invalidPath, MAX_PATH_BYTES, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import type { Tx } from '../../platform/persistence/sql';
@@ -58,24 +58,18 @@ export class WorkspaceFileMovesService {
     this.room = new WorkspaceRoom(config.storage.workspaceQuotaBytes);
   }
 
-  async rename(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: FileSelector,
-    name: string,
-  ): Promise<WorkspaceFileWrite> {
+  async rename(scope: WorkspaceScope, selector: FileSelector, name: string): Promise<WorkspaceFileWrite> {
     if (name.includes('/')) throw invalidPath('A file name must not contain a slash. Use the move operation instead.');
     const beside = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
-    return this.moveTo(scope, workspace, selector, { pathOf: beside, overwrite: false, intoDirectory: false });
+    return this.moveTo(scope, selector, { pathOf: beside, overwrite: false, intoDirectory: false });
   }
 
   async move(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: FileSelector,
     { path, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
-    return this.moveTo(scope, workspace, selector, {
+    return this.moveTo(scope, selector, {
       pathOf: () => normalizePath(path),
       overwrite,
       intoDirectory: true,
@@ -83,13 +77,12 @@ export class WorkspaceFileMovesService {
   }
 
   async copy(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: FileSelector,
     { path: given, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
     const target = { pathOf: () => normalizePath(given), overwrite, intoDirectory: true };
-    return this.relocate(scope, workspace, selector, target, (tx, journey, path) => {
+    return this.relocate(scope, selector, target, (tx, journey, path) => {
       const { files, directories, bytes } = journey.totals;
       this.room.assertRoomFor(bytes + journey.size.bytes);
       if (files + directories + journey.size.entries > MOST_FILES) {
@@ -103,8 +96,8 @@ export class WorkspaceFileMovesService {
     });
   }
 
-  private moveTo(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector, target: Target) {
-    return this.relocate(scope, workspace, selector, target, async (tx, { source }, path) => {
+  private moveTo(scope: WorkspaceScope, selector: FileSelector, target: Target) {
+    return this.relocate(scope, selector, target, async (tx, { source }, path) => {
       await this.uses.assertMayMove(tx, source, path);
       await this.repository.moveTree(tx, scope, source, path);
     });
@@ -112,8 +105,7 @@ export class WorkspaceFileMovesService {
 
   /** Ends what the destination replaces, makes its parents, and has `act` do the rest. */
   private async relocate(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     selector: FileSelector,
     target: Target,
     act: (tx: Tx, journey: Journey, path: string) => Promise<void>,
@@ -121,23 +113,23 @@ export class WorkspaceFileMovesService {
     let unused: string[] = [];
     const answer = await this.transactions.run(async (tx) => {
       unused = [];
-      await this.files.lock(tx, workspace);
-      const source = await this.repository.select(scope, workspace, selector, tx);
-      const path = await this.destination(tx, workspace, source, target);
+      await this.files.lock(tx, scope.workspace);
+      const source = await this.repository.select(scope, selector, tx);
+      const path = await this.destination(tx, scope.workspace, source, target);
       assertApart(source, path);
       const size = await this.sizeOf(tx, source, path);
-      const replaced = await this.repository.byPath(tx, workspace.workspaceId, path);
+      const replaced = await this.repository.byPath(tx, scope.workspace.workspaceId, path);
       if (replaced) {
         assertReplaceable(source, replaced, target.overwrite);
         await this.uses.assertUnused(tx, replaced);
         await this.files.sizeOf(tx, replaced);
         unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
       }
-      const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
+      const inTheWay = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
       if (inTheWay !== null) throw notADirectory(inTheWay);
-      const totals = await this.repository.totals(tx, workspace.workspaceId);
+      const totals = await this.repository.totals(tx, scope.workspace.workspaceId);
       await act(tx, { source, size, totals }, path);
-      return writeFile(await this.repository.select(scope, workspace, { file_path: path }, tx));
+      return writeFile(await this.repository.select(scope, { file_path: path }, tx));
     });
     await this.files.discard(unused);
     return answer;

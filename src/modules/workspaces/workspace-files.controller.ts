@@ -1,8 +1,8 @@
 import { Controller, Headers, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import { Message } from '../../platform/http/answers';
 import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
@@ -47,12 +47,8 @@ export class WorkspaceFilesController {
     access: view,
     answer: Answers.page(WorkspaceFileRead),
   })
-  list(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: WorkspaceFileListQuery,
-  ): Promise<Page<WorkspaceFileRead>> {
-    return this.files.list(scope, workspace, query);
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileListQuery): Promise<Page<WorkspaceFileRead>> {
+    return this.files.list(scope, query);
   }
 
   @Operation({
@@ -66,11 +62,10 @@ export class WorkspaceFilesController {
     answer: Answers.page(WorkspaceFileRead),
   })
   search(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceFileSearchQuery,
   ): Promise<Page<WorkspaceFileRead>> {
-    return this.files.list(scope, workspace, query, query.file_name);
+    return this.files.list(scope, query, query.file_name);
   }
 
   @Operation({
@@ -86,13 +81,12 @@ export class WorkspaceFilesController {
     headers: UPLOAD_HEADERS,
   })
   upload(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: UploadQuery,
     @Headers(FILE_SIZE_HEADER) size: string | undefined,
     @Req() request: Request,
   ): Promise<WorkspaceFileWrite> {
-    return this.files.upload(scope, workspace, query, new Upload(request, size));
+    return this.files.upload(scope, query, new Upload(request, size));
   }
 
   @Operation({
@@ -104,12 +98,8 @@ export class WorkspaceFilesController {
     access: view,
     answer: Answers.one(WorkspaceFileRead),
   })
-  get(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: WorkspaceFileSelector,
-  ): Promise<WorkspaceFileRead> {
-    return this.files.get(scope, workspace, query);
+  get(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileSelector): Promise<WorkspaceFileRead> {
+    return this.files.get(scope, query);
   }
 
   @Operation({
@@ -123,12 +113,8 @@ export class WorkspaceFilesController {
     status: 201,
     errors: [409],
   })
-  delete(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: WorkspaceFileSelector,
-  ): Promise<Message> {
-    return this.files.delete(scope, workspace, query);
+  delete(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileSelector): Promise<Message> {
+    return this.files.delete(scope, query);
   }
 
   @Operation({
@@ -142,12 +128,8 @@ export class WorkspaceFilesController {
     status: 201,
     errors: [409],
   })
-  rename(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: RenameFileQuery,
-  ): Promise<WorkspaceFileWrite> {
-    return this.moves.rename(scope, workspace, query, query.file_name);
+  rename(@InWorkspace() scope: WorkspaceScope, @Query() query: RenameFileQuery): Promise<WorkspaceFileWrite> {
+    return this.moves.rename(scope, query, query.file_name);
   }
 
   @Operation({
@@ -162,13 +144,9 @@ export class WorkspaceFilesController {
     status: 201,
     errors: [409],
   })
-  move(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: RelocateFileQuery,
-  ): Promise<WorkspaceFileWrite> {
+  move(@InWorkspace() scope: WorkspaceScope, @Query() query: RelocateFileQuery): Promise<WorkspaceFileWrite> {
     const { destination_file_path: path, overwrite } = query;
-    return this.moves.move(scope, workspace, query.source(), { path, overwrite });
+    return this.moves.move(scope, query.source(), { path, overwrite });
   }
 
   @Operation({
@@ -182,13 +160,9 @@ export class WorkspaceFilesController {
     answer: Answers.one(WorkspaceFileWrite),
     errors: [409],
   })
-  copy(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: RelocateFileQuery,
-  ): Promise<WorkspaceFileWrite> {
+  copy(@InWorkspace() scope: WorkspaceScope, @Query() query: RelocateFileQuery): Promise<WorkspaceFileWrite> {
     const { destination_file_path: path, overwrite } = query;
-    return this.moves.copy(scope, workspace, query.source(), { path, overwrite });
+    return this.moves.copy(scope, query.source(), { path, overwrite });
   }
 
   @Operation({
@@ -201,12 +175,11 @@ export class WorkspaceFilesController {
     answer: Answers.binary,
   })
   async download(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() query: WorkspaceFileSelector,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, await this.files.download(scope, workspace, query));
+    await sendContent(response, await this.files.download(scope, query));
   }
 
   @Operation({
@@ -219,7 +192,7 @@ export class WorkspaceFilesController {
     answer: Answers.one(WorkspaceFileUsage),
   })
   usage(
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() { workspace }: WorkspaceScope,
     @Query() _selector: WorkspaceSelector,
   ): Promise<WorkspaceFileUsage> {
     return this.files.usage(workspace);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
@@ -82,12 +82,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /** The file of the workspace that the selector names; 404 when there is none. */
-  async select(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: FileSelector,
-    tx?: Tx,
-  ): Promise<WorkspaceFileRow> {
+  async select(scope: WorkspaceScope, selector: FileSelector, tx?: Tx): Promise<WorkspaceFileRow> {
     const { file_id: id, file_path: path } = selector;
     if (id === undefined && path === undefined) {
       throw invalid('REQUEST.SELECTOR_MISSING', 'One of file_id or file_path is required.');
@@ -96,11 +91,11 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
       tx ?? this.dataSource.manager,
       `SELECT workspace_file_id FROM workspace_files t WHERE ${ofTenant('t', '$1')} AND workspace_id = $2 AND to_date = 'infinity'
          AND ($3::bigint IS NULL OR workspace_file_id = $3) AND ($4::text IS NULL OR path = $4)`,
-      [scope.tenantId, workspace.workspaceId, id ?? null, path === undefined ? null : normalizePath(path)],
+      [scope.tenantId, scope.workspace.workspaceId, id ?? null, path === undefined ? null : normalizePath(path)],
     );
     if (!found) {
       const named = path === undefined ? `id ${id}` : `path "${path}"`;
-      throw notFound('FILE.NOT_FOUND', `There is no file with ${named} in the workspace "${workspace.name}".`);
+      throw notFound('FILE.NOT_FOUND', `There is no file with ${named} in the workspace "${scope.workspace.name}".`);
     }
     return this.get(scope, { id: found.workspace_file_id }, tx);
   }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { BlobStore, BlobStoreError, type StoredBlob } from '../../../libs/object-storage/blob-store';
 import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import type { Message } from '../../platform/http/answers';
 import type { FileContent } from '../../platform/files/content';
@@ -66,44 +66,34 @@ export class WorkspaceFilesService {
    * 404 if there is nothing, as the contract says: clients use it to wait for files. A page beyond the last is empty.
    */
   async list(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     query: WorkspaceFileListQuery,
     partOfName?: string,
   ): Promise<Page<WorkspaceFileRead>> {
     const place =
-      query.file_id === undefined && isRoot(query.file_path)
-        ? null
-        : await this.repository.select(scope, workspace, query);
+      query.file_id === undefined && isRoot(query.file_path) ? null : await this.repository.select(scope, query);
     const page = await this.repository.list(
       scope,
       query,
-      this.repository.entriesOf(workspace, place, query),
+      this.repository.entriesOf(scope.workspace, place, query),
       partOfName,
     );
     if (page.result_set.total_objects === 0) {
       const where = place ? `at "${place.path}" of` : 'in';
-      throw notFound('FILE.NOT_FOUND', `There is no such file ${where} the workspace "${workspace.name}".`);
+      throw notFound('FILE.NOT_FOUND', `There is no such file ${where} the workspace "${scope.workspace.name}".`);
     }
-    return this.render(workspace, page);
+    return this.render(scope.workspace, page);
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<WorkspaceFileRead> {
-    return readFile(await this.repository.select(scope, workspace, selector), workspace);
+  async get(scope: WorkspaceScope, selector: FileSelector): Promise<WorkspaceFileRead> {
+    return readFile(await this.repository.select(scope, selector), scope.workspace);
   }
 
   /** Makes a directory, or {@link receive}s a file in one of the tenant's slots. */
-  async upload(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    query: UploadQuery,
-    upload: Upload,
-  ): Promise<WorkspaceFileWrite> {
+  async upload(scope: WorkspaceScope, query: UploadQuery, upload: Upload): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
-    if (query.is_dir) return this.makeDirectory(scope, workspace, path, query.overwrite);
-    return this.slots.run(scope.tenantId, () =>
-      this.receive(scope, workspace, { path, overwrite: query.overwrite }, upload),
-    );
+    if (query.is_dir) return this.makeDirectory(scope, path, query.overwrite);
+    return this.slots.run(scope.tenantId, () => this.receive(scope, { path, overwrite: query.overwrite }, upload));
   }
 
   /**
@@ -112,8 +102,7 @@ export class WorkspaceFilesService {
    * otherwise as soon as that shows.
    */
   private async receive(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { path, overwrite }: { path: string; overwrite: boolean },
     upload: Upload,
   ): Promise<WorkspaceFileWrite> {
@@ -123,14 +112,14 @@ export class WorkspaceFilesService {
     }
     const { existing, used } = await this.transactions.read(async (tx) => {
       // Not locked: what others change meanwhile is looked at again when the file is kept.
-      const existing = await this.assertWritable(tx, workspace, path, overwrite, false);
-      const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
+      const existing = await this.assertWritable(tx, scope.workspace, path, overwrite, false);
+      const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
       return { existing, used: bytes - sizeOf(existing) };
     });
     const { announcedBytes, bodyBytes } = upload;
     const expected = announcedBytes ?? bodyBytes;
     assertUploadSize(expected, this.config.http.maxUploadBytes);
-    const claim = this.room.claim(workspace.workspaceId, used);
+    const claim = this.room.claim(scope.workspace.workspaceId, used);
     let grownBy = 0;
     try {
       claim.hold(expected ?? 0);
@@ -138,7 +127,7 @@ export class WorkspaceFilesService {
       const body = this.bodyOf(upload, (receivedBytes) => claim.hold(receivedBytes));
       const blob = await this.store(body, expected);
       body.addToIdempotency();
-      const kept = await this.keep(scope, workspace, { path, overwrite, existing }, blob);
+      const kept = await this.keep(scope, { path, overwrite, existing }, blob);
       grownBy = kept.grownBy;
       return kept.answer;
     } finally {
@@ -151,8 +140,7 @@ export class WorkspaceFilesService {
    * @param existing the file before the upload
    */
   private async keep(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     { path, overwrite, existing }: { path: string; overwrite: boolean; existing: WorkspaceFileRow | null },
     blob: StoredBlob,
   ): Promise<{ answer: WorkspaceFileWrite; grownBy: number }> {
@@ -164,10 +152,10 @@ export class WorkspaceFilesService {
       const takesIn = await this.uses.read(scope, existing, { sizeBytes: blob.size, open });
       const answer = await this.transactions.run(async (tx) => {
         isUsed = false;
-        const { bytes } = await this.lock(tx, workspace);
-        replaced = await this.assertWritable(tx, workspace, path, overwrite);
+        const { bytes } = await this.lock(tx, scope.workspace);
+        replaced = await this.assertWritable(tx, scope.workspace, path, overwrite);
         this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
-        const row = await this.put(tx, scope, workspace, path, { blob, replaced });
+        const row = await this.put(tx, scope, path, { blob, replaced });
         if (takesIn && replaced?.workspace_file_id === existing?.workspace_file_id) await takesIn(tx);
         else if (replaced) await this.uses.assertUnused(tx, replaced);
         unused = await this.repository.unusedBlobs(tx, blobKeyOf(replaced));
@@ -181,11 +169,11 @@ export class WorkspaceFilesService {
     }
   }
 
-  async delete(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<Message> {
+  async delete(scope: WorkspaceScope, selector: FileSelector): Promise<Message> {
     let unused: string[] = [];
     const answer = await this.transactions.run(async (tx) => {
-      await this.lock(tx, workspace);
-      const file = await this.repository.select(scope, workspace, selector, tx);
+      await this.lock(tx, scope.workspace);
+      const file = await this.repository.select(scope, selector, tx);
       await this.uses.assertUnused(tx, file);
       await this.sizeOf(tx, file);
       const { count, blobKeys } = await this.repository.closeTree(tx, scope, file);
@@ -227,15 +215,14 @@ export class WorkspaceFilesService {
    */
   async place(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     path: string,
     blob: StoredBlob,
   ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
-    const replaced = await this.assertWritable(tx, workspace, path, true);
-    const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
+    const replaced = await this.assertWritable(tx, scope.workspace, path, true);
+    const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
     this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
-    const file = await this.put(tx, scope, workspace, path, { blob, replaced });
+    const file = await this.put(tx, scope, path, { blob, replaced });
     return { file, unused: await this.repository.unusedBlobs(tx, blobKeyOf(replaced)) };
   }
 
@@ -245,17 +232,17 @@ export class WorkspaceFilesService {
   }
 
   /** Opens a file, or a directory. */
-  async download(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<FileContent> {
-    const file = await this.repository.select(scope, workspace, selector);
+  async download(scope: WorkspaceScope, selector: FileSelector): Promise<FileContent> {
+    const file = await this.repository.select(scope, selector);
     if (!file.is_dir) return this.fileContent(file);
     return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
 
   /** Opens a workspace's file by its path for a node agent, or a folder as a zip file. */
   async openForNode(tenantId: string, workspaceId: number, path: string, isFolder = false): Promise<FileContent> {
-    const scope = { tenantId, userId: 0, username: '' };
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
-    const file = await this.repository.select(scope, workspace, { file_path: path });
+    const scope = { tenantId, userId: 0, username: '', workspace };
+    const file = await this.repository.select(scope, { file_path: path });
     if (file.is_dir && !isFolder) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
     if (!file.is_dir && isFolder) throw notFound('FILE.NOT_FOUND', `"${path}" is a file, not a directory.`);
     if (!isFolder) return this.fileContent(file);
@@ -322,39 +309,33 @@ export class WorkspaceFilesService {
     return blob;
   }
 
-  private async makeDirectory(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    path: string,
-    overwrite: boolean,
-  ): Promise<WorkspaceFileWrite> {
+  private async makeDirectory(scope: WorkspaceScope, path: string, overwrite: boolean): Promise<WorkspaceFileWrite> {
     return this.transactions.run(async (tx) => {
-      await this.lock(tx, workspace);
-      const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+      await this.lock(tx, scope.workspace);
+      const existing = await this.repository.byPath(tx, scope.workspace.workspaceId, path);
       if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
       if (existing && !existing.is_dir) throw notADirectory(path);
       // What is in it stays.
       if (existing) return writeFile(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
-      await this.makeParents(tx, scope, workspace, path);
-      return writeFile(await this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: true }));
+      await this.makeParents(tx, scope, path);
+      return writeFile(await this.repository.insert(tx, scope, { ...columnsOf(scope.workspace, path), is_dir: true }));
     });
   }
 
   private async put(
     tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
+    scope: WorkspaceScope,
     path: string,
     { blob, replaced }: { blob: StoredBlob; replaced: WorkspaceFileRow | null },
   ): Promise<WorkspaceFileRow> {
     const content = { size_bytes: blob.size, sha256: blob.sha256, blob_key: blob.key };
     if (replaced) return this.repository.update(tx, scope, replaced.workspace_file_id, content);
-    await this.makeParents(tx, scope, workspace, path);
-    return this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: false, ...content });
+    await this.makeParents(tx, scope, path);
+    return this.repository.insert(tx, scope, { ...columnsOf(scope.workspace, path), is_dir: false, ...content });
   }
 
-  private async makeParents(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, path: string): Promise<void> {
-    const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
+  private async makeParents(tx: Tx, scope: WorkspaceScope, path: string): Promise<void> {
+    const inTheWay = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
     if (inTheWay !== null) throw notADirectory(inTheWay);
   }
 

@@ -1,7 +1,7 @@
 import { Body, Query, type Type } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { WorkspaceContext, WorkspaceScope } from '../../platform/auth/principal';
+import { InWorkspace } from '../../platform/auth/request-principal';
 import type { Message } from '../../platform/http/answers';
 import { declareOperation, type HandlerParameter } from '../../platform/http/declare-operation';
 import { Answers } from '../../platform/http/operation';
@@ -29,13 +29,8 @@ export interface HolderRoutes<Assignment extends object, List, Match, Held, Assi
   /** The work itself. */
   list: (access: WorkspaceAccessService, workspace: WorkspaceContext, page: PageRequest, filter: HolderFilter) => List;
   match: (access: WorkspaceAccessService, workspace: WorkspaceContext, name: string) => Match;
-  held: (access: WorkspaceAccessService, scope: TenantScope, workspace: WorkspaceContext, id: number) => Held;
-  assign: (
-    access: WorkspaceAccessService,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    body: Assignment,
-  ) => Assigned;
+  held: (access: WorkspaceAccessService, scope: WorkspaceScope, id: number) => Held;
+  assign: (access: WorkspaceAccessService, scope: WorkspaceScope, body: Assignment) => Assigned;
 }
 
 interface ListQuery {
@@ -57,62 +52,54 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
   abstract class Controller {
     protected constructor(private readonly access: WorkspaceAccessService) {}
 
-    list(_id: number, workspace: WorkspaceContext, query: PageQuery & ListQuery): List {
-      return routes.list(this.access, workspace, query, filterOf(query));
+    list(scope: WorkspaceScope, query: PageQuery & ListQuery): List {
+      return routes.list(this.access, scope.workspace, query, filterOf(query));
     }
 
-    search(_id: number, workspace: WorkspaceContext, query: PageQuery & ListQuery): List {
-      return this.list(_id, workspace, query);
+    search(scope: WorkspaceScope, query: PageQuery & ListQuery): List {
+      return this.list(scope, query);
     }
 
-    listAccess(_id: number, workspace: WorkspaceContext, query: PageQuery & ListQuery): List {
-      return this.list(_id, workspace, query);
+    listAccess(scope: WorkspaceScope, query: PageQuery & ListQuery): List {
+      return this.list(scope, query);
     }
 
-    searchAccess(_id: number, workspace: WorkspaceContext, query: PageQuery & ListQuery): List {
-      return this.list(_id, workspace, query);
+    searchAccess(scope: WorkspaceScope, query: PageQuery & ListQuery): List {
+      return this.list(scope, query);
     }
 
-    listByPermission(_id: number, workspace: WorkspaceContext, query: PageQuery, permissionId: number): List {
-      return routes.list(this.access, workspace, query, { permissionId });
+    listByPermission(scope: WorkspaceScope, query: PageQuery, permissionId: number): List {
+      return routes.list(this.access, scope.workspace, query, { permissionId });
     }
 
-    match(_id: number, workspace: WorkspaceContext, name: string): Match {
-      return routes.match(this.access, workspace, name);
+    match(scope: WorkspaceScope, name: string): Match {
+      return routes.match(this.access, scope.workspace, name);
     }
 
-    getPermission(_id: number, workspace: WorkspaceContext, scope: TenantScope, id: number): Held {
-      return routes.held(this.access, scope, workspace, id);
+    getPermission(scope: WorkspaceScope, id: number): Held {
+      return routes.held(this.access, scope, id);
     }
 
-    assign(_id: number, workspace: WorkspaceContext, scope: TenantScope, body: Assignment): Assigned {
-      return routes.assign(this.access, scope, workspace, body);
+    assign(scope: WorkspaceScope, body: Assignment): Assigned {
+      return routes.assign(this.access, scope, body);
     }
 
-    revoke(
-      _id: number,
-      workspace: WorkspaceContext,
-      scope: TenantScope,
-      id: number,
-      permissionId: number,
-    ): Promise<Message> {
-      return this.access.revoke(routes.kind, scope, workspace, id, permissionId);
+    revoke(scope: WorkspaceScope, id: number, permissionId: number): Promise<Message> {
+      return this.access.revoke(routes.kind, scope, id, permissionId);
     }
   }
 
   const { kind, word, nameParameter, queries, answers } = routes;
   const path = '/ac/workspace/{workspace_id}';
   const idOf = (name: string): HandlerParameter => ({ decorate: IdParam(name), type: Number });
-  const scope: HandlerParameter = { decorate: CurrentScope(), type: Object };
   const query = (type: Type<PageQuery>): HandlerParameter => ({ decorate: Query(), type });
-  // The guard has read the id of the path and admitted the caller to the workspace.
-  const workspace: HandlerParameter[] = [idOf('workspace_id'), { decorate: CurrentWorkspace(), type: Object }];
+  const scope: HandlerParameter = { decorate: InWorkspace(), type: Object };
   const declare = (
     method: keyof Controller,
     parameters: readonly HandlerParameter[],
     operation: Pick<OperationOptions, 'path' | 'id' | 'summary' | 'answer'> & Partial<OperationOptions>,
   ) =>
-    declareOperation(Controller.prototype, method, [...workspace, ...parameters], {
+    declareOperation(Controller.prototype, method, [scope, ...parameters], {
       method: 'GET',
       tag: 'Workspace access',
       access: Allow.workspace(operation.method === undefined ? 'VIEW' : 'MANAGE'),
@@ -156,7 +143,7 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
     summary: `Find a ${kind} by its exact name among those that hold a permission on the workspace`,
     answer: answers.match,
   });
-  declare('getPermission', [scope, idOf(`${kind}_id`)], {
+  declare('getPermission', [idOf(`${kind}_id`)], {
     path: `/${kind}/{${kind}_id}/permission`,
     id: `getWorkspace${word}Permission`,
     summary:
@@ -165,7 +152,7 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
         : 'Get the permission of a group on the workspace',
     answer: answers.held,
   });
-  declare('assign', [scope, { decorate: Body(), type: queries.assignment }], {
+  declare('assign', [{ decorate: Body(), type: queries.assignment }], {
     method: 'POST',
     path: `/${kind}`,
     id: `assignWorkspace${word}Permission`,
@@ -173,7 +160,7 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
     answer: answers.assigned,
     errors: [409],
   });
-  declare('revoke', [scope, idOf(`${kind}_id`), idOf('permission_id')], {
+  declare('revoke', [idOf(`${kind}_id`), idOf('permission_id')], {
     method: 'DELETE',
     path: `/${kind}/{${kind}_id}/permission/{permission_id}`,
     id: `revokeWorkspace${word}Permission`,

@@ -1,7 +1,7 @@
 import { Body, Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentPrincipal, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import type { Principal, TenantScope, WorkspaceScope } from '../../platform/auth/principal';
+import { CurrentPrincipal, CurrentScope, InWorkspace } from '../../platform/auth/request-principal';
 import { EVERY_TENANT_ROLE } from '../../platform/auth/roles';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
@@ -79,12 +79,8 @@ export class WorkspacesController {
     access: Allow.workspace('VIEW'),
     answer: Answers.one(WorkspaceRead),
   })
-  get(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() _selector: WorkspaceSelector,
-  ): Promise<WorkspaceRead> {
-    return this.workspaces.get(scope, workspace);
+  get(@InWorkspace() scope: WorkspaceScope, @Query() _selector: WorkspaceSelector): Promise<WorkspaceRead> {
+    return this.workspaces.get(scope);
   }
 
   @Operation({
@@ -99,12 +95,11 @@ export class WorkspacesController {
     errors: [409],
   })
   update(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
+    @InWorkspace() scope: WorkspaceScope,
     @Query() _selector: WorkspaceSelector,
     @Body() body: UpdateWorkspace,
   ): Promise<WorkspaceWrite> {
-    return this.workspaces.update(scope, workspace, body);
+    return this.workspaces.update(scope, body);
   }
 
   @Operation({
@@ -118,12 +113,8 @@ export class WorkspacesController {
     status: 201,
     errors: [409],
   })
-  enable(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() _selector: WorkspaceSelector,
-  ): Promise<WorkspaceWrite> {
-    return this.workspaces.enable(scope, workspace);
+  enable(@InWorkspace() scope: WorkspaceScope, @Query() _selector: WorkspaceSelector): Promise<WorkspaceWrite> {
+    return this.workspaces.enable(scope);
   }
 
   @Operation({
@@ -137,11 +128,7 @@ export class WorkspacesController {
     status: 201,
     errors: [409],
   })
-  disable(
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() _selector: WorkspaceSelector,
-  ): Promise<WorkspaceWrite> {
-    return this.workspaces.disable(scope, workspace);
+  disable(@InWorkspace() scope: WorkspaceScope, @Query() _selector: WorkspaceSelector): Promise<WorkspaceWrite> {
+    return this.workspaces.disable(scope);
   }
 }

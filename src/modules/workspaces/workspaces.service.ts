@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
+import {
+  isTenantAdmin,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+  type WorkspaceScope,
+} from '../../platform/auth/principal';
 import type { WorkspaceAuthorizer, WorkspaceEntry } from '../../platform/auth/authentication';
 import { includesPermission, type WorkspacePermission } from '../../platform/auth/roles';
 import { conflict, type DomainError, forbidden, notFound, orRefusal } from '../../platform/errors/domain-error';
@@ -83,23 +89,23 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     });
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceRead> {
-    return read(await this.repository.get(scope, { id: workspace.workspaceId }));
+  async get(scope: WorkspaceScope): Promise<WorkspaceRead> {
+    return read(await this.repository.get(scope, { id: scope.workspace.workspaceId }));
   }
 
-  async update(scope: TenantScope, workspace: WorkspaceContext, body: UpdateWorkspace): Promise<WorkspaceWrite> {
+  async update(scope: WorkspaceScope, body: UpdateWorkspace): Promise<WorkspaceWrite> {
     assertChanges(body);
     return this.transactions.run(async (tx) =>
-      write(await this.repository.update(tx, scope, workspace.workspaceId, { ...body })),
+      write(await this.repository.update(tx, scope, scope.workspace.workspaceId, { ...body })),
     );
   }
 
-  async enable(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceWrite> {
-    return this.setActive(scope, workspace, true);
+  async enable(scope: WorkspaceScope): Promise<WorkspaceWrite> {
+    return this.setActive(scope, true);
   }
 
-  async disable(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceWrite> {
-    return this.setActive(scope, workspace, false);
+  async disable(scope: WorkspaceScope): Promise<WorkspaceWrite> {
+    return this.setActive(scope, false);
   }
 
   /** Gives the workspace a description if it has none. */
@@ -115,15 +121,15 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     }
   }
 
-  private async setActive(scope: TenantScope, workspace: WorkspaceContext, active: boolean): Promise<WorkspaceWrite> {
+  private async setActive(scope: WorkspaceScope, active: boolean): Promise<WorkspaceWrite> {
     return this.transactions.run(async (tx) => {
-      const row = await this.repository.get(scope, { id: workspace.workspaceId }, tx, true);
+      const row = await this.repository.get(scope, { id: scope.workspace.workspaceId }, tx, true);
       if ((openEnded(row.to_date) === null) === active) {
         const state = active ? 'enabled' : 'disabled';
         throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is already ${state}.`);
       }
-      await this.repository.setEnd(tx, scope, workspace.workspaceId, active);
-      return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));
+      await this.repository.setEnd(tx, scope, scope.workspace.workspaceId, active);
+      return write(await this.repository.get(scope, { id: scope.workspace.workspaceId }, tx));
     });
   }
 }

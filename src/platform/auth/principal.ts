@@ -35,6 +35,11 @@ export interface WorkspaceContext {
   permission?: WorkspacePermission;
 }
 
+/** What every repository method of a workspace's records takes first: the caller, whom the guard admitted to it. */
+export interface WorkspaceScope extends TenantScope {
+  workspace: WorkspaceContext;
+}
+
 export function isTenantAdmin(principal: Pick<Principal, 'roles'>): boolean {
   return principal.roles.has('ADMIN') || principal.roles.has('PLATFORM ADMIN');
 }

@@ -3,9 +3,8 @@ import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../errors/domain-error';
 import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
-import type { WorkspaceScope } from '../resources/workspace-resource-repository';
 import type { TokenClaims } from './authentication';
-import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext } from './principal';
+import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext, WorkspaceScope } from './principal';
 
 /** Whose request it is: a user's, or the agent's of a node. */
 export interface Caller {
@@ -74,13 +73,8 @@ export const CurrentTenantId = createParamDecorator((_: unknown, context: Execut
   selectedTenantOf(principalOf(context)),
 );
 
-/** The workspace that path or query names, admitted by the guard. */
-export const CurrentWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceContext =>
-  workspaceOf(context),
-);
-
-/** The caller within that workspace. */
-export const CurrentWorkspaceScope = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceScope => ({
+/** The caller within the workspace that path or query names, to which the guard has admitted them. */
+export const InWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceScope => ({
   ...scopeOf(context),
   workspace: workspaceOf(context),
 }));

@@ -8,6 +8,7 @@ import {
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
+  ApiParam,
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -78,6 +79,9 @@ export function documentOperations(app: INestApplication): void {
   }
 }
 
+/** Handlers take the workspace to which the guard admitted the caller, so none of them declares it. */
+const WORKSPACE_ID = { name: 'workspace_id', required: true, schema: { type: 'integer', format: 'int64' } };
+
 function documentationOf(options: OperationOptions): MethodDecorator {
   const status = options.status ?? 200;
   return applyDecorators(
@@ -89,6 +93,7 @@ function documentationOf(options: OperationOptions): MethodDecorator {
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
     ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.access.kind === 'workspace' && options.path.includes('{workspace_id}') ? [ApiParam(WORKSPACE_ID)] : []),
     ...(options.binaryBody
       ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
       : []),

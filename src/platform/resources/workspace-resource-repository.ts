@@ -1,17 +1,8 @@
-import type { TenantScope, WorkspaceContext } from '../auth/principal';
+import type { WorkspaceScope } from '../auth/principal';
 import type { AuthorNames } from '../http/answers';
 import type { TenantColumns } from '../persistence/columns';
 import type { Conditions } from '../persistence/sql';
 import { ResourceRepository } from './resource-repository';
-
-/** A tenant's scope within one workspace, to which the guard admitted the caller. */
-export interface WorkspaceScope extends TenantScope {
-  workspace: WorkspaceContext;
-}
-
-export function inWorkspace(scope: TenantScope, workspace: WorkspaceContext): WorkspaceScope {
-  return { ...scope, workspace };
-}
 
 /** Reads and writes the records of one kind that belong to workspaces: those of other workspaces do not exist here. */
 export class WorkspaceResourceRepository<

@@ -1,8 +1,8 @@
 import { Controller, Module, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../../src/platform/auth/access';
-import type { Principal, WorkspaceContext } from '../../../src/platform/auth/principal';
-import { CurrentPrincipal, CurrentWorkspace } from '../../../src/platform/auth/request-principal';
+import type { Principal, WorkspaceScope } from '../../../src/platform/auth/principal';
+import { CurrentPrincipal, InWorkspace } from '../../../src/platform/auth/request-principal';
 import { notFound } from '../../../src/platform/errors/domain-error';
 import { Answers, Operation } from '../../../src/platform/http/operation';
 import { IdParam } from '../../../src/platform/http/parameters';
@@ -18,7 +18,7 @@ class LiveController {
   @Upgrade({ ...shared, path: '/workspace/{workspace_id}/echo/{number}', id: 'echo', access: Allow.workspace('RUN') })
   echo(
     @CurrentPrincipal() { username }: Principal,
-    @CurrentWorkspace() { name }: WorkspaceContext,
+    @InWorkspace() { workspace: { name } }: WorkspaceScope,
     @IdParam('number') number: number,
   ): UpgradeHandler {
     if (number === 404) throw notFound('ECHO.NOT_FOUND', 'There is no such echo.');

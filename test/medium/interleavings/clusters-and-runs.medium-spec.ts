@@ -5,6 +5,7 @@ import { ClusterOperationsService } from '../../../src/modules/clusters/cluster-
 import { RunReportsService } from '../../../src/modules/jobs/run-reports.service';
 import { RunScheduler } from '../../../src/modules/jobs/run-scheduler.service';
 import { RunsService } from '../../../src/modules/jobs/runs.service';
+import type { WorkspaceScope } from '../../../src/platform/auth/principal';
 import { DomainError } from '../../../src/platform/errors/domain-error';
 import { Transactions } from '../../../src/platform/persistence/transactions';
 import { type Ground, makeGround } from './ground';
@@ -34,17 +35,23 @@ describe('clusters and runs, in every order of statements', () => {
     await world?.close();
   });
 
-  const scope = () => ({ tenantId: world.tenancy.tenantId, userId: world.tenancy.userId, username: 'test' });
-  const workspace = () => ({ workspaceId: world.tenancy.workspaceId, name: 'test', description: null, active: true });
+  const scope = (): WorkspaceScope => {
+    const { tenantId, userId, workspaceId } = world.tenancy;
+    return {
+      tenantId,
+      userId,
+      username: 'test',
+      workspace: { workspaceId, name: 'test', description: null, active: true },
+    };
+  };
 
-  const submit = ({ jobConfId }: Ground) =>
-    world.get(RunsService).submit(scope(), workspace(), { job_conf_id: jobConfId });
+  const submit = ({ jobConfId }: Ground) => world.get(RunsService).submit(scope(), { job_conf_id: jobConfId });
 
   async function stop({ clusterId }: Ground, random: SeededRandom): Promise<void> {
     const found = await world.sql<{ run_id: string }>('SELECT run_id FROM runs WHERE cluster_id = $1 ORDER BY 1', [
       clusterId,
     ]);
-    if (found.length > 0) await world.get(RunsService).stop(scope(), workspace(), Number(random.pick(found).run_id));
+    if (found.length > 0) await world.get(RunsService).stop(scope(), Number(random.pick(found).run_id));
   }
 
   function unfinished({ clusterId }: Ground): Promise<UnfinishedRun[]> {
