@@ -45,8 +45,8 @@ describe('LocalFolderService', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  const WITHOUT = 'This worker goes on without local nodes; trying again to take its folder';
-  const WITH = 'This worker has the local nodes of its folder';
+  const WITHOUT = 'This worker has no local nodes: it cannot take its folder, and keeps trying';
+  const WITH = 'This worker holds its folder of local nodes';
 
   it('gives the folder to one worker at a time, and to the next one when that ends', async () => {
     const first = await start({ dir });

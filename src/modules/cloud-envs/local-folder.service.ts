@@ -74,7 +74,7 @@ export class LocalFolderService {
       this.isWithAnother = this.giveBack === null;
       if (this.isWithAnother) return this.goWithout(dir, `Another worker has the folder of local nodes ${dir}.`);
       this.problem = null;
-      this.logger.info({ dir }, 'This worker has the local nodes of its folder');
+      this.logger.info({ dir }, 'This worker holds its folder of local nodes');
     } catch (error) {
       this.isWithAnother = false;
       this.goWithout(dir, messageOf(error));
@@ -89,7 +89,7 @@ export class LocalFolderService {
   /** Says so once for each reason. */
   private goWithout(dir: string, reason: string): void {
     if (reason !== this.problem)
-      this.logger.warn({ dir, reason }, 'This worker goes on without local nodes; trying again to take its folder');
+      this.logger.warn({ dir, reason }, 'This worker has no local nodes: it cannot take its folder, and keeps trying');
     this.problem = reason;
   }
 }
