@@ -19,7 +19,7 @@ export interface CloudDriverOptions {
   endpoint: string | null;
 }
 
-/** Keys of the labels that say whose a machine is where there is room for them. All providers accept them and their values as they are. */
+/** Keys of the labels that name the owner of a machine if there is room for all four. All providers accept them and their values. */
 const KEYS = {
   installation: 'platform_installation',
   /** `<tenant id>_<cluster id>` */
@@ -37,8 +37,8 @@ export const NODE_LABEL = KEYS.node;
 export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 
 /**
- * Key of the reserved label that says whose a machine is where its provider has no room for four more. Its value in the API
- * is the same for all machines, so that no label of the cluster is lost (ADR 0058).
+ * Key of the reserved label that names the owner of a machine if its provider has no room for four more. In the API it has the
+ * same value for all machines, so no information of the cluster is lost (ADR 0058).
  */
 export const MACHINE_LABEL = 'vm';
 
@@ -46,13 +46,13 @@ export const MACHINE_LABEL = 'vm';
 type Owner = OwnershipLabels & { attempt: number };
 
 /**
- * All labels of a machine: whose it is, and those of its cluster, which cannot replace them. Where both do not fit, the
- * owner is the value of {@link MACHINE_LABEL}. The same for every try of an attempt.
- * @param most how many its provider takes
+ * All labels of a machine: its owner, and the labels of its cluster, which cannot replace the owner. If both do not fit, the
+ * value of {@link MACHINE_LABEL} names the owner. Every call for the same attempt returns the same.
+ * @param maxLabels how many labels the provider allows
  */
-export function machineLabels({ labels, attempt, userLabels }: NodeSpec, most = Infinity): Record<string, string> {
+export function machineLabels({ labels, attempt, userLabels }: NodeSpec, maxLabels = Infinity): Record<string, string> {
   const own = Object.entries(userLabels).filter(([key]) => !OWNERSHIP_LABELS.includes(key));
-  if (own.length + OWNERSHIP_LABELS.length > most)
+  if (own.length + OWNERSHIP_LABELS.length > maxLabels)
     return Object.fromEntries([...own, [MACHINE_LABEL, joinedOwner({ ...labels, attempt })]]);
   return {
     ...Object.fromEntries(own),
@@ -63,7 +63,7 @@ export function machineLabels({ labels, attempt, userLabels }: NodeSpec, most = 
   };
 }
 
-/** The value of {@link MACHINE_LABEL}; with `*` for what is not given, as filters of some providers have it. */
+/** The value of {@link MACHINE_LABEL}, with the wildcard `*` for each part that is not given. */
 export function joinedOwner(owner: Partial<Owner>): string {
   const { installationId = '*', tenantId = '*', clusterId = '*', nodeToken = '*', attempt = '*' } = owner;
   return `platform/${installationId}/${tenantId}/${clusterId}/${nodeToken}/${attempt}`;
@@ -72,9 +72,9 @@ export function joinedOwner(owner: Partial<Owner>): string {
 /** Reads the owner from the labels of a machine, in either form; null if it belongs to no installation. */
 export function ownerOf(labels: Readonly<Record<string, string | undefined>>): Owner | null {
   const [, tenantId, clusterId] = /^(.*)_([^_]*)$/.exec(labels[KEYS.cluster] ?? '') ?? [];
-  const apart = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];
+  const separate = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];
   return (
-    ownerFrom(apart) ??
+    ownerFrom(separate) ??
     ownerFrom(
       /^platform((?:\/[^/]+){5})$/
         .exec(labels[MACHINE_LABEL] ?? '')?.[1]

@@ -213,7 +213,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect([await owned(), await owned('other')]).toEqual([[wanted.labels.nodeToken], [foreign.labels.nodeToken]]);
     });
 
-    it('leaves a node all the labels that its cluster may have, and knows it by them', async () => {
+    it('keeps all the labels that a cluster may have on its nodes, and recognizes the nodes by their labels', async () => {
       const { mostLabels = 50 } = tested;
       const own = Array.from({ length: mostLabels - 3 }, (_, at) => [`label${at}`, `value${at}`] as const);
       const userLabels = { resource: 'product', vm: 'product_node', tenant_id: '7', ...Object.fromEntries(own) };

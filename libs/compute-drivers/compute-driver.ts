@@ -79,7 +79,7 @@ export interface NodeSpec {
 export interface NodeRef {
   nodeToken: string;
   attempt: number;
-  /** Null while no answer of its provider was recorded, and its driver did not tell it before. */
+  /** Null until an answer of its provider is recorded, unless its driver knows the reference beforehand. */
   providerRef: string | null;
   place: Place;
   acceptedAt: Date | null;
@@ -163,10 +163,10 @@ export class ComputeDriverError extends Error {
   }
 }
 
-/** Until another worker may have taken what this one left to it, milliseconds. */
+/** When work that was left to another worker is retried, milliseconds. */
 const ELSEWHERE_MS = 2_000;
 
-/** The machine is where only another worker can reach it: nothing can be said or done about it here. */
+/** Only another worker can reach the machine: this one can neither inspect nor change it. */
 export class ElsewhereError extends ComputeDriverError {
   constructor(message: string) {
     super('LOCAL.ELSEWHERE', message, { kind: 'transient', retryAfterMs: ELSEWHERE_MS });
@@ -230,11 +230,11 @@ export interface ComputeDriver {
 
 /** What only a driver on the machine of its nodes can do. */
 export interface OnSite {
-  /** The reference that a node's machine will have, known before it is made: it says where the machine is. */
+  /** The reference that a node's machine will have. It names the place of the machine, and is known before the machine is made. */
   reference(nodeToken: string): Promise<string>;
   /**
-   * Throws an {@link ElsewhereError} if one of these references is of a machine that is not here. To be asked before anything
-   * is done for a cluster, whose machines are all in one place: of a machine elsewhere, the calls of a driver know nothing.
+   * Throws an {@link ElsewhereError} if one of these references belongs to a machine elsewhere. Must be called before any other
+   * call for a cluster, whose machines are all in one place: the driver's other calls cannot see machines elsewhere.
    */
   assertHere(references: readonly string[]): Promise<void>;
   /**

@@ -46,17 +46,17 @@ import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { type AwsMachine, dateIn, faultIn, isOver, labelsIn, machineIn, shown, stateOf } from './aws-machine';
 import { is, like, literal, resolvePlace, zonesOf } from './aws-place';
 
-/** So many values may a filter have. */
+/** The most values that a filter may have. */
 const FILTER_VALUES = 200;
 const PAGE = 1000;
-/** EC2 takes a thousand. */
+/** EC2 accepts a thousand. */
 const ENDED_PER_CALL = 500;
 
 /**
- * How machines are asked for by the forms that their labels may have, of which EC2 can be asked for one at a time. All machines
- * of a node have the same, since it keeps its labels.
+ * Filters for the two forms of ownership labels (ADR 0058). EC2 can search for only one form at a time. All machines of a node
+ * have the same form, because the node keeps its labels.
  */
-const FORMS: readonly Record<
+const LABEL_FORMS: readonly Record<
   keyof Pick<OwnershipLabels, 'installationId' | 'nodeToken'>,
   (ids: readonly string[]) => Filter
 >[] = [
@@ -231,7 +231,7 @@ function ours(machines: readonly (AwsMachine | null)[], { labels, attempt }: Nod
   throw strangeAnswer('EC2', 'answers with another machine than it was asked for');
 }
 
-/** Machines of the node, those that have ended among them as long as EC2 lists them. */
+/** Machines of the node, including those that have ended, as long as EC2 lists them. */
 async function ofNode(nodeToken: string, aws: AwsConnection): Promise<AwsMachine[]> {
   const machines = await ofNodes([nodeToken], aws);
   return machines.filter(({ labels }) => labels.nodeToken === nodeToken);
@@ -240,7 +240,7 @@ async function ofNode(nodeToken: string, aws: AwsConnection): Promise<AwsMachine
 async function ofNodes(tokens: readonly string[], aws: AwsConnection): Promise<AwsMachine[]> {
   const machines: AwsMachine[] = [];
   let missing = tokens;
-  for (const form of FORMS) {
+  for (const form of LABEL_FORMS) {
     if (missing.length === 0) break;
     machines.push(...(await listed([form.nodeToken(missing)], aws)));
     const found = new Set(machines.map(({ labels }) => labels.nodeToken));
@@ -253,8 +253,9 @@ async function ofNodes(tokens: readonly string[], aws: AwsConnection): Promise<A
 async function owned({ installationId }: OwnedScope, aws: AwsConnection): Promise<AwsMachine[]> {
   const states = is('instance-state-name', 'pending', 'running', 'stopping', 'stopped', 'shutting-down');
   const machines: AwsMachine[] = [];
-  for (const form of FORMS) machines.push(...(await listed([form.installationId([installationId]), states], aws)));
-  return once(machines).filter((one) => one.labels.installationId === installationId && !isOver(one));
+  for (const form of LABEL_FORMS)
+    machines.push(...(await listed([form.installationId([installationId]), states], aws)));
+  return unique(machines).filter((one) => one.labels.installationId === installationId && !isOver(one));
 }
 
 async function listed(Filters: Filter[], aws: AwsConnection): Promise<AwsMachine[]> {
@@ -319,18 +320,18 @@ async function unlessBusy(call: Promise<unknown>): Promise<void> {
 }
 
 /** Volumes, network cards and addresses of the node or the installation that no machine uses. */
-async function leftovers(of: keyof (typeof FORMS)[number], id: string, aws: AwsConnection): Promise<Leftover[]> {
+async function leftovers(of: keyof (typeof LABEL_FORMS)[number], id: string, aws: AwsConnection): Promise<Leftover[]> {
   const found: Leftover[] = [];
-  for (const form of FORMS) found.push(...(await unused(form[of]([id]), (owner) => owner[of] === id, aws)));
-  return once(found);
+  for (const form of LABEL_FORMS) found.push(...(await unused(form[of]([id]), (owner) => owner[of] === id, aws)));
+  return unique(found);
 }
 
-/** Each of them once: an answer may have more than was asked for. */
-function once<T extends { id: string }>(found: readonly T[]): T[] {
+/** Removes duplicates: an answer may contain more than was asked for. */
+function unique<T extends { id: string }>(found: readonly T[]): T[] {
   return [...new Map(found.map((one) => [one.id, one])).values()];
 }
 
-/** @param isAsked whether it is what was asked for: an answer may have more */
+/** @param isAsked whether the owner is the one that was asked for: an answer may contain others */
 async function unused(
   label: Filter,
   isAsked: (owner: OwnershipLabels) => boolean,

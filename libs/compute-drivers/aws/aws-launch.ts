@@ -34,7 +34,9 @@ export function assertLaunchable(spec: NodeSpec, script: string): void {
   }
   const count = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (count > MAX_TAGS)
-    throw refused(`it has ${count} labels with that of the platform, and EC2 takes ${MAX_TAGS} tags`);
+    throw refused(
+      `it would have ${count} tags, including the platform's, and EC2 allows ${MAX_TAGS}; remove some labels`,
+    );
 }
 
 /** The same for each try of an attempt, and for no other: EC2 makes one machine of them. */

@@ -82,12 +82,12 @@ export function is(name: string, ...values: string[]): Filter {
   return like(name, ...values.map(literal));
 }
 
-/** Values with `*` for any characters. */
+/** A filter whose values may contain `*` for any characters. */
 export function like(Name: string, ...Values: string[]): Filter {
   return { Name, Values };
 }
 
-/** EC2 takes `*`, `?` and `\` of a filter's value for more than characters. */
+/** Escapes `*`, `?` and `\`, which EC2 treats as special in the values of a filter. */
 export function literal(value: string): string {
   return value.replaceAll(/[\\*?]/g, '\\$&');
 }

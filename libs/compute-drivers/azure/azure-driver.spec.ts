@@ -215,8 +215,8 @@ describe('AzureDriver', () => {
     ],
     ['a subnet that leads elsewhere', ({ place }) => ({ place: { ...place, subnet: 'a/../b' } }), /subnet/],
     ['a network tag that is none', ({ place }) => ({ place: { ...place, networkTags: ['a/b'] } }), /network tag/],
-    ['a tag that Azure refuses', { userLabels: { 'a<b': '1' } }, /no tag with the name/],
-    ['a tag in place of its own', { userLabels: { Platform_Node: 'x' } }, /does not tell apart/],
+    ['a tag that Azure refuses', { userLabels: { 'a<b': '1' } }, /does not allow a tag with the name/],
+    ['a tag in place of its own', { userLabels: { Platform_Node: 'x' } }, /treats as one/],
     ['a tag that is too long', { userLabels: { a: 'x'.repeat(257) } }, /longer than 256/],
     [
       'too many tags',

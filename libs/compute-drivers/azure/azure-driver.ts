@@ -550,7 +550,7 @@ function evicted(): ComputeDriverError {
 
 function foreign(): ComputeDriverError {
   return invalidRequest(
-    `A machine of the node's name exists whose tags ${NODE_LABEL} and ${INSTALLATION_LABEL}, or ${MACHINE_LABEL}, are not its own.`,
+    `A machine with the node's name exists, but its tags (${NODE_LABEL} and ${INSTALLATION_LABEL}, or ${MACHINE_LABEL}) name another owner.`,
   );
 }
 

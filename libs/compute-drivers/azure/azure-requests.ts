@@ -181,20 +181,22 @@ function subnetId({ network, subnet }: Place, group: string, subscription: strin
   return `/subscriptions/${subscription}/resourceGroups/${group}/${provider}/virtualNetworks/${network}/subnets/${subnet}`;
 }
 
-/** Azure does not tell `Team` from `team`, and a label of users must not take the place of one that says whose it is. */
+/** Azure treats `Team` and `team` as the same tag, so a user's label could otherwise replace one that names the owner. */
 function tagsOf(spec: NodeSpec): Record<string, string> {
   const tags = machineLabels(spec, MOST_TAGS);
   const entries = Object.entries(tags);
   if (entries.length > MOST_TAGS)
-    throw invalidRequest(`A machine has ${MOST_TAGS} tags at most, and ${entries.length} are asked for.`);
+    throw invalidRequest(
+      `Azure allows ${MOST_TAGS} tags, and the machine would have ${entries.length}. Remove some labels.`,
+    );
   const names = new Set<string>();
   for (const [name, value] of entries) {
     if (name === '' || name.length > LONGEST_TAG_NAME || /[<>%&\\?/\p{Cc}]/u.test(name))
-      throw invalidRequest(`Azure takes no tag with the name ${JSON.stringify(name.slice(0, 60))}.`);
+      throw invalidRequest(`Azure does not allow a tag with the name ${JSON.stringify(name.slice(0, 60))}.`);
     if (value.length > LONGEST_TAG_VALUE)
       throw invalidRequest(`The value of the tag ${name} is longer than ${LONGEST_TAG_VALUE} characters.`);
     if (names.has(name.toLowerCase()))
-      throw invalidRequest(`Two tags are called ${name}, which Azure does not tell apart.`);
+      throw invalidRequest(`Two tags are called ${name} in different case, which Azure treats as one. Rename a label.`);
     names.add(name.toLowerCase());
   }
   return tags;

@@ -31,7 +31,7 @@ describe('LocalFolder', () => {
 
   it('holds its own nodes, and those of releases that named no folder', async () => {
     await mine.assertHolds([await mine.reference('a'), 'local:b', 'local:0af7651c-d']);
-    const wanted = `folder of local nodes ${await idOf(theirs)}, and this worker has ${await idOf(mine)}`;
+    const wanted = `with the id ${await idOf(theirs)}, but the folder of this worker has the id ${await idOf(mine)}`;
     const references = [await mine.reference('a'), await theirs.reference('b')];
     await expect(mine.assertHolds(references)).rejects.toMatchObject({
       ...{ code: 'LOCAL.ELSEWHERE', kind: 'transient', retryAfterMs: expect.any(Number) },

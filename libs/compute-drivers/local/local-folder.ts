@@ -4,30 +4,30 @@ import { tryLock } from '../../node-agent/processes';
 import { ComputeDriverError, ElsewhereError } from '../compute-driver';
 import { asDriverError } from './driver-error';
 
-/** Ids of the folder, one a line: its own, and then those of lost folders in whose place an operator has put it. */
+/** Holds the ids of the folder, one per line: its own first, then those of lost folders that an operator replaced with it. */
 export const FOLDER_IDS_FILE = '.folder-ids';
-/** Is locked by the worker that has the folder. */
+/** The worker that holds the folder locks this file. */
 export const FOLDER_LOCK_FILE = '.lock';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** References that earlier releases gave name no folder. */
+/** Does not match references from earlier releases, which name no folder. */
 const REFERENCE = /^local:([0-9a-f-]{36}):/;
 
 /**
- * The folder that holds the nodes of a local driver. It has an id, and each node's reference names it, so that a worker with
- * another folder does not take the node for gone.
+ * The folder that holds the nodes of a local driver. Each node's reference names the id of the folder, so that a worker with
+ * another folder does not assume that the node is gone.
  */
 export class LocalFolder {
   constructor(readonly dir: string) {}
 
-  /** The reference of a node that is in it, or will be. */
+  /** The reference of a node that is in this folder, or will be. */
   async reference(nodeToken: string): Promise<string> {
     const [own] = await this.ids();
     return `local:${own}:${nodeToken}`;
   }
 
   /**
-   * Throws an {@link ElsewhereError} if one of these references names another folder. Reads the ids anew: a volume may be
-   * missing, and an operator may have added one.
+   * Throws an {@link ElsewhereError} if one of these references names another folder. Reads the ids each time, because a volume
+   * may be missing and an operator may have added an id.
    */
   async assertHolds(references: readonly string[]): Promise<void> {
     const named = new Set(references.flatMap((reference) => REFERENCE.exec(reference)?.[1] ?? []));
@@ -36,19 +36,19 @@ export class LocalFolder {
     const other = [...named].find((id) => !ids.includes(id));
     if (other === undefined) return;
     throw new ElsewhereError(
-      `The nodes of the cluster are in the folder of local nodes ${other}, and this worker has ${ids[0]}. Start a worker with that folder (COMPUTE_LOCAL_DIR) or, if it is lost, add its id as a line to ${FOLDER_IDS_FILE} in the folder that takes its place.`,
+      `The nodes of the cluster are in the folder of local nodes with the id ${other}, but the folder of this worker has the id ${ids[0]}. Start a worker with that folder (COMPUTE_LOCAL_DIR) or, if it is lost, add its id as a line to ${FOLDER_IDS_FILE} in the folder that replaces it.`,
     );
   }
 
   /**
-   * Takes the folder for this process until it ends or gives it back; null while another process has it.
-   * @param onLost is called if it is lost before
+   * Takes the folder for this process until it ends or gives the folder back; null while another process holds it.
+   * @param onLost is called if the lock is lost before that
    */
   async tryTake(onLost: () => void): Promise<(() => Promise<void>) | null> {
     const lock = `${this.dir}/${FOLDER_LOCK_FILE}`;
     try {
       await mkdir(this.dir, { recursive: true, mode: 0o700 });
-      // A file that cannot be opened would look like a lock that another process holds.
+      // Otherwise a file that cannot be opened would look like a lock that another process holds.
       await (await open(lock, 'a', 0o600)).close();
       await this.ids();
       return await tryLock(lock, onLost);
@@ -57,7 +57,7 @@ export class LocalFolder {
     }
   }
 
-  /** Its own id, which it gets with the first question, and then those of others that it stands for. */
+  /** The folder's own id, created at the first call, and then those of the folders that it replaces. */
   private async ids(): Promise<[string, ...string[]]> {
     const file = `${this.dir}/${FOLDER_IDS_FILE}`;
     try {
@@ -70,11 +70,11 @@ export class LocalFolder {
     } catch (error) {
       throw asDriverError(error, this.dir);
     }
-    const message = `${file} must hold the id of the folder and below it those of lost folders, one a line. Correct it: without it nodes of other folders could be taken for lost ones.`;
+    const message = `${file} must contain the id of the folder and, below it, the ids of lost folders that it replaces, one per line. Correct it: without the right ids, nodes of other folders could be mistaken for lost ones.`;
     throw new ComputeDriverError('LOCAL.FOLDER_IDS_INVALID', message, { kind: 'denied' });
   }
 
-  /** Under another name first, so that the file is always a whole one; of two that make it, both get the first one's. */
+  /** Writes the file under another name first, so that it is never incomplete; if two processes create it, both use the first one's id. */
   private async makeIds(file: string): Promise<string> {
     await mkdir(this.dir, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomUUID()}`;

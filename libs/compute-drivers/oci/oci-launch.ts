@@ -48,7 +48,7 @@ export function assertLaunchable(spec: NodeSpec): void {
   }
   const tags = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (tags > MAX_TAGS)
-    throw refused(`a machine has at most ${MAX_TAGS} free-form tags, and this one would have ${tags} labels`);
+    throw refused(`it would have ${tags} free-form tags, and Oracle Cloud allows ${MAX_TAGS}; remove some labels`);
 }
 
 /** The same for every try of an attempt. */
@@ -59,7 +59,7 @@ export function launchDetails(
   script: string,
 ): models.LaunchInstanceDetails {
   const userData = Buffer.from(script).toString('base64');
-  if (userData.length > MAX_METADATA) throw refused(`the script to boot by exceeds ${MAX_METADATA} bytes`);
+  if (userData.length > MAX_METADATA) throw refused(`the boot script exceeds ${MAX_METADATA} bytes`);
   const displayName = machineName(spec.labels.nodeToken);
   const freeformTags = machineLabels(spec, MAX_TAGS);
   return {
