@@ -337,7 +337,7 @@ export interface ObservedDaemons {
   state: DaemonsState;
   /** Known as soon as the master listens, which is before `ready`. */
   master_url: string | null;
-  /** Why it failed, in one sentence; of a longer text the control plane keeps beginning and end. */
+  /** Why it failed, in one sentence. The control plane keeps only the beginning and the end of a longer text. */
   error: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Editors on Windows begin files with it; nobody sees it, and no language has it. */
+/** Editors on Windows put it at the beginning of files. It is invisible, and most parsers refuse it. */
 const MARK = '\uFEFF';
 const MARK_BYTES = Buffer.from(MARK);
 
@@ -7,7 +7,7 @@ export function withoutByteOrderMark(text: string): string {
   return text.startsWith(MARK) ? text.slice(MARK.length) : text;
 }
 
-/** The bytes behind a byte order mark of UTF-8 at their beginning; not a copy. */
+/** The bytes without a UTF-8 byte order mark at their beginning; not a copy. */
 export function behindByteOrderMark(bytes: Buffer): Buffer {
   const { length } = MARK_BYTES;
   return bytes.subarray(0, length).equals(MARK_BYTES) ? bytes.subarray(length) : bytes;

@@ -2,18 +2,18 @@ import { parseTrusted } from './parse-json';
 import { isNumber } from './strict-json';
 
 /**
- * JavaScript writes 9007199254740993 as 9007199254740992, and 1.0 as 1. Where a text is only passed on, numbers that it would
- * change are parsed as marked texts (`markNumbers`), and so is what is nested too deep to be looked at (`markOpaque`);
- * {@link exactJson} writes them as they were. The mark is half of a surrogate pair, U+DBFF, so it begins no text that anybody
- * could keep. Whoever parses exactly lets no text of a stranger begin with it.
+ * JavaScript writes 9007199254740993 as 9007199254740992, and 1.0 as 1. In JSON that is only passed on, numbers that it would
+ * change are parsed as marked strings (`markNumbers`), and so are values that are nested too deep to be of interest (`markOpaque`);
+ * {@link exactJson} writes them as they were. The mark is half of a surrogate pair, U+DBFF, so no string that can be stored begins
+ * with it. Code that parses exactly must not let a stranger's string begin with the mark.
  */
 
-/** Begins a marked text in what `JSON.stringify` writes: a quote within a text has a backslash before it, not behind it. */
+/** Begins a marked string in the output of `JSON.stringify`: a quote inside a string has a backslash before it, not after it. */
 const MARK = String.raw`"\udbff`;
-/** A value follows one of these characters, or begins the text. */
+/** A value follows one of these characters, or is at the beginning. */
 const BEFORE = new Set(['', '[', ',', ':']);
 
-/** Like `JSON.stringify`, but writes the marked texts of a value that was parsed exactly as what they were. */
+/** Like `JSON.stringify`, but restores the marked strings of an exactly parsed value to the JSON that they were. */
 export function exactJson(value: unknown): string {
   const text = JSON.stringify(value);
   let written = '';
@@ -36,7 +36,7 @@ function unmarked(literal: string): string | null {
   return literal.startsWith('[') || literal.startsWith('{') ? parseTrusted<string>(`"${literal}"`) : null;
 }
 
-/** Where the text ends that begins behind its quote. */
+/** The index of the closing quote of the string whose content begins at `begin`. */
 function endOfText(json: string, begin: number): number {
   for (let end = json.indexOf('"', begin); ; end = json.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -45,7 +45,7 @@ function endOfText(json: string, begin: number): number {
   }
 }
 
-/** Whether a text stands for another value, of which {@link exactJson} makes the JSON. */
+/** Whether a string stands for another value, whose JSON {@link exactJson} restores. */
 export function isMarked(text: string): boolean {
   return /^\udbff[-0-9[{]/.test(text);
 }

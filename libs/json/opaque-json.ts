@@ -2,14 +2,14 @@ import { isJsonText } from './json-syntax';
 import { parseTrusted } from './parse-json';
 import { markOpaque, type OpaqueBounds } from './strict-json';
 
-/** How large a text may be that is parsed in its upper levels only. */
+/** How large JSON may be of which only the upper levels are parsed. */
 export interface OpaqueTextBounds extends OpaqueBounds {
   bytes: number;
 }
 
 /**
- * Parses the upper levels of a text of a stranger that is mostly passed on, with its numbers exact: no values are made of
- * what is nested deeper. `exactJson` writes it as it was. Undefined for what is no JSON, or exceeds a bound.
+ * Parses only the upper levels of a stranger's JSON that is mostly passed on, and keeps its numbers exact; values nested deeper
+ * are not created. `exactJson` writes the JSON as it was. Undefined if the text is not JSON or exceeds a bound.
  */
 export function readOpaque(json: Uint8Array, { bytes, ...bounds }: OpaqueTextBounds): unknown {
   if (json.length > bytes || !isJsonText(json, bounds.levels)) return undefined;
@@ -17,7 +17,7 @@ export function readOpaque(json: Uint8Array, { bytes, ...bounds }: OpaqueTextBou
   return marked === null ? undefined : parseMarked(marked);
 }
 
-/** Parses what {@link markOpaque} has made of JSON. */
+/** Parses JSON that {@link markOpaque} has marked. */
 export function parseMarked(marked: Uint8Array): unknown {
   return parseTrusted(Buffer.from(marked.buffer, marked.byteOffset, marked.length).toString('utf8'));
 }

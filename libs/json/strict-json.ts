@@ -3,8 +3,8 @@ export interface JsonBounds {
   values: number;
   levels: number;
   /**
-   * Whether halves of surrogate pairs in values become U+FFFD instead of being refused: programs cut texts, and what else
-   * they say must not be lost for that.
+   * Whether halves of surrogate pairs in values are replaced with U+FFFD instead of being refused: programs truncate strings, and
+   * the rest of what they report must not be lost because of that.
    */
   mendsTexts?: boolean;
 }
@@ -18,7 +18,7 @@ export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 /** The structure of a JSON text that is not parsed yet: the bound that it exceeds, or else the number of its keys. */
 export type Structure = { broken: BrokenBound } | { keys: number };
 
-/** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
+/** Where the string that begins with the quote at `begin` ends; the end of the JSON if it is not closed. */
 function endOfText(json: Uint8Array, begin: number): number {
   let from = begin + 1;
   for (;;) {
@@ -106,28 +106,28 @@ export function isNumber(text: string): boolean {
   return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
 }
 
-/** Whether a text is Unicode, or a marked number. */
+/** Whether a string is well-formed Unicode, or a marked number. */
 function isUsable(text: string, numbers: Numbers): boolean {
   return text.isWellFormed() || (numbers === 'exact' && text.startsWith('\udbff') && isNumber(text.slice(1)));
 }
 
-/** Why a value cannot be used, and where: a key that would be lost, or a text that is not Unicode. */
+/** Why a value cannot be used, and where: a key that would be lost, or a string that is not well-formed Unicode. */
 export interface Unusable {
   why: 'key' | 'text';
   of: string;
 }
 
-/** What there is to say of a value: why it cannot be used, else how many keys its objects have. */
+/** The result of checking a value: why it cannot be used, or else how many keys its objects have. */
 export type Contents = { unusable: Unusable } | { keys: number };
 
-/** What became of a JSON text. `fault` says what the parser did not like. */
+/** The result of parsing a JSON text. `fault` is the parser's complaint. */
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
 
 /**
  * Finds what no operation can store: halves of a surrogate pair, which JSON can express and UTF-8 cannot, so a database would
- * change or refuse them, and the key `__proto__`, by which an assignment would exchange a prototype. `constructor` and
- * `prototype` are keys as any other: nothing here merges objects, so only `__proto__` leads to a prototype.
- * @param mendsTexts whether halves in values are replaced instead, in place
+ * change or refuse them, and the key `__proto__`, with which an assignment would replace a prototype. `constructor` and
+ * `prototype` are keys like any other: nothing here merges objects, so only `__proto__` leads to a prototype.
+ * @param mendsTexts whether halves in values are replaced, in place, instead of being reported
  */
 export function contentsOf(root: object, numbers: Numbers = 'rounded', mendsTexts = false): Contents {
   let found = 0;
@@ -153,8 +153,8 @@ export function contentsOf(root: object, numbers: Numbers = 'rounded', mendsText
 }
 
 /**
- * Parses a JSON text in UTF-8 whose outermost value is an object or a list. An object with a key twice is refused: the
- * parser would keep the last, and another one that looked before might have kept the first.
+ * Parses a JSON text in UTF-8 whose outermost value is an object or a list. An object with a duplicate key is refused: this
+ * parser would keep the last value, and another one that read it before might have kept the first.
  */
 export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): ParsedJson {
   const structure = structureOf(bytes, bounds);
@@ -172,16 +172,16 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numb
   }
 }
 
-/** How much of a JSON text is made values. */
+/** How much of a JSON text is parsed into values. */
 export interface OpaqueBounds extends JsonBounds {
-  /** The levels of objects and lists that are parsed, the outermost is the first. What is nested deeper stays a text. */
+  /** How many levels of objects and lists are parsed, counting the outermost. Anything nested deeper stays a string. */
   parsedLevels: number;
 }
 
 /**
- * A JSON text in which marked texts stand for what is nested deeper than the parsed levels, and for the numbers that
- * JavaScript would write otherwise; see `exact-json.ts`. Null if the rest has more values than `bounds.values`.
- * @param json JSON, which {@link isJsonText} has found
+ * Replaces values nested deeper than the parsed levels, and numbers that JavaScript would write differently, with marked
+ * strings; see `exact-json.ts`. Null if the rest has more values than `bounds.values`.
+ * @param json must be valid JSON, as checked by {@link isJsonText}
  */
 export function markOpaque(json: Uint8Array, { values, parsedLevels }: OpaqueBounds): Buffer | null {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
@@ -209,7 +209,7 @@ export function markOpaque(json: Uint8Array, { values, parsedLevels }: OpaqueBou
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
-/** The token that begins at a byte and ends with the `last` one, and the text that a part of it becomes; null if it stays. */
+/** The token from byte `at` to byte `last`, and the text that replaces its bytes from `begin` to `end`; null if they stay. */
 function tokenAt(
   bytes: Buffer,
   at: number,
@@ -226,19 +226,19 @@ function tokenAt(
   }
   let last = at;
   if (isOfNumber(bytes[at] ?? 0)) while (isOfNumber(bytes[last + 1] ?? 0)) last += 1;
-  // Most have a single digit. The `e` of a word is alone, too.
+  // Most numbers have a single digit, and the `e` in `true` and `false` stands alone, too: neither needs a mark.
   const number = last > at ? bytes.toString('latin1', at, last + 1) : '';
   const text = String(Number(number)) === number || number === '' ? null : `"\\udbff${number}"`;
   return { begin: at, end: last + 1, text, last };
 }
 
-/** Whether a stranger's text begins with half of a surrogate pair that would make it a mark. */
+/** Whether a stranger's string begins with the half of a surrogate pair that is the mark. */
 function isForgedMark(bytes: Buffer, at: number): boolean {
   if (bytes[at] !== 0x5c) return false;
   return /^\\u[dD][bB][fF]{2}(?!\\u[dD][c-fC-F])/.test(bytes.toString('latin1', at, at + 12));
 }
 
-/** Where the object or the list that begins at `begin` ends. */
+/** Where the object or list that begins at `begin` ends. */
 function endOfContainer(json: Uint8Array, begin: number): number {
   let level = 0;
   for (let at = begin; at < json.length; at += 1) {

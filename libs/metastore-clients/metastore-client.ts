@@ -59,7 +59,7 @@ export interface ColumnInfo {
 
 /** All that is known of a table: what its columns and its DDL are made from. */
 export interface Table extends TableInfo {
-  /** By which the metastore gives credentials of its files; absent where it gives none. */
+  /** With this id the metastore gives credentials for the table's files; absent if it gives none. */
   id?: string | null;
   comment: string | null;
   /** Without the partition columns, as Hive and Glue keep them; for Unity all columns that are no partition. */
@@ -88,7 +88,7 @@ export interface VendedCredentials {
   provider: 'aws' | 'azure' | 'gcp';
   /** As `openObjectStore` takes them, without a region. */
   keys: Readonly<Record<string, string>>;
-  /** URI of the directory that they are for, null where the metastore does not say. */
+  /** URI of the directory that they open; null if the metastore does not say. */
   url: string | null;
 }
 
@@ -131,7 +131,7 @@ export interface MetastoreClient {
   describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]>;
   /** Null when there is none. */
   readTable(table: TableRef, signal: AbortSignal): Promise<Table | null>;
-  /** Credentials that read the files of a table; null where the metastore gives none. */
+  /** Credentials with which to read the files of a table; null if the metastore gives none. */
   vendCredentials(table: Table, signal: AbortSignal): Promise<VendedCredentials | null>;
   /** Of a schema. */
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]>;

@@ -118,7 +118,7 @@ function uidOf(pid: number): number | null {
   }
 }
 
-/** A process may have closed itself to others, as bridges of runs do: it is its session's then. */
+/** A process may have made itself unreadable, as bridges of runs do; then the leader of its session says which node it is of. */
 function nodeDirOf(pid: number): string | null {
   try {
     return markOf(pid);
@@ -211,7 +211,7 @@ function pidNamespaceOf(pid: number | 'self'): string {
  * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is a kernel
  * lock, held by a process that ends with this one, so kill -9 leaves no stale lock. It is not a socket name, which
  * anything on the machine could take.
- * @param onLost is called if the lock ends without having been given back, since somebody ended the process that holds it
+ * @param onLost is called if the lock is lost before it is given back, because somebody killed the process that holds it
  */
 export async function tryLock(file: string, onLost?: () => void): Promise<(() => Promise<void>) | null> {
   const holder = spawn('flock', ['--nonblock', '--no-fork', file, 'sh', '-c', 'echo held; exec cat'], {

@@ -21,10 +21,10 @@ export function isShallow(value: unknown, levels = MOST_LEVELS): boolean {
   return true;
 }
 
-/** A text may be given in so many lines. */
+/** How many lines a text may be given in, and how large it may be. */
 const LINES = { bytes: 16 * 1024 * 1024, values: 100_000, levels: 1 };
 
-/** A text of nbformat, which may be given in lines; null for anything else. */
+/** A text of nbformat, which may be given as a list of lines; null for anything else. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return isMarked(value) ? textOf(readUntrusted(value.slice(1), LINES)) : value;
   if (!Array.isArray(value) || !value.every((line) => typeof line === 'string')) return null;

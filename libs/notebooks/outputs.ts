@@ -9,7 +9,7 @@ export interface StreamOutput {
 
 export interface DataOutput {
   output_type: 'display_data' | 'execute_result';
-  /** By media type: texts, but JSON values where the type is one of JSON, which may be marked (`exact-json.ts`). */
+  /** By media type: strings, or JSON values if the type is a JSON one; these may be marked (`exact-json.ts`). */
   data: JsonObject;
   metadata: JsonObject;
   /** Only an `execute_result` has one. */

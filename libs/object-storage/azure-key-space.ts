@@ -30,7 +30,7 @@ export interface AzureLocation {
   endpoint: string;
   container: string;
   credential: ClientSecretCredential | StorageSharedKeyCredential | AnonymousCredential;
-  /** A shared access signature, which is a part of each address. */
+  /** A shared access signature, which becomes the query of each URL. */
   sas?: string;
   /** What must not appear in messages. */
   secrets: readonly string[];
@@ -174,7 +174,7 @@ class AzureUpload implements KeyUpload {
   }
 }
 
-/** A container of the account, opened by a signature. */
+/** A container of the account, opened with a shared access signature. */
 export function azureSasLocation(keys: { accountName: string; container: string; sas: string }): AzureLocation {
   const { accountName, container, sas } = keys;
   const signature = new URLSearchParams(sas).get('sig') ?? '';

@@ -204,7 +204,7 @@ class GcsUpload implements KeyUpload {
   }
 }
 
-/** Google's storage, opened by a token that somebody else has signed in for. */
+/** Google's storage, opened with an access token that somebody else obtained. */
 export function gcsTokenLocation({ bucket, token }: { bucket: string; token: string }): GcsLocation {
   const client = new OAuth2Client();
   client.setCredentials({ access_token: token });

@@ -21,8 +21,8 @@ export interface ObjectStoreSpec {
   /** Bucket, or container of the storage account. */
   bucket: string;
   /**
-   * The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`; or those that
-   * hold for a while: with `AWS_SESSION_TOKEN`, or `SAS_TOKEN` or `OAUTH_TOKEN` in the place of a sign-in.
+   * The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`. Temporary
+   * credentials add `AWS_SESSION_TOKEN`, or have `SAS_TOKEN` or `OAUTH_TOKEN` instead.
    */
   credentials: Readonly<Record<string, string>>;
   outbound: OutboundPolicy;
@@ -58,7 +58,8 @@ export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
 
 function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec, timeoutMs: number): KeySpace {
   const key = (name: string) => required(credentials, name);
-  const token = (name: string) => matching(key(name), TOKEN, `${name} is malformed.`);
+  const token = (name: string) =>
+    matching(key(name), TOKEN, `${name} must have at most 16384 characters, all visible ASCII.`);
   const s3Keys = () => ({
     accessKeyId: key('AWS_ACCESS_KEY_ID'),
     secretAccessKey: key('AWS_SECRET_ACCESS_KEY'),
@@ -90,7 +91,7 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
       const accountName = matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.');
       const { AzureKeySpace, azureLocation, azureSasLocation } = azure();
       if ('SAS_TOKEN' in credentials) {
-        const sas = matching(key('SAS_TOKEN').replace(/^\?/, ''), SAS, 'SAS_TOKEN is malformed.');
+        const sas = matching(key('SAS_TOKEN').replace(/^\?/, ''), SAS, 'SAS_TOKEN must be the query of a URL.');
         return new AzureKeySpace(azureSasLocation({ accountName, container: bucket, sas }), outbound.agents);
       }
       const location = azureLocation({

@@ -26,7 +26,7 @@ export interface S3Location {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Temporary keys come with it. */
+  /** Required with temporary keys. */
   sessionToken?: string | undefined;
 }
 

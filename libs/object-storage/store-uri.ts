@@ -20,7 +20,7 @@ export const STORE_SCHEMES: Readonly<Record<StoreProvider, readonly string[]>> =
   azure: ['abfss', 'abfs', 'wasbs', 'wasb'],
 };
 
-/** Whether a URI is one of an object store at all, and not of a file system. */
+/** Whether a URI names a place in any object store, and not in a file system. */
 export function isInStore(uri: string): boolean {
   const [scheme = ''] = uri.split(':', 1);
   return Object.values(STORE_SCHEMES).some((schemes) => schemes.includes(scheme.toLowerCase()));

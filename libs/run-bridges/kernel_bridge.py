@@ -1,8 +1,8 @@
 """Stands between the channel of a notebook's run and its kernel.
 
 Usage: kernel_bridge.py LANGUAGE [JARS], with the files of the channel as descriptors 3 and 4; JARS is the folder of the
-Scala kernel. It starts the kernel as its child and brings messages both ways; the kernel, which has the same user, has
-no way to the channel, since the bridge is closed to other processes.
+Scala kernel. It starts the kernel as its child and passes messages both ways. The kernel runs as the same user but cannot
+reach the channel, since the bridge is closed to other processes.
 Payloads are JSON: see ADR 0034.
 """
 

@@ -16,7 +16,7 @@ LONGEST_TABLE = 1024 * 1024
 
 
 def tables(columns, rows):
-    """The rows, which are texts, as a table of text and one of HTML, and how many of them are in it."""
+    """The rows, whose cells are strings, as a text table and an HTML table, and how many rows these have."""
     texts = []
     size = 0
     for cells in rows:
@@ -38,8 +38,8 @@ def tables(columns, rows):
     return "\n".join(plain), markup, len(texts)
 
 
-def texts_of(frame):
-    """The names of the columns, and behind them the first rows as Spark itself shows them: in the time zone of the session."""
+def shown_rows(frame):
+    """The column names, followed by the first rows as Spark itself shows them: in the time zone of the session."""
     # Only importable once the session has begun.
     from pyspark.rdd import _load_from_socket
     from pyspark.serializers import BatchedSerializer, CPickleSerializer
@@ -94,7 +94,7 @@ class SqlKernel(Kernel):
     def show(self, frame, silent):
         if not frame.columns:
             return
-        columns, *rows = texts_of(frame)
+        columns, *rows = shown_rows(frame)
         if silent:
             return
         plain, markup, count = tables(columns, rows[:MOST_ROWS])
@@ -106,7 +106,7 @@ class SqlKernel(Kernel):
         self.send_response(self.iopub_socket, "display_data", {"data": data, "metadata": {}})
 
     def failed(self, name, value, position, error):
-        where = "" if position == (0, 0) else "Statement %d, which begins in line %d: " % position
+        where = "" if position == (0, 0) else "Statement %d, which begins on line %d: " % position
         reason = where + value.split("\n\nJVM stacktrace")[0].strip()
         content = {"ename": name, "evalue": reason, "traceback": [reason]}
         if name not in ("KeyboardInterrupt", "AnalysisException", "ParseException"):

@@ -41,12 +41,12 @@ class ChannelError(Exception):
 
 
 def close_to_others():
-    """Lets no other process of the user open the descriptors of this one by /proc, trace it or read its memory.
+    """Keeps the user's other processes from opening this one's descriptors through /proc, tracing it or reading its memory.
 
-    Programs that it starts are open again. What runs in this process still has the channel.
+    Programs that it starts are not protected. Code that runs in this process can still use the channel.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "The process could not be closed to others of its user")
+        raise OSError(ctypes.get_errno(), "The process could not be protected from its user's other processes")
 
 
 class Growth:

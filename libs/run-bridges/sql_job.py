@@ -1,13 +1,13 @@
-"""Runs a file of SQL as spark-sql does, divided into statements by Spark's own lexer.
+"""Runs a file of SQL as spark-sql does, but splits it into statements with Spark's own lexer.
 
-Usage: spark-submit sql_job.py FILE [arguments of spark-sql]. What spark-sql does before its first statement is done in its order, with
-its own classes, in the JVM that has started this program; and each statement is given to its command line. See ADR 0056.
+Usage: spark-submit sql_job.py FILE [arguments of spark-sql]. In the JVM that started it, this program does what spark-sql does before its
+first statement, in the same order and with the same classes, and then gives each statement to spark-sql's command line. See ADR 0056.
 """
 
 import os
 import sys
 
-# The copy in Spark's archive would be compiled at each start.
+# Py4J is imported from a folder if possible: the copy in Spark's zip archive would be compiled at each start.
 sys.path.sort(key=lambda entry: entry.endswith(".zip"))
 
 from py4j.java_gateway import GatewayParameters, JavaGateway, get_field, set_field
@@ -18,9 +18,9 @@ from sql_statements import class_of, statements
 CLI = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
 OF_HADOOP = "spark.hadoop."
 
-# Files may name each other by `source`, and so go on for ever.
+# Files can include each other with `source`, and so never end.
 MAX_NESTED = 16
-# Hive's own, and those that Spark has adjusted by then.
+# Properties of Hive that Spark has already adjusted.
 WAREHOUSE = "hive.metastore.warehouse.dir"
 CONNECTION = "javax.jdo.option.ConnectionURL"
 
@@ -39,8 +39,8 @@ class CommandLine:
         return class_of(self.jvm, name)
 
     def begin(self, words):
-        """Begins its session; false if the words are none of spark-sql's."""
-        # As in the main class of an application, this says how much is logged.
+        """Starts its session; false if spark-sql does not accept the arguments."""
+        # This sets the log level to that of the main class of an application.
         self.type("org.apache.spark.internal.Logging$").__getattr__("MODULE$").uninitialize()
         self.type(CLI + "$").__getattr__("MODULE$")
         options = self.type("org.apache.hadoop.hive.cli.OptionsProcessor")()
@@ -65,15 +65,15 @@ class CommandLine:
         shared.setWarehousePathConf(spark, conf, shared.qualifyWarehousePath(conf, warehouse))
         self.type("org.apache.hadoop.hive.ql.session.SessionState").setCurrentSessionState(self.state)
         properties = self.system.getProperties()
-        # A property of Spark wins, and what is none yet becomes one.
+        # A Spark property wins; a setting without one becomes a Spark property.
         settings = [(key, properties.putIfAbsent(OF_HADOOP + key, value) or value) for key, value in dict(overridden).items()]
         self._begin_spark(options.getHiveVariables(), settings)
         return True
 
     def run(self, path, depth=0):
-        """Runs the statements of a file until one fails; the exit code."""
+        """Runs the statements of a file until one fails, and returns the exit code."""
         try:
-            # Bytes that are no text are replaced, as Java does.
+            # Bytes that are not UTF-8 are replaced, as Java does.
             with open(path, encoding="utf-8", errors="replace", newline="") as file:
                 text = file.read()
         except (OSError, ValueError) as error:
@@ -83,9 +83,9 @@ class CommandLine:
             code = self.run_statement(statement, depth)
             if code != 0 and not self.state.getConf().getBoolean("hive.cli.errors.ignore", False):
                 place = "" if depth == 0 else " of %s" % path
-                # By this line the node tells where the run failed.
+                # The agent reads this line to say where the run failed.
                 begin = "line %d pos %d" % (line, position)
-                self.say("Statement %d%s, which begins in %s, failed." % (number, place, begin))
+                self.say("Statement %d%s, which begins at %s, failed." % (number, place, begin))
                 return code
         return code
 
@@ -93,25 +93,25 @@ class CommandLine:
         words = statement.split(None, 1)
         if words[0].lower() != "source":
             return self.cli.processCmd(statement)
-        # By itself it would divide the file in its own way, and pass over what fails there.
+        # spark-sql itself would split the file in its own way, and ignore failures in it.
         if depth >= MAX_NESTED:
-            return self.fail("More than %d files are nested by source." % MAX_NESTED)
+            return self.fail("More than %d files are nested with source. Check whether they include each other." % MAX_NESTED)
         path = "".join(words[1:])
         return self.run(self.type("org.apache.spark.sql.internal.VariableSubstitution")().substitute(path), depth + 1)
 
     def end(self, code):
-        """Ends the JVM, and with it whoever started this program."""
+        """Ends the JVM, which started this program."""
         if self.cli is not None:
             self.state.close()
         self.type(CLI).exit(code)
 
     def fail(self, reason):
-        # As Spark begins what it says of a statement.
+        # Spark begins its messages about a statement with these words.
         self.say("Error in query: %s" % reason)
         return 1
 
     def say(self, line):
-        # The stderr of this process goes to the stdout of the JVM.
+        # This process's own stderr would go to the stdout of the JVM.
         self.system.err.println(line)
 
     def _state(self, spark, hadoop):
@@ -169,7 +169,7 @@ def main(path, *words):
         if line.begin(words):
             code = line.run(path)
     except Py4JJavaError as error:
-        # As Java says it of a main thread.
+        # This is how Java reports an exception of the main thread.
         line.system.err.print('Exception in thread "main" ')
         error.java_exception.printStackTrace()
     line.end(code)
@@ -179,5 +179,5 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except Py4JNetworkError:
-        # The JVM ends; what has ended it has set its exit code, too.
+        # The JVM has ended, and whatever ended it has set its exit code.
         pass

@@ -1,4 +1,4 @@
-"""The statements of a text of SQL, as the lexer of the Spark that runs them divides it. See ADR 0056."""
+"""Splits a text of SQL into statements with the lexer of the Spark that runs them. See ADR 0056."""
 
 from py4j.java_gateway import JavaClass, get_field
 
@@ -9,22 +9,22 @@ ANTLR = "org.antlr.v4.runtime."
 
 
 def class_of(jvm, name):
-    """A class of the JVM by its whole name; Py4J would look for each part of the name, in all jars."""
+    """A class of the JVM by its full name. Py4J's attributes would search all jars for each part of the name."""
     return JavaClass(name, jvm._gateway_client)
 
 
 def statements(jvm, text):
-    """Each statement from its first word, with the line (from 1) and the position in it (from 0) that it begins at."""
+    """Each statement from its first word, with the line (from 1) and the position in the line (from 0) where it begins."""
     text = text[1:] if text.startswith(BYTE_ORDER_MARK) else text
     lexer_class = class_of(jvm, PARSER + "SqlBaseLexer")
     characters = class_of(jvm, ANTLR + "CharStreams").fromString(text)
     lexer = lexer_class(class_of(jvm, PARSER + "UpperCaseCharStream")(characters))
-    # The parser says the same again.
+    # The parser reports the same errors again.
     lexer.removeErrorListeners()
     tokens = class_of(jvm, ANTLR + "CommonTokenStream")(lexer)
     tokens.fill()
     last = tokens.size() - 1
-    # Each look at a token is a call of the JVM, so only these are looked at.
+    # Each look at a token is a call to the JVM, so only semicolons are looked at.
     semicolons = tokens.getTokens(0, last, lexer_class.SEMICOLON) or []
     ends = [(token.getTokenIndex(), token.getStartIndex()) for token in semicolons]
     found = []
@@ -38,13 +38,13 @@ def statements(jvm, text):
         found.append((line, begin - line_begin, text[begin:end].rstrip()))
 
     for index, end in ends + [(last, len(text))]:
-        # Passes over blanks and comments, which the parser does not see either.
+        # Skips whitespace and comments, which the parser does not see either.
         tokens.seek(after)
         after = index + 1
         if tokens.index() < index:
             add(tokens.get(tokens.index()).getStartIndex(), end)
     rest = ends[-1][1] + 1 if ends else 0
     if get_field(lexer, "has_unclosed_bracketed_comment") and (not found or counted < rest):
-        # The parser says what is wrong with it.
+        # An unclosed comment becomes a statement, so that the parser reports it.
         add(rest + len(text[rest:]) - len(text[rest:].lstrip()), len(text))
     return found

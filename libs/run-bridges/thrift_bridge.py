@@ -553,7 +553,7 @@ class Calls:
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         description = json.load(file)
-    # Statements can run code in the JVM, or in processes of Python that it starts.
+    # Statements can run code in the JVM, or in Python processes that it starts.
     close_to_others()
     channel = RunChannel()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

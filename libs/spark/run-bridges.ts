@@ -41,7 +41,7 @@ export function bridgeProgram(name: string, generated: string): GeneratedFile {
 
 /** The path of a program of `run-bridges`, and the files that make it up. */
 export function bridgeFiles(name: string, generated: string): { program: string; files: GeneratedFile[] } {
-  // The sandbox of a run sees nothing of the agent's own folder.
+  // A run cannot read the agent's own folder from its sandbox.
   const folder = `${generated}/bridge`;
   const files = Object.entries(programs()).map(([file, content]) => ({ path: `${folder}/${file}`, content }));
   return { program: `${folder}/${name}`, files };

@@ -498,7 +498,7 @@ describe('classifyEnd', () => {
   });
 
   describe('of a SQL job', () => {
-    const FAILED = 'Statement 3, which begins in line 5 pos 10, failed.\n';
+    const FAILED = 'Statement 3, which begins at line 5 pos 10, failed.\n';
     const sql = (said: string, failed = FAILED) =>
       end('sql', 1, { stdoutTail: '1\n', stderrTail: `${SQL_BEGIN}${said}${failed}` }).message;
 
@@ -541,7 +541,7 @@ describe('classifyEnd', () => {
     });
 
     it('names the statement of a file that another one names', () => {
-      const failed = `Statement 1 of lib/views.sql, which begins in line 2 pos 0, failed.\n${FAILED}`;
+      const failed = `Statement 1 of lib/views.sql, which begins at line 2 pos 0, failed.\n${FAILED}`;
       expect(sql('[TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found.; line 2 pos 4;\n', failed)).toBe(
         'Statement 1 of lib/views.sql: [TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found (line 3 pos 4). Correct the statement.',
       );

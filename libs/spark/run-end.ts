@@ -92,7 +92,7 @@ function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string
   return `The ${isInStdout ? 'stdout' : 'stderr'} log has the traceback.`;
 }
 
-/** A program that serves says why it ends. If Spark ended first, the log may show that it ran out of memory. */
+/** A function or SQL server says why it ends. If Spark ended first, the log may show that it ran out of memory. */
 function servingEnded({ end, output }: Seen): RunEnd | null {
   if (end.kind !== 'function' && end.kind !== 'thrift') return null;
   const said = lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm);
@@ -221,7 +221,7 @@ function sqlError(output: string): string | null {
   return `${text.replace(/\.$/, '')} (${placeOf(failedAt(output), Number(line), Number(position))})`;
 }
 
-/** Where a statement that failed begins, and in which file if not in the job's own text. */
+/** Where a failed statement begins, and in which file, if that is not the job's own text. */
 interface FailedStatement {
   number: string;
   file: string | undefined;
@@ -229,21 +229,21 @@ interface FailedStatement {
   position: number;
 }
 
-/** Reads the line that the program of SQL jobs writes when a statement fails, first for the innermost file; null without one. */
+/** Reads the first line that `sql_job.py` wrote about a failed statement, which is for the innermost file; null if there is none. */
 function failedAt(output: string): FailedStatement | null {
-  const said = /^Statement (\d+)(?: of (.+))?, which begins in line (\d+) pos (\d+), failed\.$/m.exec(output);
+  const said = /^Statement (\d+)(?: of (.+))?, which begins at line (\d+) pos (\d+), failed\.$/m.exec(output);
   if (!said) return null;
   const [, number = '', file, line, position] = said;
   return { number, file, line: Number(line), position: Number(position) };
 }
 
-/** Spark counts from the beginning of the statement, users from that of the text. */
+/** Spark counts lines from the beginning of the statement, but users count from the beginning of the text. */
 function placeOf(begin: FailedStatement | null, line: number, position: number): string {
   if (begin === null) return `line ${line} pos ${position} of the statement`;
   return `line ${begin.line + line - 1} pos ${line === 1 ? begin.position + position : position}`;
 }
 
-/** Which statement of an SQL job failed. Spark repeats only one that it could not parse. */
+/** Which statement of an SQL job failed. It is quoted only if Spark could not parse it, since Spark repeats no others. */
 function failedStatement({ kind, stderrTail }: ProcessEnd): string {
   const failed = kind === 'sql' ? failedAt(stderrTail) : null;
   if (failed === null) return '';

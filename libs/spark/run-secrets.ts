@@ -13,14 +13,17 @@ export function secretProperties(secrets: RunSecrets | undefined): [string, stri
   return [...Object.entries(secrets?.conf ?? {}), ...variables];
 }
 
-/** Spark reads secrets from a file only, and drops blanks at the ends of what it reads there. */
+/** Spark can read secrets only from a file, and drops blanks at the beginning and end of values in it. */
 export function notesAboutBlanks(secrets: RunSecrets | undefined): string[] {
   const changed = (values: Record<string, string> = {}): string[] =>
     Object.keys(values).filter((name) => /^[ \t]|[ \t]$/.test(values[name] ?? ''));
   return [
-    ...changed(secrets?.conf).map((name) => `Spark drops the blanks at the ends of the secret property ${name}.`),
+    ...changed(secrets?.conf).map(
+      (name) => `Spark drops blanks at the beginning and end of the secret property ${name}.`,
+    ),
     ...changed(secrets?.env).map(
-      (name) => `Spark drops the blanks at the ends of the secret variable ${name} for executors; the driver has them.`,
+      (name) =>
+        `For executors, Spark drops blanks at the beginning and end of the secret variable ${name}; the driver gets them.`,
     ),
   ];
 }

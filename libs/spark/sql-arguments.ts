@@ -5,8 +5,8 @@ const WITH_VALUE = ['-d', '--define', '--hivevar', '--hiveconf', '--database'];
 export const SQL_ARGUMENTS = [...FLAGS, ...WITH_VALUE].join(', ');
 
 /**
- * The first argument of a SQL job that spark-sql does not take with a value, or that would name another text (`-f`); null if
- * it takes all.
+ * The first argument of an SQL job that spark-sql does not accept, or that would name another text (`-f`); null if all are
+ * acceptable.
  */
 export function foreignSqlArgument(words: readonly string[]): string | null {
   for (let at = 0; at < words.length; at += 1) {

@@ -582,12 +582,12 @@ describe('secrets of a run', () => {
     expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
   });
 
-  it('are said to change where Spark drops the blanks at their ends', () => {
+  it('come with a note if Spark drops blanks at their beginning or end', () => {
     const changed = { env: { A: ' hush', B: 'a b\n' }, conf: { 'spark.a': 'hush\t', 'spark.b': '' } };
     const { notes } = command({ secrets: changed });
     expect(notes).toEqual([
-      'Spark drops the blanks at the ends of the secret property spark.a.',
-      'Spark drops the blanks at the ends of the secret variable A for executors; the driver has them.',
+      'Spark drops blanks at the beginning and end of the secret property spark.a.',
+      'For executors, Spark drops blanks at the beginning and end of the secret variable A; the driver gets them.',
     ]);
   });
 });

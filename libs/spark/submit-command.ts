@@ -17,7 +17,7 @@ import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
 
 const REDACTION = 'spark.redaction.regex';
-/** The most notes of one kind. The platform's own properties with a name are fewer; those with a prefix are without number. */
+/** The most notes of one kind. The platform owns fewer properties by name, but any number of them by prefix. */
 const MAX_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
@@ -260,7 +260,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
       const path = `${paths.generated}/query.sql`;
       assertSqlArguments(spec.arguments);
       const { program, files } = bridgeFiles('sql_job.py', paths.generated);
-      // A Python of the user's need not have what the program imports.
+      // The user's own Python may lack what the program imports.
       const python = ['--conf', `spark.pyspark.driver.python=${setup.runtime.python}`];
       return {
         ...nothing,
@@ -308,7 +308,7 @@ function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly
   );
 }
 
-/** What the user is told of the properties that are set in vain. */
+/** Notes for the user about properties that are ignored and secrets that Spark changes. */
 function notesAbout(keys: readonly string[], spec: RunSpec): string[] {
   const owned = [...new Set(keys)].filter(ownedBy(spec)).slice(0, MAX_NOTES);
   const ignored = owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key, spec.accelerator?.kind)}.`);

@@ -201,7 +201,7 @@ it("columns of Unity's tables have their places, NOT NULL and the names that Spa
 
 it.each([
   ['need a secret for their files', 's3a://b/t', 'object storage secret'],
-  ['can be asked of clusters where their files are in no store', 'file:/t', '"file:/t", which only nodes of clusters'],
+  ['need a cluster if their files are in no store', 'file:/t', '"file:/t", which only nodes of clusters'],
 ])('columns of Delta and Iceberg %s', async (_, location, said) => {
   const others: Partial<Table>[] = [
     { properties: { 'spark.sql.sources.provider': 'delta' }, location, serdeProperties: {} },

@@ -42,10 +42,10 @@ export function kindOf(table: Table): TableKind {
   return provider === null || provider === 'hive' ? 'hive' : 'spark';
 }
 
-/** Whether only its own files tell the columns of a table. */
+/** Whether the columns of a table are known only from its own files. */
 export function areInFiles(table: Table): boolean {
   const kind = kindOf(table);
-  return (kind === 'delta' || kind === 'iceberg') && !isToldByUnity(table);
+  return (kind === 'delta' || kind === 'iceberg') && !isKnownToUnity(table);
 }
 
 /** Where a table's files are; Spark keeps it among the options of a data source. */
@@ -63,7 +63,7 @@ function providerOf(table: Table): string | null {
 async function deltaColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
   if (!areInFiles(table)) return tellsItself(table, 'delta');
   const location = locationOf(table);
-  if (location === null) throw new TableSchemaError('missing', 'The metastore does not tell where the table is.');
+  if (location === null) throw new TableSchemaError('missing', 'The metastore does not say where the table is.');
   const delta = await readDeltaTable(location, needed(files, location), signal);
   return answer({
     kind: 'delta',
@@ -94,16 +94,16 @@ async function icebergColumns(table: Table, files: TableFiles | null, signal: Ab
 function needed(files: TableFiles | null, location: string): TableFiles {
   if (files) return files;
   const remedy = isInStore(location)
-    ? "for which the catalog's object storage secret is needed."
-    : `at ${excerpt(location)}, which only nodes of clusters may reach. Ask for them by SQL on a cluster: DESCRIBE TABLE.`;
-  throw new TableSchemaError('missing', `The columns of this table are in its own files, ${remedy}`);
+    ? 'in an object store. Attach an object storage secret to the catalog.'
+    : `at ${excerpt(location)}, which only nodes of clusters can reach. Run DESCRIBE TABLE on a cluster instead.`;
+  throw new TableSchemaError('missing', `The columns of this table are only in its own files, ${remedy}`);
 }
 
 /**
- * Unity keeps the columns of most tables; Hive and Glue, which have no catalogs, keep none of these. What it keeps counts, though
- * the open server does not learn of a later change: it is what all clients of Unity see, and needs no files.
+ * Unity stores the columns of most tables; Hive and Glue, whose tables name no catalog, store none of these. Unity's columns are
+ * used even though its open-source server does not learn of later changes: all clients of Unity see them, and no files are needed.
  */
-function isToldByUnity({ catalog, columns, partitionColumns }: Table): boolean {
+function isKnownToUnity({ catalog, columns, partitionColumns }: Table): boolean {
   return catalog !== null && columns.length + partitionColumns.length > 0;
 }
 

@@ -96,12 +96,12 @@ const UNITY_NAMES: Readonly<Record<string, string>> = {
   TINYINT: 'BYTE',
   SMALLINT: 'SHORT',
   BIGINT: 'LONG',
-  // Unity tells its length by the text of the type alone.
+  // Unity gives its length only in the text of the type.
   VARCHAR: 'STRING',
   VOID: 'NULL',
 };
 
-/** The same as Unity Catalog names types: `LONG`, `SHORT`, `STRING`. */
+/** The name that Unity Catalog has for the type: `LONG`, `SHORT`, `STRING`. */
 export function unityTypeName(type: DataType): string {
   const name = typeName(type);
   return UNITY_NAMES[name] ?? name;

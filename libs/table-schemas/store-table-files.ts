@@ -4,7 +4,7 @@ import { parseStoreUri, STORE_SCHEMES } from '../object-storage/store-uri';
 import type { TableFile, TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** Which bucket or container is opened. */
+/** The bucket or container that is open. */
 export interface StoreLocation {
   provider: StoreProvider;
   bucket: string;
@@ -68,7 +68,7 @@ export class StoreTableFiles implements TableFiles {
     const opened = `${STORE_SCHEMES[provider][0]}://${this.authority()}`;
     throw new TableSchemaError(
       'outside',
-      `The files are at ${excerpt(uri)}; the credentials of the table open ${opened}.`,
+      `The files are at ${excerpt(uri)}, but the table's credentials are for ${opened}.`,
     );
   }
 

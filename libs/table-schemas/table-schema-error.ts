@@ -1,9 +1,9 @@
 /**
  * - `malformed`: what the table keeps of itself cannot be read
  * - `missing`: a part of it is not there
- * - `too-large`: there is more than is read
- * - `unsupported`: a kind or feature that is not known here, or that SQL cannot say
- * - `outside`: the files lie where the credentials do not lead
+ * - `too-large`: there is more than may be read
+ * - `unsupported`: a kind or feature that is not known here, or that SQL cannot express
+ * - `outside`: the credentials do not open the place of the files
  */
 export type TableSchemaFault = 'malformed' | 'missing' | 'too-large' | 'unsupported' | 'outside';
 

@@ -180,7 +180,7 @@ describe('an SQL notebook', () => {
     expect(table?.Celloutput).toContain('<td>2</td><td>4</td>');
     client.execute('two', 'select 1;\nselect nothing');
     expect((await client.replied('two')).content).toMatchObject({ status: 'error' });
-    expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins in line 2');
+    expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins on line 2');
     // As Spark shows them, in the time zone of the session; and a mark that editors of Windows begin a text with.
     client.execute(
       'two:shown',

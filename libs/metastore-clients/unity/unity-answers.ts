@@ -70,7 +70,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
   };
 }
 
-/** Null for those of a store that is not known here, and where there are none, as of a local directory. */
+/** Null if there are no credentials, as for a local directory, or if they are for an unknown kind of store. */
 export function readCredentials(answer: AnswerFields): VendedCredentials | null {
   const url = answer.text('url');
   const [aws, azure, google] = ['aws_temp_credentials', 'azure_user_delegation_sas', 'gcp_oauth_token'].map((field) =>

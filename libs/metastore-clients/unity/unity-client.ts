@@ -175,7 +175,7 @@ export class UnityClient implements MetastoreClient {
     return new URL(`${this.apiUrl.href}/${path}`);
   }
 
-  /** @param body of a POST, which changes nothing; a GET without */
+  /** @param body of a POST that changes nothing; without it, the request is a GET */
   private async ask(url: URL, bounds: CallBounds, body?: string): Promise<AnswerFields> {
     let answer = await this.send(url, bounds, body);
     const pauseMs = BUSY.has(answer.status) ? pauseOf(answer) : null;

@@ -6,7 +6,7 @@ import { withRequestDeadline } from '../request-deadline';
 
 export interface UnityRequest {
   url: URL;
-  /** JSON of a POST that may be repeated; a GET without. */
+  /** JSON of a POST that may be repeated; without it, the request is a GET. */
   body: string | undefined;
   token: string;
   agents: OutboundAgents;
@@ -22,8 +22,8 @@ export interface UnityAnswer {
 }
 
 /**
- * One request and its whole answer; follows no redirect, since the token is the server's alone. One deadline covers
- * everything: a server that sends a byte now and then cannot hold up the caller. Throws `MetastoreError`.
+ * Sends one request and reads its whole answer. It follows no redirect, since the token is only for this server. One deadline
+ * covers everything: a server that sends a byte now and then cannot hold up the caller. Throws `MetastoreError`.
  */
 export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
   return withRequestDeadline(call.url.host, call.timeoutMs, call.signal, (signal) => exchange(call, signal, true));
