@@ -19,7 +19,7 @@ COPY src src
 COPY libs libs
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
-# Types, sources in TypeScript and source maps of packages are a third of the image, and nothing reads them.
+# TypeScript sources, types and source maps of packages make up a third of the image, and nothing reads them.
 RUN npm run build && npm prune --omit=dev --ignore-scripts \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 

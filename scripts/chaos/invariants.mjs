@@ -96,8 +96,8 @@ export class Invariants {
   async atEnd() {
     const processes = await this.platform.nodeProcesses();
     this.#note('no process of a node is left', processes);
-    // The lock and the ids of the folder belong to no node, and what a worker left that was killed while it started, the next
-    // one removes.
+    // The lock and the ids of the folder belong to no node, and the next worker removes the leftovers of one that was killed
+    // while it started.
     const isOfNode = (/** @type {string} */ name) =>
       !['.lock', '.folder-ids'].includes(name) && !name.startsWith('.confinement-');
     const files = readdirSync(this.platform.nodesDir).filter(isOfNode);

@@ -72,10 +72,10 @@ export class AgentsService {
     };
   }
 
-  /** Notes why the machine of a node will have no agent. */
+  /** Records why the machine of a node will have no agent. */
   async bootFailed(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
     await this.transactions.run((tx) =>
-      this.nodes.bootFailed(tx, node, error || 'The machine failed and does not say why.'),
+      this.nodes.bootFailed(tx, node, error || 'The machine failed to boot and did not say why.'),
     );
     return {};
   }
@@ -165,7 +165,7 @@ export class AgentsService {
     return this.channels.requestsForNode(runId, query, gone);
   }
 
-  /** @param read the records, which are read only once they are known to be wanted */
+  /** @param read reads the records; called only once the run is known to belong to the node */
   async frames(node: ClusterNode, runId: number, read: () => Promise<Buffer>): Promise<FramesResponse> {
     const { run_id, tenant_id, job_conf_snapshot } = await this.runs.onNode(node, runId);
     return this.channels.framesFromNode({ run_id, tenant_id, job_type: job_conf_snapshot.job_type }, await read());

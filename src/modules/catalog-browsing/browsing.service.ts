@@ -215,12 +215,12 @@ export class BrowsingService {
   }
 }
 
-/** Throws a 400 for a search that does not say in which catalog of Unity. */
+/** Throws a 400 for a search that does not name the catalog of Unity. */
 function assertCatalogNamed(open: OpenCatalog, { catalog_name: name }: { catalog_name?: string }): void {
   if (!open.unityCatalogs || name !== undefined) return;
   throw invalid(
     'METASTORE.CATALOG_NEEDED',
-    `"${open.access.catalogName}" is of Unity: a search needs catalog_name, one of ${open.unityCatalogs.join(', ')}.`,
+    `The search needs a catalog_name, because "${open.access.catalogName}" is a Unity metastore. Name one of ${open.unityCatalogs.join(', ')}.`,
   );
 }
 

@@ -23,7 +23,7 @@ export interface OpenCatalog {
   /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
   unityCatalogs: readonly string[] | null;
   kind: MetastoreTarget['kind'];
-  /** Where the buckets of the tables are. */
+  /** The servers that have the buckets of the tables. */
   s3(): Promise<S3Servers>;
   /** The secret that opens the stores of the tables, null where none is attached. */
   storageSecret(): Promise<RevealedSecret | null>;

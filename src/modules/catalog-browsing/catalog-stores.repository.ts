@@ -3,10 +3,10 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 
-/** The most clusters that are looked at for one catalog; the newest ones count. */
+/** The most clusters that are read for one catalog; the newest ones count. */
 const MAX_CLUSTERS = 100;
 
-/** A cluster that says in its Spark properties where buckets are. */
+/** A cluster whose Spark properties say where buckets are. */
 export interface ClusterWithStores {
   name: string;
   conf: string[];

@@ -15,28 +15,28 @@ import { CatalogStoresRepository, type ClusterWithStores } from './catalog-store
 
 const OF_SPARK = /^spark\.hadoop\.(fs\.s3a\..+)$/;
 
-/** Finds the S3 servers that have the tables of catalogs. */
+/** Finds the S3 servers that hold the tables of catalogs. */
 @Injectable()
 export class CatalogStores {
   constructor(private readonly repository: CatalogStoresRepository) {}
 
   /**
-   * Those that the catalog itself names; a Unity catalog has no place for that, so it is what its clusters tell their jobs. Their
-   * stores are sent signatures and never a secret key, so that no secret has to be attached anew when a cluster changes.
+   * The servers that the catalog itself names. A Unity catalog cannot name any, so its clusters decide, by the properties that
+   * they give their jobs. Stores receive signatures and never a secret key, so secrets stay attached when a cluster changes.
    */
   async of(tx: Tx, scope: TenantScope, catalogId: number, { s3, target, name }: CatalogPlace): Promise<S3Servers> {
     if (target.kind !== 'unity') return { of: (bucket) => s3ServerOf(s3, bucket) ?? AMAZON };
-    const clusters = (await this.repository.clusters(tx, scope, catalogId)).map(toldBy);
+    const clusters = (await this.repository.clusters(tx, scope, catalogId)).map(propertiesOf);
     return { of: (bucket) => agreed(name, bucket, clusters) };
   }
 }
 
-interface Told {
+interface ClusterProperties {
   cluster: string;
   properties: HadoopProperties;
 }
 
-function toldBy({ name, conf }: ClusterWithStores): Told {
+function propertiesOf({ name, conf }: ClusterWithStores): ClusterProperties {
   const entries = conf.flatMap((entry): [string, string][] => {
     const { key = '', value = '' } = parseConfEntry(entry) ?? {};
     const property = OF_SPARK.exec(key)?.[1];
@@ -45,16 +45,16 @@ function toldBy({ name, conf }: ClusterWithStores): Told {
   return { cluster: name, properties: new Map(entries) };
 }
 
-function agreed(catalog: string, bucket: string, told: readonly Told[]): S3Server {
-  const said = told.flatMap(({ cluster, properties }) => {
+function agreed(catalog: string, bucket: string, clusters: readonly ClusterProperties[]): S3Server {
+  const named = clusters.flatMap(({ cluster, properties }) => {
     const server = s3ServerOf(properties, bucket);
     return server === null ? [] : [{ cluster, server }];
   });
-  const [first] = said;
-  const other = said.find(({ server }) => server.endpoint !== first?.server.endpoint);
+  const [first] = named;
+  const other = named.find(({ server }) => server.endpoint !== first?.server.endpoint);
   if (!first || !other) return first?.server ?? AMAZON;
   throw conflict(
     'METASTORE_CATALOG.AMBIGUOUS_S3_ENDPOINT',
-    `The clusters "${first.cluster}" and "${other.cluster}" with the catalog "${catalog}" name different S3 endpoints for the bucket "${bucket}". Let them name the same one in fs.s3a.bucket.${bucket}.endpoint.`,
+    `The clusters "${first.cluster}" and "${other.cluster}" with the catalog "${catalog}" name different S3 endpoints for the bucket "${bucket}". Set spark.hadoop.fs.s3a.bucket.${bucket}.endpoint to the same endpoint in both.`,
   );
 }

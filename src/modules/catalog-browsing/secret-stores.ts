@@ -12,15 +12,15 @@ import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
 
 const TIMEOUTS = { callMs: 10_000, idleMs: 10_000 };
 
-/** Amazon says where a bucket is when it is asked in another region. */
+/** If it is the wrong region for a bucket, Amazon answers with the right one. */
 const AWS_DEFAULT_REGION = 'us-east-1';
 
 const PROVIDERS: Record<VendedCredentials['provider'], string> = { aws: 'Amazon', azure: 'Azure', gcp: 'Google' };
 
-/** Where a URI leads, and by whose API. */
+/** Where a URI leads, and whose API opens it. */
 export interface StorePlace extends StoreUri {
   provider: StoreProvider;
-  /** What its bucket needs besides credentials, by their keys. */
+  /** What else opens its bucket besides credentials, by key: an endpoint, a region or an account. */
   server: Readonly<Record<string, string>>;
 }
 
@@ -68,7 +68,7 @@ export function placeOf(type: SecretTypeName, uri: string, s3: S3Servers): Store
   return place;
 }
 
-/** The place that a URI names in the stores of a provider; null for one that is elsewhere. */
+/** The place that a URI names in the stores of a provider; null if it is elsewhere. */
 function placeIn(provider: VendedCredentials['provider'], uri: string, s3: S3Servers): StorePlace | null {
   const place = parseStoreUri(uri, provider);
   if (!place) return null;
@@ -93,8 +93,8 @@ export function openStore(
 }
 
 /**
- * The files of a table, opened with what its metastore gave for them. Calls nothing. Throws a `TableSchemaError` for credentials of
- * another place than the table's, and like {@link openStore}.
+ * Opens the files of a table with the credentials that its metastore gave for them. Calls nothing. Throws a `TableSchemaError` if
+ * the credentials are for another place than the table's, and otherwise like {@link openStore}.
  */
 export function openVended(
   { provider, keys, url }: VendedCredentials,
@@ -104,8 +104,8 @@ export function openVended(
 ): StoreTableFiles {
   const place = placeIn(provider, location, s3);
   if (!place || (url !== null && !isWithin(place, parseStoreUri(url, provider)))) {
-    const opened = url === null ? `those of ${PROVIDERS[provider]}` : `${excerpt(url)}`;
-    const message = `The files are at ${excerpt(location)}, and the metastore gives credentials of ${opened}.`;
+    const opened = url === null ? PROVIDERS[provider] : excerpt(url);
+    const message = `The files are at ${excerpt(location)}, but the metastore gave credentials for ${opened}. Its administrator must correct that.`;
     throw new TableSchemaError('outside', message);
   }
   const credentials = { ...(provider === 'aws' ? { AWS_DEFAULT_REGION } : {}), ...keys, ...place.server };

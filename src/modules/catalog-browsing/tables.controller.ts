@@ -28,7 +28,7 @@ export class TablesController {
     id: 'browseColumns',
     summary: 'List the columns of a table',
     description:
-      'Where the metastore keeps none of a Delta or Iceberg table, they are read from its files: with credentials that Unity gives, or else with the nearest object storage secret.',
+      'If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity gives or else with the nearest object storage secret.',
     tag,
     access,
     answer: Answers.list(BrowseColumn),

@@ -97,8 +97,8 @@ export class TablesService {
   }
 
   /**
-   * The files of a table that keeps its schema there: opened with credentials that the metastore gives for them, or else with the
-   * storage secret that counts; null where there is neither.
+   * The files of a table whose schema is only there, opened with credentials that the metastore gives for them, or else with the
+   * nearest storage secret; null if there is neither.
    */
   private async filesOf(open: OpenCatalog, table: Table): Promise<TableFiles | null> {
     const location = areInFiles(table) ? locationOf(table) : null;
@@ -115,12 +115,12 @@ export class TablesService {
       return new StoreTableFiles(openStore(secret, place, this.outbound), place);
     }
     if (vended === null) return null;
-    const message = `The columns of this table are in its own files. The metastore gives no credentials for these (${vended.message}), and the catalog has no object storage secret.`;
+    const message = `The columns of this table are only in its own files. The metastore gives no credentials for them (${vended.message}), and the catalog has no object storage secret. Attach one.`;
     throw new TableSchemaError('missing', message);
   }
 }
 
-/** Answers of a metastore that will not open files, or does not know how; others are its own trouble. */
+/** Faults that mean that the metastore refuses to give credentials, or does not support it; others are failures of its own. */
 const REFUSALS: ReadonlySet<MetastoreFault> = new Set(['denied', 'missing', 'unsupported', 'failed']);
 
 function asRefusal(error: unknown): MetastoreError {

@@ -8,13 +8,13 @@ import { pause } from '../../platform/process/pause';
 import { LocalHostsRepository } from './local-hosts.repository';
 
 /** How often a worker without its folder tries to take it, milliseconds. */
-const TRY_MS = 500;
+const RETRY_MS = 500;
 
-const DISABLED = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
+const DISABLED = 'This worker has no local nodes: COMPUTE_LOCAL_ENABLED is not set.';
 const NOT_YET = 'This worker has not taken its folder of local nodes yet.';
 
 /**
- * Takes the folder of local nodes for this worker, for its whole life: of several that are given one folder, one at a time has
+ * Takes the folder of local nodes for this worker's whole life. If several workers are given the same folder, one at a time has
  * local nodes, and another takes over when it ends.
  */
 @Injectable()
@@ -38,7 +38,7 @@ export class LocalFolderService {
     this.problem = local ? NOT_YET : DISABLED;
   }
 
-  /** Resolves after the first try; others follow until the folder is taken, and after it was lost. */
+  /** Resolves after the first attempt; others follow until the folder is taken, and again if it is lost. */
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
@@ -46,14 +46,14 @@ export class LocalFolderService {
     this.running = this.repeat(folder);
   }
 
-  /** Gives the folder back, to be called when nothing works in it any more. */
+  /** Gives the folder back. Must be called only when nothing uses it any more. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
     await this.giveBack?.();
   }
 
-  /** What keeps this worker from local nodes though it is to have them; null if nothing does. */
+  /** What keeps this worker from the local nodes that it is configured to have; null if nothing does. */
   get lack(): string | null {
     return this.folder && this.problem;
   }
@@ -64,7 +64,7 @@ export class LocalFolderService {
   }
 
   private async repeat(folder: LocalFolder): Promise<void> {
-    while (await pause(TRY_MS, this.stopping.signal)) if (this.giveBack === null) await this.tryToTake(folder);
+    while (await pause(RETRY_MS, this.stopping.signal)) if (this.giveBack === null) await this.tryToTake(folder);
   }
 
   private async tryToTake(folder: LocalFolder): Promise<void> {
@@ -72,7 +72,7 @@ export class LocalFolderService {
     try {
       this.giveBack = await folder.tryTake(() => this.lose(dir));
       this.isWithAnother = this.giveBack === null;
-      if (this.isWithAnother) return this.goWithout(dir, `Another worker has the folder of local nodes ${dir}.`);
+      if (this.isWithAnother) return this.goWithout(dir, `Another worker holds the folder of local nodes ${dir}.`);
       this.problem = null;
       this.logger.info({ dir }, 'This worker holds its folder of local nodes');
     } catch (error) {
@@ -86,7 +86,7 @@ export class LocalFolderService {
     this.goWithout(dir, `The lock of the folder of local nodes ${dir} was lost.`);
   }
 
-  /** Says so once for each reason. */
+  /** Logs each reason once. */
   private goWithout(dir: string, reason: string): void {
     if (reason !== this.problem)
       this.logger.warn({ dir, reason }, 'This worker has no local nodes: it cannot take its folder, and keeps trying');

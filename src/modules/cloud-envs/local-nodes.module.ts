@@ -5,7 +5,7 @@ import { LocalConfinementService } from './local-confinement.service';
 import { LocalFolderService } from './local-folder.service';
 import { LocalHostsRepository } from './local-hosts.repository';
 
-/** Only for workers: what the machine offers, and whether this worker has local nodes. */
+/** Only for workers: how well the machine can confine jobs, and whether this worker has local nodes. */
 @Module({
   providers: [
     {

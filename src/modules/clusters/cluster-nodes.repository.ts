@@ -47,7 +47,7 @@ export type DesiredNodeRow = ClusterNode &
 /** One of the machines that a node has had. */
 export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
 
-/** The same with the reference that the machine will have; null where only the provider's answer tells. */
+/** An attempt with the reference that its machine will have; null if only the provider's answer reveals it. */
 type AskedAttempt = NodeAttempt & { reference: string | null };
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
@@ -72,7 +72,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Of the cluster's machines, where they are on record. */
+  /** The recorded references of the cluster's machines. */
   async references(clusterId: number): Promise<string[]> {
     const found = await rows<{ provider_ref: string }>(
       this.dataSource.manager,
@@ -306,8 +306,8 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Notes that the machines of these attempts are about to be asked for, with the references that they will have as far as
-   * these are known before; answers the ids of the nodes whose may be.
+   * Records that the machines of these attempts are about to be requested, with their references if these are known beforehand.
+   * Returns the ids of the nodes whose machines may be requested.
    */
   async noteAsked(attempts: readonly AskedAttempt[]): Promise<Set<number>> {
     if (attempts.length === 0) return new Set();

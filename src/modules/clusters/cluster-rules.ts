@@ -30,7 +30,7 @@ import { checkSecretNames, secretNames } from './secret-names.contract';
 import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf.contract';
 
 const MAX_TOTAL_LABELS = 50;
-/** By provider, how many labels one of its machines can have, if these are fewer. */
+/** By provider, how many labels a machine can have, if that is less than {@link MAX_TOTAL_LABELS}. */
 const MACHINE_LABELS: Readonly<Record<number, number>> = { [CLOUD_PROVIDER_ID.OCI]: 10 };
 
 /** What must fit together in a cluster, after a create or update request is applied. */
@@ -162,7 +162,7 @@ function checkInstances(draft: ClusterDraft): void {
   }
 }
 
-/** Azure's tags have one spelling each: two that differ by case alone are one, and the machine could not be made. */
+/** Azure ignores the case of tags: two that differ only by case are the same, and the machine could not be made. */
 function checkAlike(keys: Iterable<string>): void {
   const seen = new Map<string, string>();
   for (const key of keys) {

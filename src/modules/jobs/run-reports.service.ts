@@ -202,7 +202,7 @@ export class RunReportsService {
     });
   }
 
-  /** The run. 404 if it does not belong to the node. */
+  /** The run; throws a 404 if it does not belong to the node. */
   async onNode(node: ClusterNode, runId: number): Promise<Run> {
     const run = await this.runs.byId(runId);
     if (run?.node_id !== node.node_id)
@@ -220,7 +220,7 @@ function asDriven(run: AssignedRun): AssignedRun {
   return isDriven ? { ...run, created_by_user_id: null } : run;
 }
 
-/** A run that nobody has stopped was not stopped, whatever its node says: it has ended all the same. */
+/** A run that nobody asked to stop cannot become STOPPED or KILLED, whatever its node says; it ends as TERMINATED instead. */
 function endOf({ status }: Run, { outcome }: RunReport): RunEnd['to'] {
   const to = STATUS_OF_OUTCOME[outcome ?? 'terminated'];
   return runMayBecome(status, to) ? to : 'TERMINATED';

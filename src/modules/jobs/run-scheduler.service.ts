@@ -19,12 +19,12 @@ export interface RunEnd {
   exitCode: number | null;
 }
 
-/** Why a run ends in place of beginning, and what to do about it. */
+/** Why a run ends instead of beginning, and what to do about it. */
 const BARRED: Readonly<Record<Barrier, string>> = {
   SUBMITTER_DISABLED:
-    'The account of the submitter was disabled before the job started. Submit the job again as somebody else.',
+    'The account of the submitter was disabled before the job started. Submit the job again as another user.',
   SUBMITTER_NOT_ALLOWED:
-    'The submitter lost the right to run jobs in the workspace before the job started. Submit the job again as somebody who has a role in the tenant and RUN on the workspace.',
+    'The submitter lost the right to run jobs in the workspace before the job started. Submit the job again as a user who has a role in the tenant and RUN on the workspace.',
 };
 
 /** Runs that one transaction gives a node or an end: others wait for the cluster meanwhile. */
@@ -177,8 +177,8 @@ export class RunScheduler {
   }
 
   /**
-   * The waiting runs without those of users who could no longer submit them, which would begin with the user's secrets: these
-   * end. What waits behind them is looked at after the commit.
+   * Ends waiting runs whose submitters could no longer submit them, since such a run would begin with the user's secrets, and returns
+   * the others. Runs that wait behind the ended ones are looked at after the commit.
    */
   private async beginnable(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
     const barred = waiting.filter((run) => run.barred !== null);

@@ -100,7 +100,7 @@ const SUBMITTER_MAY_RUN = mayRun({
   workspace: 'runs.workspace_id',
 });
 
-/** A run that waits for a slot, and why it must not begin: what became of its submitter meanwhile. */
+/** A run that waits for a slot, and why its submitter no longer allows it to begin; null if nothing does. */
 export type WaitingRun = Run & { barred: Barrier | null };
 export type Barrier = 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED';
 

@@ -11,11 +11,11 @@ export interface CatalogPlace {
   /** Changes whenever the catalog does. */
   version: string;
   target: MetastoreTarget;
-  /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
+  /** Catalogs of a Unity metastore that were chosen to be visible, the default one first; null for a metastore without catalogs. */
   unityCatalogs: readonly string[] | null;
-  /** Which S3 servers the catalog itself names. */
+  /** The properties with which the catalog itself names S3 servers. */
   s3: HadoopProperties;
-  /** URI of the directory that tables are made in; null where the catalog does not say. */
+  /** URI of the directory in which tables are created; null if the catalog does not say. */
   storagePath: string | null;
 }
 

@@ -19,7 +19,7 @@ export interface KernelMessages {
 export class KernelFeed {
   private readonly reads = new Map<number, Promise<KernelMessages>>();
 
-  /** @param parse says what a frame is; null for what is none */
+  /** @param parse reads a frame; null if it is not one of a kernel */
   constructor(
     private readonly read: (after: number) => Promise<FramesBehind>,
     private readonly parse: (payload: Buffer) => Promise<KernelFrame | null>,

@@ -18,14 +18,14 @@ const LONGEST_REPLY = 64 * 1024;
 /** More kernels than an instance can have had; what says otherwise would stop all that follow. */
 const MOST_GENERATIONS = 1_000_000;
 
-/** Code is one text; what else a client asks has a handful of values. */
+/** Code is one string, and other requests of clients have a handful of values. */
 const REQUEST_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 10_000, levels: MOST_LEVELS };
 
-/** The levels of a frame above the content of its message. */
+/** How many levels of a frame are above the content of its message. */
 const LEVELS_ABOVE = 2;
 /**
- * Of the content of a message, its members and what these have by name, such as data by media type, are looked at; what is
- * within data, however much, is only passed on.
+ * Only two levels of the content of a message are parsed: its members, and their members, such as data by media type. What is
+ * inside the data, however much, is only passed on.
  */
 export const FRAME_JSON: OpaqueTextBounds = {
   bytes: LONGEST_PAYLOAD,
@@ -123,9 +123,9 @@ export type KernelFrame =
   | { op: 'message'; generation: number; message: Json; type: string; parentId: string | null };
 
 /**
- * What a frame says, whose message is written by `exactJson`; null for what no bridge writes, since a job can write whatever
- * it likes.
- * @param parsed read within {@link FRAME_JSON}
+ * Reads a frame. Its message must be written with `exactJson`. Null for a frame that no bridge writes, since a job can write
+ * whatever it likes.
+ * @param parsed a value that was parsed within {@link FRAME_JSON}
  */
 export function kernelFrame(parsed: unknown): KernelFrame | null {
   const frame = objectOf(parsed);

@@ -52,12 +52,12 @@ const PIECE_CHARACTERS = PIECE_BYTES - 4096;
 const READ_BYTES = 4 * MIB;
 
 /**
- * An output, its data by media type and what errors say are looked at. Kept outputs are JSON: whoever said them, they were
- * read before.
+ * Two levels of an output are parsed, such as its data by media type or the fields of an error. Stored outputs are known to be
+ * JSON, since they were checked before they were stored.
  */
 const KEPT_JSON = { values: 500_000, levels: MOST_LEVELS, parsedLevels: 2 };
 
-/** Stands where outputs of a cell are left out. */
+/** Takes the place of outputs of a cell that are left out. */
 const LEFT_OUT: StreamOutput = {
   output_type: 'stream',
   name: 'stderr',

@@ -19,14 +19,14 @@ export abstract class FrameConsumer<Frame = NumberedPayload> {
   abstract readonly jobType: InteractiveJobType;
 
   /**
-   * Reads frames, one for each, before the transaction begins: this may have to wait, and nobody waits with a connection in
-   * hand. A payload may be any bytes, since the job can write whatever it likes.
+   * Parses payloads, one frame for each, before the transaction begins: this may have to wait, and must not do so while it
+   * holds a connection. A payload may be any bytes, since the job can write whatever it likes.
    */
   abstract read(tenantId: string, frames: readonly NumberedPayload[]): Promise<Frame[]>;
 
   /**
-   * Takes in frames in the transaction that stores them: each once, in order. One that says nothing sensible must be left
-   * out, since a failure would hold up all that follow.
+   * Takes in frames in the transaction that stores them, each once and in order. A frame that makes no sense must be skipped,
+   * since a failure would hold up all frames after it.
    */
   abstract consume(tx: Tx, run: FramedRun, frames: readonly Frame[]): Promise<void>;
 }

@@ -40,7 +40,7 @@ export interface FramesBehind {
   last: number;
 }
 
-/** The run that frames are said to be from, before it is locked. */
+/** The run that frames come from, as read before it is locked. */
 export interface RunOfNode extends Pick<FramedRun, 'run_id' | 'tenant_id'> {
   job_type: string;
 }

@@ -44,8 +44,9 @@ const STRONGEST_PERMISSION = (workspace: string, user: string) => `
   ORDER BY p.permission_id DESC LIMIT 1`;
 
 /**
- * SQL of whether a user may run things in a workspace by what the user holds now, as the guard decides it for a request.
- * @param of SQL expressions of the ids
+ * SQL condition that a user, with the roles and permissions held now, may run things in a workspace. The guard applies the same
+ * rule to requests.
+ * @param of SQL expressions for the ids
  */
 export function mayRun(of: Record<'user' | 'tenant' | 'workspace', string>): string {
   const listed = (roles: readonly Role[]) => roles.map((role) => `'${role}'`).join(', ');

@@ -3,11 +3,11 @@ import type { NextFunction, Request, Response } from 'express';
 
 export interface Readiness {
   ready: boolean;
-  /** What keeps the process from working; `OK` if nothing does, with what it goes on without. */
+  /** What keeps the process from working; `OK` if nothing does, followed by what it works without, if anything. */
   message: string;
 }
 
-/** The same with what a process that works goes on without; null for nothing. */
+/** Adds to the message of a ready process what it works without; null if it lacks nothing. */
 export function goingOnWithout(readiness: Readiness, problem: string | null): Readiness {
   return problem === null || !readiness.ready ? readiness : { ready: true, message: `OK. ${problem}` };
 }

@@ -240,8 +240,8 @@ export const Field = {
         : { pattern: LINE_PATTERN, meaning: LINE_MEANING }),
     }),
   /**
-   * What a machine says for people. However it says it, what else it reports must not be refused for that: the field has one
-   * line, or null where nothing is left and it may be null.
+   * A message for people that a machine reports. It becomes one line, or null if nothing is left and the field is nullable,
+   * whatever it contains, so that the rest of the report is never refused because of it.
    */
   told: (options: FieldOptions & { maxLength?: number } = {}) =>
     applyDecorators(
@@ -249,7 +249,7 @@ export const Field = {
       Transform(({ value }) => toTold(value, options), { toClassOnly: true }),
       IsString(),
     ),
-  /** An id, code or address that a machine says: null for what has not its form, with which nothing can be done. */
+  /** An id, code or address that a machine reports; becomes null if it does not match the form, since it is useless then. */
   toldWord: (form: RegExp, options: FieldOptions = {}) =>
     applyDecorators(
       base({ ...options, nullable: true }, { type: 'string' }),
@@ -258,7 +258,7 @@ export const Field = {
       }),
       IsString(),
     ),
-  /** Such lines, each of them with more than blanks. */
+  /** Lines as of `line`, none of them blank. */
   lines: (options: FieldOptions & { unique?: boolean } = {}) =>
     Field.texts({
       ...options,

@@ -62,7 +62,7 @@ export class JsonThread {
     return this.run('isJsonText', bytes, [levels], false);
   }
 
-  /** See {@link markOpaque}; null for what is no JSON, too. The bytes stay the caller's. */
+  /** See {@link markOpaque}; also null if the text is not JSON. The caller keeps the bytes. */
   markOpaque(bytes: Buffer, bounds: OpaqueBounds): Promise<Uint8Array | null> {
     return this.run('markOpaque', bytes, [bounds], false);
   }

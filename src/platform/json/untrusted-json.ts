@@ -12,7 +12,7 @@ const MAX_LEVELS = 1_000;
 /** Large texts of jobs and their callers are checked one at a time. The largest takes a few tenths of a second. */
 const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
 
-/** Reads JSON that callers and jobs send each other. Large texts are read off the event loop, and tenants take turns. */
+/** Reads JSON that callers and jobs send each other. Large texts are read in a thread, in which tenants take turns. */
 @Injectable()
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
@@ -29,7 +29,7 @@ export class UntrustedJson implements OnApplicationShutdown {
     return this.bulkhead.run(tenantId, () => this.thread.isJsonText(bytes, MAX_LEVELS));
   }
 
-  /** See {@link readOpaque}. 503 where too many large texts wait. */
+  /** See {@link readOpaque}. Throws a 503 if too many large texts are waiting. */
   async readOpaque(tenantId: string, json: Buffer, bounds: OpaqueTextBounds): Promise<unknown> {
     if (json.length < LARGE_FROM_BYTES || json.length > bounds.bytes) return readOpaque(json, bounds);
     const marked = await this.bulkhead.run(tenantId, () => this.thread.markOpaque(json, bounds));

@@ -166,13 +166,13 @@ export function problemOf(error: unknown): StepProblem {
   return { message: messageOf(error), parts: hasParts ? (error.parts as PartProblems | null) : null };
 }
 
-/** How long an error asks to wait before another try, milliseconds; null if it does not say. */
+/** How long an error asks to wait before the next attempt, milliseconds; null if it does not say. */
 export function retryAfterOf(error: unknown): number | null {
-  const says = typeof error === 'object' && error !== null && 'retryAfterMs' in error ? error.retryAfterMs : null;
-  return typeof says === 'number' ? says : null;
+  const ms = typeof error === 'object' && error !== null && 'retryAfterMs' in error ? error.retryAfterMs : null;
+  return typeof ms === 'number' ? ms : null;
 }
 
-/** Whether another try may succeed; an error that does not say so may be cured by one. */
+/** Whether another attempt may succeed; true for an error that does not say. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof PermanentError) return false;
   if (typeof error === 'object' && error !== null && 'retryable' in error) return error.retryable === true;

@@ -293,7 +293,7 @@ export class WorkflowRunner {
     }
   }
 
-  /** At growing intervals, or when the fault asks for it. A fault is logged when it changes, not with each try. */
+  /** Retries at growing intervals, or when the fault asks for it. A fault is logged when it changes, not at each attempt. */
   private async retryCompensation<K extends SubjectKind>(
     { stepId, index: stepIndex }: Pick<Place<K>, 'stepId' | 'index'>,
     context: Held<K>,

@@ -139,7 +139,8 @@ export class BrowseColumn {
   @Field.text() name: string;
   @Field.text({ description: 'In Spark SQL, such as `array<struct<id:bigint>>`' }) type_text: string;
   @Field.text({
-    description: 'Without what it is made of, such as `ARRAY`; of a Unity catalog in its words, such as `LONG`',
+    description:
+      'Without the types inside it, such as `ARRAY`; for a Unity catalog, the name that Unity uses, such as `LONG`',
   })
   type_name: string;
   @Field.int32({ description: 'Starting at 0' }) position: number;

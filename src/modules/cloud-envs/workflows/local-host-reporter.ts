@@ -52,7 +52,7 @@ export class LocalHostReporter {
   }
 
   private async report(meter: HostMeter, sparkVersions: readonly string[]): Promise<void> {
-    // Another worker reports for the folder, or nobody has local nodes.
+    // The worker that holds the folder reports the machine.
     if (this.folder.problem !== null) return;
     try {
       await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);

@@ -116,8 +116,8 @@ export class ClusterFactsReader {
   }
 
   /**
-   * Calls the cluster's driver with decrypted credentials and a deadline. Throws an `ElsewhereError` where another worker is
-   * to do that.
+   * Calls the cluster's driver with decrypted credentials and a deadline. Throws an `ElsewhereError` if another worker must
+   * make the call.
    */
   async withDriver<T>(
     facts: ClusterFacts,

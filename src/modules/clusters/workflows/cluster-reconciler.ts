@@ -86,11 +86,11 @@ export class ClusterReconciler extends Reconciler {
     const [machine] = await this.facts
       .withDriver(facts, caller, (driver, call) => driver.describe([ref], call))
       .catch((error: unknown) => {
-        // A lost node is lost whether or not its provider answers. Of one elsewhere nothing is known but its silence.
+        // A lost node is lost whether or not its provider answers. Of a node elsewhere, only its silence is known.
         if (node.is_lost || error instanceof ElsewhereError) return [];
         throw error;
       });
-    // Its agent was heard, so that its machine was there.
+    // Its agent has been heard before, so its machine did exist.
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
     else if (machine?.state === 'interrupted')
       await this.lose(node, 'the provider has taken its spot machine back', machine.fault?.message ?? 'no detail');

@@ -4,7 +4,7 @@ import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-dri
 export interface DriverRegistration {
   /** What keeps this worker from using it; null if nothing does. */
   disabled(): string | null;
-  /** Of one that another worker may be able to use where this one is not: whether that is so now. */
+  /** Whether another worker can use the driver now, if this one cannot; absent for drivers that do not depend on the worker. */
   isElsewhere?(): Promise<boolean>;
   /** What keeps machines at this endpoint from becoming nodes; null if nothing does. They can be removed all the same. */
   cutOff(endpoint: string | null): string | null;

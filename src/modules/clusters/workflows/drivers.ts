@@ -57,7 +57,7 @@ export class Drivers {
   }
 
   /**
-   * The driver of a cloud environment; throws `PermanentError` when there is none, and an `ElsewhereError` while only another
+   * The driver of a cloud environment. Throws a `PermanentError` if there is none, and an `ElsewhereError` while only another
    * worker can use it.
    */
   async forEnvironment(cloudProviderId: number, endpoint: string | null): Promise<ComputeDriver> {

@@ -61,7 +61,7 @@ export class NodeMachines {
     const full = new Set<string>();
     for (const turn of [first, later]) {
       const open = turn.filter((node) => !full.has(offerKey(node)));
-      const asked = await this.nodes.noteAsked(await referenced(open, driver));
+      const asked = await this.nodes.noteAsked(await withReferences(open, driver));
       await Promise.all(
         open.map(async (node) => {
           if (!asked.has(node.node_id)) return;
@@ -223,8 +223,8 @@ export class NodeMachines {
   }
 }
 
-/** The attempts of these nodes with the references that their machines will have. */
-function referenced(nodes: readonly ClusterNode[], { onSite }: ComputeDriver) {
+/** The attempts of these nodes, with the references that their machines will have. */
+function withReferences(nodes: readonly ClusterNode[], { onSite }: ComputeDriver) {
   return Promise.all(
     nodes.map(async ({ node_id, attempt, token }) => ({
       ...{ node_id, attempt },
