@@ -1,6 +1,6 @@
 import { MAX_TOLD, toldLine } from './told-line';
 
-describe('what a machine says', () => {
+describe('a message from a machine', () => {
   it.each([
     ['The Spark master ended.', 'The Spark master ended.'],
     [' no Java\u001b[2J\u0000here\r\n\tat x\u2028y\u0085 ', 'no Java [2J here at x y'],
@@ -12,13 +12,13 @@ describe('what a machine says', () => {
     expect(toldLine(text)).toBe(line);
   });
 
-  it('keeps its beginning and its end if it is long', () => {
+  it('keeps its beginning and its end if it is too long', () => {
     const line = toldLine(`The script ended with 3. ${'on and on\n'.repeat(10_000)}the end`);
     expect(line.length).toBeLessThanOrEqual(MAX_TOLD);
     expect(line).toMatch(/^The script ended with 3\. on and on .* … .*on and on the end$/);
   });
 
-  it.each([12, 101, MAX_TOLD])('has %i characters at most, none of them half', (max) => {
+  it.each([12, 101, MAX_TOLD])('has at most %i characters, and no half of a surrogate pair', (max) => {
     for (const text of ['x'.repeat(1_000_000), '\u{1f389}'.repeat(100_000), `${' '.repeat(1_000_000)}x`]) {
       const line = toldLine(text, max);
       expect(line.length).toBeLessThanOrEqual(max);

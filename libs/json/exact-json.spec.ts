@@ -21,13 +21,13 @@ describe('JSON that is parsed exactly', () => {
     expect(read('[1,-2.5,1.0]', 1)).toEqual([1, -2.5, '\udbff1.0']);
   });
 
-  it('has a text for what is nested deeper', () => {
+  it('has a string for anything nested deeper', () => {
     expect(read('{"a":[1,{"b":"]"}],"c":"[1]"}', 1)).toEqual({ a: '\udbff[1,{"b":"]"}]', c: '[1]' });
     expect(['\udbff[1]', '\udbff{}', '\udbff-1', '\udbff1.0'].map(isMarked)).toEqual([true, true, true, true]);
     expect(['[1]', '\u{10fc00}', '\udbffx', '\udbff', ''].map(isMarked)).toEqual([false, false, false, false, false]);
   });
 
-  it('has no mark that a stranger made', () => {
+  it('contains no mark that a stranger forged', () => {
     const forged = String.raw`["\udbff]}","\uDbFf[","\udbff\u005b","\udbff1.0",{"\udbff[":1},"a\udbff["]`;
     const texts = ['\ufffd]}', '\ufffd[', '\ufffd[', '\ufffd1.0', { '\ufffd[': 1 }, 'a\udbff['];
     expect(read(forged, 2)).toEqual(texts);
@@ -42,7 +42,7 @@ describe('JSON that is parsed exactly', () => {
     (text) => expect(read(text, 1)).toBeUndefined(),
   );
 
-  it('has few values, however many are nested deeper', () => {
+  it('counts no values that are nested deeper', () => {
     const bounds = { bytes: 1_000, values: 5, levels: 9, parsedLevels: 1 };
     const many = `[[${'1,'.repeat(99)}1],2,3,4]`;
     expect(readOpaque(Buffer.from(many), bounds)).toHaveLength(4);

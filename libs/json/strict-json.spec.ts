@@ -68,7 +68,7 @@ describe('parseStrictJson', () => {
     },
   );
 
-  it('replaces halves of surrogate pairs in values, and not in keys, where that is asked for', () => {
+  it('replaces halves of surrogate pairs in values but not in keys, if asked to', () => {
     const mend = (text: string) => parseStrictJson(Buffer.from(text), { ...JSON_BOUNDS, mendsTexts: true });
     expect(mend('{"a":["x\\ud83d",{"b":"\\udc00y","c":"\\ud83d\\ude00"}]}')).toEqual({
       value: { a: ['x\ufffd', { b: '\ufffdy', c: '\u{1f600}' }] },

@@ -28,7 +28,7 @@ describe('tryLock', () => {
 describe('isOf', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('knows a process that has closed itself to others by the leader of its session', async () => {
+  it('recognizes a process that has made itself unreadable by the leader of its session', async () => {
     // A shell of the node, and what it started.
     const script = 'sleep 60 & echo $!; wait';
     const env = { PATH: process.env['PATH'], [NODE_MARK]: '/node' };

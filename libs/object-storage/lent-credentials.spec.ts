@@ -9,7 +9,7 @@ import type { KeySpace } from './key-space';
 const { agents } = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
 const TIMEOUTS = { callMs: 20_000, idleMs: 20_000 };
 
-describe('credentials that hold for a while', () => {
+describe('temporary credentials', () => {
   let server: LoopbackServer;
   const asked: IncomingMessage[] = [];
 
@@ -31,7 +31,7 @@ describe('credentials that hold for a while', () => {
     return { url: asked[0]?.url ?? '', authorization: asked[0]?.headers.authorization };
   };
 
-  it('of Google are a token, and no other is fetched', async () => {
+  it('for Google are a token, and no other is fetched', async () => {
     const location = { ...gcsTokenLocation({ bucket: 'lake', token: 'ya29.lent' }), endpoint: server.url };
     expect(await read(new GcsKeySpace(location, agents, TIMEOUTS.callMs))).toEqual({
       url: '/storage/v1/b/lake/o/t%2F_delta_log%2F1.json?alt=media',
@@ -39,7 +39,7 @@ describe('credentials that hold for a while', () => {
     });
   });
 
-  it('of Azure are the query of the address', async () => {
+  it('for Azure are the query of the URL', async () => {
     const sas = 'sv=2023-11-03&sr=d&sig=a%2Fb%3D';
     const location = { ...azureSasLocation({ accountName: 'account1', container: 'lake', sas }), endpoint: server.url };
     expect(await read(new AzureKeySpace(location, agents))).toEqual({

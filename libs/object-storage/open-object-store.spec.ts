@@ -17,7 +17,7 @@ describe('openObjectStore', () => {
     expect(open({ provider: 'azure', credentials: azure })).toBeDefined();
   });
 
-  it('opens one with credentials that hold for a while', () => {
+  it('opens one with temporary credentials', () => {
     const aws = { ...s3, AWS_SESSION_TOKEN: 'IQoJb3JpZ2lu//8=', AWS_DEFAULT_REGION: 'eu-west-1' };
     const sas = { STORAGE_ACCOUNT_NAME: 'account1', SAS_TOKEN: '?sv=2023-11-03&sig=a%2Fb%3D' };
     expect(open({ credentials: aws })).toBeDefined();

@@ -502,7 +502,7 @@ describe('classifyEnd', () => {
     const sql = (said: string, failed = FAILED) =>
       end('sql', 1, { stdoutTail: '1\n', stderrTail: `${SQL_BEGIN}${said}${failed}` }).message;
 
-    it('names a statement that cannot be analysed by its number, and the place in the text of the job', () => {
+    it('names a statement that cannot be analyzed by its number, with the position in the text of the job', () => {
       const said = `[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`].; line 3 pos 7;
 'Project ['nope]
 +- Range (0, 3, step=1, splits=None)
@@ -534,20 +534,20 @@ describe('classifyEnd', () => {
       );
     });
 
-    it('counts a place in the first line from the beginning of that line', () => {
+    it('counts positions in the first line of a statement from the beginning of that line', () => {
       expect(sql('[TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found. Use IF EXISTS.; line 1 pos 14;\n')).toBe(
         'Statement 3: [TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found. Use IF EXISTS (line 5 pos 24). Correct the statement.',
       );
     });
 
-    it('names the statement of a file that another one names', () => {
+    it('names the statement of an included file', () => {
       const failed = `Statement 1 of lib/views.sql, which begins at line 2 pos 0, failed.\n${FAILED}`;
       expect(sql('[TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found.; line 2 pos 4;\n', failed)).toBe(
         'Statement 1 of lib/views.sql: [TABLE_OR_VIEW_NOT_FOUND] The table `a` cannot be found (line 3 pos 4). Correct the statement.',
       );
     });
 
-    it('names none when it was not said', () => {
+    it('names no statement if the output names none', () => {
       expect(sql(DIVIDED, '')).toMatch(/^\[DIVIDE_BY_ZERO\].* \(line 3 pos 3 of the statement\)/);
     });
   });

@@ -407,7 +407,7 @@ describe('submitCommand', () => {
     expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
   });
 
-  it('leaves out the byte order mark of a text', () => {
+  it('removes the byte order mark of a text', () => {
     const { files } = command({ kind: 'raw-scala', application: null, code: '\uFEFFval a = 1' });
     expect(files[0]?.content).toBe('val a = 1');
   });

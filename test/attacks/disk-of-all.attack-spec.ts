@@ -114,7 +114,7 @@ describe('somebody who wants the disk of all', () => {
     );
     const size = Math.floor(0.4 * QUOTA);
     for (const { body } of uploads) body.write(Buffer.alloc(size));
-    // More than these may be refused: uploads that come in step take room from each other before any has all it needs.
+    // More may be refused: uploads that arrive in step take space from each other before any of them has enough.
     const refused = await eventually(async () => {
       const early = uploads.map(({ answer }) =>
         Promise.race([answer, new Promise<null>((go) => setImmediate(go, null))]),

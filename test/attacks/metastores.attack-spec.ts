@@ -106,7 +106,7 @@ describe('a metastore in the hands of an attacker', () => {
     expect(performance.now() - begun).toBeLessThan(30_000);
   });
 
-  describe('of Unity, that gives credentials for its tables', () => {
+  describe('of Unity that gives credentials for its tables', () => {
     const KEYS = { access_key_id: 'ASIAGIVEN', secret_access_key: 'hush-given', session_token: 'hush-session' };
     const delta = (storage_location: string) => ({
       name: 'orders',
@@ -117,7 +117,7 @@ describe('a metastore in the hands of an attacker', () => {
       storage_location,
     });
     const asked: string[] = [];
-    /** A server of one table, which answers the request for credentials by itself. */
+    /** A server with one table, which answers the request for credentials with the given listener. */
     const unity =
       (location: string, vend: RequestListener): RequestListener =>
       (request, response) => {
@@ -208,7 +208,7 @@ describe('a metastore in the hands of an attacker', () => {
             .end(JSON.stringify({ error_code: 'PERMISSION_DENIED', message: `no ${request.headers.authorization}` })),
       ],
       ['keys that are no texts', json({ aws_temp_credentials: { access_key_id: { toString: 'x' } } })],
-    ])('has refused by %s, which is not followed and not repeated', async (_what, vend) => {
+    ])('and answers with %s is not called again, and its answer is not repeated to the caller', async (_what, vend) => {
       listener = unity('s3://lake/orders', vend);
       const answer = await columns(await unityCatalog());
       expect([answer.status, answer.body.error_code]).toEqual([404, 'TABLE.MISSING']);

@@ -81,7 +81,7 @@ describe('somebody who has the tokens of a node', () => {
     expect(await agent.register()).toBe(401);
   });
 
-  it('says of no run that it was stopped or killed as nobody asked', async () => {
+  it('cannot report a run as stopped or killed if nobody asked for that', async () => {
     const agent = await newNode();
     const run = { state: 'ended', exit_code: 1, pid: null, seq: 1, at: 'now', application_id: null, reason: null };
     for (const outcome of ['stopped', 'killed']) {
@@ -95,7 +95,7 @@ describe('somebody who has the tokens of a node', () => {
     }
   });
 
-  it('has nothing told but single lines of bounded length, and keeps no state from being taken in by what it says', async () => {
+  it('can only leave single lines of bounded length, and no wording keeps its reports from being accepted', async () => {
     const agent = await newNode();
     const [first, second] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
     await api.database.query('UPDATE cluster_nodes SET busy_slots = 2 WHERE node_id = $1', [agent.nodeId]);

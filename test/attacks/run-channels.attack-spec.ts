@@ -120,13 +120,13 @@ describe('channels of runs, for a hostile node or job', () => {
     ['as many keys as fit', `{${Array.from({ length: 900_000 }, (_, at) => `"k${at}":1.0`).join(',')}}`],
     ['as many lists as fit', `[${'[],'.repeat(4_000_000)}1]`],
     ['as many levels as fit', `${'['.repeat(7_000_000)}${']'.repeat(7_000_000)}`],
-  ])('make no values of an output that has %s', async (_, data) => {
+  ])('do not parse the data of an output that has %s', async (_, data) => {
     const content = `{"data":{"application/json":${data}}}`;
     const message = `{"msg_type":"display_data","parent_header":{"msg_id":"cell"},"content":${content}}`;
     const body = encodeRecords([record(1, `{"op":"message","generation":1,"message":${message}}`)]);
     const heapBefore = process.memoryUsage().heapUsed;
     expect((await say(body)).status).toBe(200);
-    // The bytes are outside the heap, but for the output's text; its values would take more than 100 MB there.
+    // The bytes are outside the heap, except for the text of the output; parsed values would take more than 100 MB there.
     expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(60 * MIB);
     expect((await channels.frames(runId, 0)).last).toBe(1);
   });

@@ -244,7 +244,7 @@ describe('metastores', () => {
       expect((await ddl('crm.semi')).status).toBe(400);
     });
 
-    describe('with Delta tables of which only the log has the columns', () => {
+    describe('with Delta tables whose columns are only in their log', () => {
       let id: number;
       let clusterId: number;
       let attachedId: number;
@@ -278,14 +278,14 @@ describe('metastores', () => {
         s3.callers.clear();
       });
 
-      it('read it with credentials that Unity gives, from the S3 server that a cluster with the catalog names', async () => {
+      it('read the log with credentials from Unity, on the S3 server that a cluster with the catalog names', async () => {
         expect(done(await columns('vended'))).toEqual(COLUMNS);
         expect([...s3.callers]).toEqual(['ASIAVENDED for-a-while']);
         const [entry] = done(await browse(id, 'table_ddl', { cached_tables: 'raw.vended' }));
         expect(entry['raw.vended']).toContain('`id` bigint NOT NULL');
       });
 
-      it('read it with the storage secret where Unity gives none, and say what it said without one', async () => {
+      it('read the log with the storage secret if Unity gives no credentials, or else repeat what Unity said', async () => {
         const refused = await columns('refused');
         expect(refusal(refused)).toEqual([404, 'TABLE.MISSING']);
         expect(refused.body.error_message).toContain('EXTERNAL USE SCHEMA is needed');
@@ -294,7 +294,7 @@ describe('metastores', () => {
         expect((await admin.call('PUT', '/metastore/catalog/secret/tenant', body)).status).toBe(201);
         expect(done(await columns('refused'))).toEqual(COLUMNS);
         expect([...s3.callers]).toEqual([KEYS.aws_access_key_id]);
-        // Whether it opens the files is not asked where Unity keeps the columns.
+        // No credentials are requested if Unity has the columns.
         s3.callers.clear();
         expect(done(await columns('kept'))).toMatchObject([{ name: 'column_0', type_name: 'LONG' }]);
         expect(s3.callers.size).toBe(0);
@@ -306,7 +306,7 @@ describe('metastores', () => {
         expect(done(validated)).toMatchObject({ validation_status: 'VALID', storage_access_verified: true });
       });
 
-      it('ask the server that counts for the bucket, and none where clusters name different ones', async () => {
+      it('call the server that counts for the bucket, and none if clusters name different ones', async () => {
         const all = 'spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:1';
         await conf(clusterId, all, `spark.hadoop.fs.s3a.bucket.lake.endpoint=${s3.url}`);
         expect(done(await columns('vended'))).toEqual(COLUMNS);

@@ -136,7 +136,7 @@ describe('the size of a cluster', () => {
 
   const begin = (operation: ClusterOperation) => beginOperation(app, subject(), operation);
 
-  it('is left to another worker where that has the machines', async () => {
+  it('is left to another worker if that one has the machines', async () => {
     await occupy();
     await wait(1);
     await scale();

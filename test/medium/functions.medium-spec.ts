@@ -92,7 +92,7 @@ describe('functions', () => {
     expect(await invoke(1)).toMatchObject({ status: 409, body: { error_code: 'FUNCTION.NOT_RUNNING' } });
     await say({ op: 'ready' });
     expect(await status()).toBe('RUNNING');
-    // With the mark that some clients begin a text with.
+    // Some clients begin a text with a byte order mark.
     const called = invoke('\uFEFF{"n": 12345678901234567890}');
     const [call] = await asked(0);
     expect(call).toMatchObject({ op: 'call', body: '{"n": 12345678901234567890}' });

@@ -24,7 +24,7 @@ import { ScriptedProvider } from './harness/scripted-provider';
 import { putCluster, putNode } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
-/** A worker's driver: its folder is real, and so are its answers about where a node is. */
+/** A worker's driver. Its folder is real, and so are its answers about where a node is. */
 interface Site {
   folder: LocalFolder;
   provider: ScriptedProvider;
@@ -82,7 +82,7 @@ describe('workers with different folders of local nodes', () => {
     return { folder, provider: Object.assign(provider, { onSite }) };
   }
 
-  /** From now on this is the worker that does everything. */
+  /** Makes this the worker that does everything from now on. */
   function at({ provider }: Site): void {
     const drivers = app.get(Drivers);
     drivers.forEnvironment = () => Promise.resolve(provider as unknown as ComputeDriver);
@@ -93,7 +93,7 @@ describe('workers with different folders of local nodes', () => {
 
   const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
 
-  /** A node of a running cluster, which was made here and whose agent was heard so long ago. */
+  /** A node of a running cluster that was created here and whose agent was last heard that long ago. */
   async function runsAt(where: Site, silence: string): Promise<void> {
     at(where);
     const context = await begin('start');
@@ -119,7 +119,7 @@ describe('workers with different folders of local nodes', () => {
   };
   const calls = ({ provider }: Site) => [...provider.specs, ...provider.started, ...provider.destroyed].length;
 
-  it('do not take silent nodes of each other for gone, but for lost once their leases have passed', async () => {
+  it('never declare silent nodes of each other gone, only lost once their leases have expired', async () => {
     await runsAt(theirs, '1 minute');
     at(mine);
     mine.provider.state = 'gone';
@@ -145,7 +145,7 @@ describe('workers with different folders of local nodes', () => {
     expect(await runStep(workflow, name, context)).toEqual(Step.done);
   });
 
-  it('leave a start to the one that has the disks, or was about to make the nodes', async () => {
+  it('leave a start to the worker that has the disks, or was about to create the nodes', async () => {
     at(theirs);
     const context = await begin('start');
     await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context);
@@ -156,7 +156,7 @@ describe('workers with different folders of local nodes', () => {
     expect(calls(mine)).toBe(0);
   });
 
-  it('count the nodes of a lost folder as gone where one stands for it', async () => {
+  it('count the nodes of a lost folder as gone once another folder replaces it', async () => {
     await runsAt(theirs, '0');
     const context = await begin('destroy');
     const destroy = () => runStep(app.get(DestroyClusterWorkflow), 'destroy-nodes', context);
@@ -168,7 +168,7 @@ describe('workers with different folders of local nodes', () => {
     expect(await nodes()).toEqual([]);
   });
 
-  it('go on with nodes that an earlier release made', async () => {
+  it('keep working with nodes that an earlier release created', async () => {
     await runsAt(theirs, '1 minute');
     await dataSource.query(`UPDATE cluster_nodes SET provider_ref = 'local:' || token WHERE cluster_id = $1`, [
       clusterId,

@@ -276,7 +276,7 @@ describe('listOnPremNodeResources', () => {
       }
     });
 
-    it('gets no report of a worker that has not taken its folder', async () => {
+    it('gets no report from a worker that has not taken its folder', async () => {
       configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true' });
       const hosts = new LocalHostsRepository(api.database);
       const reported = jest.spyOn(hosts, 'report');

@@ -465,7 +465,7 @@ describe('WorkflowRunner', () => {
       expect((await steps(id)).at(-1)).toBe('compensate given-up');
     });
 
-    it('is tried again when the fault asks for it, if that is neither at once nor too late', async () => {
+    it('is retried when the fault asks for it, unless that is at once or too late', async () => {
       const waits = [2_500, 3_000, 100, 3_600_000];
       const compensate = () => Promise.reject(Object.assign(new Error('busy'), { retryAfterMs: waits.shift() }));
       const patient = definition(fails, { compensate, giveUp, compensationMs: 600_000 });

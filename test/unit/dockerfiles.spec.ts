@@ -89,7 +89,7 @@ it.each(['Dockerfile', 'spark-node.Dockerfile'])(
   },
 );
 
-it('the build context has what the images are built from, and nothing else', () => {
+it('the build context has exactly what the images are built from', () => {
   const copied = ['Dockerfile', 'spark-node.Dockerfile'].flatMap((name) => {
     const text = readFileSync(join(ROOT, 'docker', name), 'utf8').replaceAll('\\\n', ' ');
     return [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) => sources.trim().split(/\s+/));
@@ -140,7 +140,7 @@ it('the stage that both Dockerfiles have is the same, and leaves out TypeScript 
 it('the compile caches of the image can be read by the user that runs the programs, and written by root alone', () => {
   const text = readFileSync(join(ROOT, 'docker', 'Dockerfile'), 'utf8');
   const [, commands = ''] = /^RUN (install .*dist\/\.compile-cache(?:[^\n]*\\\n)+.*)/m.exec(text) ?? [];
-  // Node makes the files of its own cache for their owner only.
+  // Node makes the files of its own cache readable only by their owner.
   expect(commands).toMatch(
     /chown -R root:root dist\/\.compile-cache \\\n\s+&& chmod -R u=rwX,go=rX dist\/\.compile-cache/,
   );

@@ -166,7 +166,7 @@ describe('LocalDriver', () => {
     expect(await wanted('turbo')).toMatchObject({ labels: { nodeToken: 'a' } });
   });
 
-  it('knows what a node will be called, and which nodes are those of another folder', async () => {
+  it('knows the reference of a node beforehand, and which nodes are in another folder', async () => {
     const reference = await driver.reference('a');
     expect((await driver.provision(spec('a'), context)).providerRef).toBe(reference);
     const other = new LocalDriver({ ...options, dir: `${root}/other` });

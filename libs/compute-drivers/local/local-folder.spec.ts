@@ -20,7 +20,7 @@ describe('LocalFolder', () => {
   const idsFile = ({ dir }: LocalFolder) => join(dir, FOLDER_IDS_FILE);
   const idOf = async (folder: LocalFolder) => (await folder.reference('a')).split(':')[1] ?? '';
 
-  it('has one id, however many ask for it first', async () => {
+  it('has one id, even if several processes create it at once', async () => {
     const askers = Array.from({ length: 8 }, () => new LocalFolder(mine.dir));
     const references = await Promise.all(askers.map((folder) => folder.reference('a')));
     expect(new Set(references).size).toBe(1);
@@ -29,7 +29,7 @@ describe('LocalFolder', () => {
     expect(await idOf(theirs)).not.toBe(await idOf(mine));
   });
 
-  it('holds its own nodes, and those of releases that named no folder', async () => {
+  it('holds its own nodes, and those of releases whose references name no folder', async () => {
     await mine.assertHolds([await mine.reference('a'), 'local:b', 'local:0af7651c-d']);
     const wanted = `with the id ${await idOf(theirs)}, but the folder of this worker has the id ${await idOf(mine)}`;
     const references = [await mine.reference('a'), await theirs.reference('b')];
@@ -39,7 +39,7 @@ describe('LocalFolder', () => {
     });
   });
 
-  it('stands for a lost folder once it has its id, too', async () => {
+  it('replaces a lost folder once it lists the id of that folder', async () => {
     const reference = await theirs.reference('b');
     await expect(mine.assertHolds([reference])).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE' });
     const own = await idOf(mine);
@@ -48,7 +48,7 @@ describe('LocalFolder', () => {
     expect(await idOf(mine)).toBe(own);
   });
 
-  it('does not hold what it held while its volume is missing', async () => {
+  it('does not hold its nodes while its volume is missing', async () => {
     const reference = await mine.reference('a');
     const ids = readFileSync(idsFile(mine));
     rmSync(mine.dir, { recursive: true });
@@ -57,7 +57,7 @@ describe('LocalFolder', () => {
     await mine.assertHolds([reference]);
   });
 
-  it.each(['', '\n', 'mine\n'])('does not guess what %j is to say', async (text) => {
+  it.each(['', '\n', 'mine\n'])('does not guess ids from a file with %j', async (text) => {
     await mine.reference('a');
     writeFileSync(idsFile(mine), text);
     const refusal = { code: 'LOCAL.FOLDER_IDS_INVALID', message: expect.stringContaining(idsFile(mine)) };
@@ -65,7 +65,7 @@ describe('LocalFolder', () => {
     await expect(mine.tryTake(never)).rejects.toMatchObject(refusal);
   });
 
-  it('is taken by one at a time, and by another one once it is given back', async () => {
+  it('is held by one process at a time, and by another once it is given back', async () => {
     const giveBack = await mine.tryTake(never);
     const again = new LocalFolder(mine.dir);
     expect([typeof giveBack, await again.tryTake(never)]).toEqual(['function', null]);
@@ -75,12 +75,12 @@ describe('LocalFolder', () => {
     await taken?.();
   });
 
-  it('says why it cannot be taken, rather than that another one has it', async () => {
+  it('says why it cannot be taken, rather than that another process holds it', async () => {
     writeFileSync(mine.dir, '');
     await expect(mine.tryTake(never)).rejects.toThrow(mine.dir);
   });
 
-  it('tells when it is lost', async () => {
+  it('reports when its lock is lost', async () => {
     let isLost = false;
     const giveBack = await mine.tryTake(() => (isLost = true));
     const sessions = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -191,7 +191,7 @@ describe('UnityClient', () => {
         { provider: 'gcp', keys: { OAUTH_TOKEN: 'ya29' }, url: null },
       ],
       ['no store, as of a local directory', {}, null],
-    ])('credentials of %s that it gives for a table', async (_store, given, expected) => {
+    ])('reads the credentials of %s that it gives for a table', async (_store, given, expected) => {
       const all = catalogs();
       all['main']!.schemas['sales']!.tables = [{ ...fakeUnityTable('Orders'), table_id: 'id-1' }];
       const client = await start({ catalogs: all, vended: { 'id-1': given } });

@@ -48,7 +48,7 @@ describe('LocalFolderService', () => {
   const WITHOUT = 'This worker has no local nodes: it cannot take its folder, and keeps trying';
   const WITH = 'This worker holds its folder of local nodes';
 
-  it('gives the folder to one worker at a time, and to the next one when that ends', async () => {
+  it('gives the folder to one worker at a time, and to the next when the first ends', async () => {
     const first = await start({ dir });
     const second = await start({ dir });
     expect([first.problem, await first.isElsewhere()]).toEqual([null, false]);
@@ -59,7 +59,7 @@ describe('LocalFolderService', () => {
     expect(lines).toEqual([WITH, WITHOUT, WITH]);
   });
 
-  it('goes on without a folder that cannot be used, until it can be', async () => {
+  it('works without a folder that cannot be used, until it can be', async () => {
     writeFileSync(dir, '');
     const service = await start({ dir });
     expect([service.lack, await service.isElsewhere()]).toEqual([expect.stringContaining(dir), false]);
@@ -68,7 +68,7 @@ describe('LocalFolderService', () => {
     expect(lines).toEqual([WITHOUT, WITH]);
   });
 
-  it('has nothing to say of a worker that is to have no local nodes', async () => {
+  it('reports no problem of a worker that is configured without local nodes', async () => {
     const service = await start(null);
     expect([service.lack, lines, await service.isElsewhere()]).toEqual([null, [], false]);
     expect(service.problem).toContain('COMPUTE_LOCAL_ENABLED');

@@ -10,15 +10,15 @@ const properties = new Map([
   ['fs.s3a.bucket.far.connection.ssl.enabled', 'true'],
 ]);
 
-describe('S3 servers of Hadoop', () => {
-  it('are those of all buckets, where a bucket has none of its own', () => {
+describe('S3 servers in Hadoop properties', () => {
+  it('are those for all buckets, unless a bucket has its own', () => {
     expect(s3ServerOf(properties, 'sales')).toEqual({ endpoint: 'http://s3.example.org:9000', region: null });
     expect(s3ServerOf(properties, 'my.logs')).toEqual({ endpoint: 'https://logs.example.org', region: null });
     expect(s3ServerOf(properties, 'far')).toEqual({ endpoint: null, region: 'eu-central-1' });
     expect(s3ServerOf(new Map(), 'sales')).toBeNull();
   });
 
-  it('are told without credentials, and compared by where they lead', () => {
+  it('are kept without credentials, and compared by their endpoints', () => {
     expect([...s3Properties(properties).keys()]).not.toContain('fs.s3a.secret.key');
     expect(s3Endpoints(properties)).toEqual([
       [null, 'http://s3.example.org:9000'],

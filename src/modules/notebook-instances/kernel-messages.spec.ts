@@ -14,7 +14,7 @@ describe('messages of clients', () => {
     expect(readClientMessage(JSON.stringify(beside))).toMatchObject(expected);
   });
 
-  it('execute a text without its byte order mark', () => {
+  it('execute code without its byte order mark', () => {
     expect(readClientMessage(message({ content: { code: '\uFEFF1' } }))?.message.content).toMatchObject({ code: '1' });
   });
 

@@ -1,7 +1,7 @@
 import { goingOnWithout } from './probes';
 
 describe('goingOnWithout', () => {
-  it('says what a process that works goes on without, and nothing but the fault of one that does not', () => {
+  it('adds what a ready process works without, and only the fault of one that is not ready', () => {
     expect(goingOnWithout({ ready: true, message: 'OK' }, 'No nodes.')).toEqual({
       ready: true,
       message: 'OK. No nodes.',

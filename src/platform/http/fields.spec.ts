@@ -45,7 +45,7 @@ describe('fields', () => {
     ['a\n\0b', 'a b'],
     ['\n', ''],
     ['x'.repeat(50_000), `${'x'.repeat(9)} … ${'x'.repeat(8)}`],
-  ])('what a machine says is never refused: %j', async (text, words) => {
+  ])('a message from a machine is never refused: %j', async (text, words) => {
     const body = { words: text, reason: text, code: text };
     const told = (await createValidationPipe().transform(body, { type: 'body', metatype: Told })) as Told;
     expect(told).toMatchObject({ words, code: null });

@@ -24,7 +24,7 @@ export interface FakeUnityOptions extends FakeServiceOptions {
   token?: string | null;
   /** Longest page: 100 at the open server, 50 for tables at Databricks. */
   pageLength?: number;
-  /** What it answers for credentials of the tables with the ids; without it knows no such request. */
+  /** Its answers, by table id, to requests for credentials; if absent, it does not know such requests. */
   vended?: Record<string, object>;
   /** Names that the caller may not see: they are taken out of a page after it was cut. */
   hidden?: ReadonlySet<string>;

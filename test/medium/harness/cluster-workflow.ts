@@ -4,13 +4,13 @@ import { ClusterLifecycle } from '../../../src/modules/clusters/cluster-lifecycl
 import type { ClusterOperation } from '../../../src/modules/clusters/cluster-state';
 import type { StepOutcome, Workflow, WorkflowContext } from '../../../src/platform/workflows/workflow-definition';
 
-/** The cluster that a workflow is about. */
+/** The cluster of a workflow. */
 interface Subject {
   clusterId: number;
   tenantId: string;
 }
 
-/** What the steps of a workflow of the cluster are given. */
+/** The context that the steps of a workflow of the cluster get. */
 export function workflowContext(instanceId: number, { clusterId, tenantId }: Subject): WorkflowContext<'cluster'> {
   return {
     instanceId,
@@ -22,7 +22,7 @@ export function workflowContext(instanceId: number, { clusterId, tenantId }: Sub
   };
 }
 
-/** Begins an operation, of which nothing runs by itself; what its steps are given. */
+/** Begins an operation whose steps do not run by themselves, and returns the context that they get. */
 export async function beginOperation(
   app: INestApplicationContext,
   subject: Subject,

@@ -9,7 +9,7 @@ export const MEMORY_S3_KEYS = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY:
  * itself is tested against real servers in `test/stores`.
  */
 export class MemoryS3 {
-  /** Ids of the access keys of all requests, each with its session token. */
+  /** The access key id and the session token of each request. */
   readonly callers = new Set<string>();
   private readonly buckets = new Map<string, Map<string, Buffer>>();
 

@@ -47,7 +47,7 @@ describe('Drivers', () => {
     expect(made).toHaveBeenCalledTimes(2);
   });
 
-  it('leaves local nodes to the worker that has them, and refuses them where none does', async () => {
+  it('leaves local nodes to the worker that has them, and refuses them if none does', async () => {
     localFolder.problem = 'not here';
     const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.OnPrem, 'local://');
     localFolder.isElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);
