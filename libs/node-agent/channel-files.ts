@@ -67,7 +67,7 @@ export class RecordReader {
       if (header === null || header.number > this.expected) {
         // It was cut and has grown beyond this place since, unless it is the same once more.
         if (restarted || this.position === 0) {
-          throw new ForeignRecords('The job wrote something else than records to its channel.');
+          throw new ForeignRecords('The job wrote something other than records to its channel.');
         }
         [chunk, at, restarted] = [Buffer.alloc(0), 0, true];
         this.position = 0;

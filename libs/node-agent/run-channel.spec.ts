@@ -218,7 +218,7 @@ describe('RunChannel', () => {
     open();
     write();
     await eventually(() => broken.length > 0, { what: 'the end of the channel' });
-    expect(broken).toEqual([expect.stringContaining('something else than records')]);
+    expect(broken).toEqual([expect.stringContaining('something other than records')]);
     await channel.drain();
     expect(store.frames).toEqual([]);
   });

@@ -232,7 +232,7 @@ export function catalogOf(open: OpenCatalog, name: string | undefined): string |
   if (unityCatalogs.includes(wanted)) return wanted;
   throw notFound(
     'METASTORE.CATALOG_NOT_CHOSEN',
-    `"${open.access.catalogName}" shows the catalogs ${unityCatalogs.join(', ')}, and not "${wanted}".`,
+    `"${open.access.catalogName}" shows only the catalogs ${unityCatalogs.join(', ')}, not "${wanted}".`,
   );
 }
 
@@ -275,7 +275,7 @@ function emptyIfMissing(error: unknown): null {
 }
 
 function tooMany({ access }: OpenCatalog): DomainError {
-  const message = `The catalog "${access.catalogName}" has more than ${MOST_ENTRIES} entries; ask for those of one schema.`;
+  const message = `The catalog "${access.catalogName}" has more than ${MOST_ENTRIES} entries. Ask for one schema at a time.`;
   return invalid('METASTORE.TOO_LARGE', message);
 }
 

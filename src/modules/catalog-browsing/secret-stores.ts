@@ -122,5 +122,5 @@ function isWithin(place: StoreUri, opened: StoreUri | null): boolean {
 function notOpened(type: SecretTypeName, uri: string): Error {
   const schemes = storesOf(type)?.map((scheme) => `${scheme}://`);
   const wanted = schemes?.join(', ') ?? 'no object store';
-  return invalid('SECRET.OTHER_STORE', `A secret of type ${type} opens ${wanted}, and not ${uri}.`);
+  return invalid('SECRET.OTHER_STORE', `A secret of type ${type} opens ${wanted}, not ${uri}.`);
 }

@@ -72,7 +72,7 @@ export class SecretValidationService {
   /** Whoever is not ADMIN tries secrets of the tenant on its catalogs only: another server would be sent them. */
   async validateOfTenant(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
     if (isTriedElsewhere(body) && !isTenantAdmin(principal)) {
-      throw forbidden('SECRET.TRIED_ELSEWHERE', `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN try it elsewhere.`);
+      throw forbidden('SECRET.TRIED_ELSEWHERE', `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN may try it elsewhere.`);
     }
     return this.validate(scope, principal, body, (tx, id) => this.ofTenant.reveal(tx, scope, id));
   }

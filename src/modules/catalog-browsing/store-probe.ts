@@ -47,6 +47,6 @@ async function readBack(store: ObjectStore, path: string, expected: Buffer, sign
     if (size > expected.length) break;
   }
   if (!Buffer.concat(chunks).equals(expected)) {
-    throw new ObjectStoreError('REFUSED', 'The store answered something else than was written.');
+    throw new ObjectStoreError('REFUSED', 'The store returned something other than what was written.');
   }
 }

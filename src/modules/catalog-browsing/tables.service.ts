@@ -134,7 +134,7 @@ function refOf(open: OpenCatalog, name: string): TableRef {
   const [table = '', schema = '', catalog] = parts.reverse();
   if (parts.length < 2 || parts.length > (open.unityCatalogs ? 3 : 2)) {
     const meaning = open.unityCatalogs ? 'schema.table or catalog.schema.table' : 'schema.table';
-    throw invalid('METASTORE.INVALID_NAME', `The name of a table is ${meaning}, and not "${name}".`);
+    throw invalid('METASTORE.INVALID_NAME', `The name of a table must be ${meaning}, not "${name}".`);
   }
   return { catalog: catalogOf(open, catalog), schema, table };
 }

@@ -45,7 +45,7 @@ export class FunctionsService {
     if (run.status !== 'RUNNING') {
       throw conflict(
         'FUNCTION.NOT_RUNNING',
-        `The job ${jobId} is ${run.status}; a function is called while it is RUNNING.`,
+        `The job ${jobId} is ${run.status}; a function can be called only while its job is RUNNING.`,
         {
           job_status: run.status,
         },
@@ -63,15 +63,15 @@ export class FunctionsService {
       case 'error':
         throw failed(answer.body);
       case 'full':
-        throw tooMany('FUNCTION.FULL', 'The function has as many calls as it takes at once.', RETRY_AFTER_SECONDS);
+        throw tooMany(
+          'FUNCTION.FULL',
+          'The function already has as many calls as it accepts at once. Try again later.',
+          RETRY_AFTER_SECONDS,
+        );
       case 'timeout':
         throw new DomainError('late', 'FUNCTION.TIMEOUT', `The function did not answer within ${seconds} seconds.`);
       case 'unanswerable':
-        throw new DomainError(
-          'upstream',
-          'FUNCTION.UNANSWERABLE',
-          'The function gave no answer that can be passed on.',
-        );
+        throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The job sent no usable answer from the function.');
     }
   }
 
@@ -114,14 +114,18 @@ export class FunctionsService {
   /** The body, if it is JSON: the job can answer whatever it likes. */
   private async jsonOf({ tenantId }: TenantScope, body: Buffer): Promise<Buffer> {
     if (await this.json.isJson(tenantId, body)) return body;
-    throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
+    throw new DomainError(
+      'upstream',
+      'FUNCTION.UNANSWERABLE',
+      'The function returned something other than JSON. Correct its return value.',
+    );
   }
 
   /** 400 for a job of another type. */
   private async functionRun(scope: WorkspaceScope, jobId: number): Promise<RunDetailRow> {
     const run = await this.runs.get(scope, { id: jobId });
     if (run.job_conf_snapshot.job_type === 'PLATFORM_FUNCTIONS') return run;
-    throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} serves no function.`);
+    throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} does not serve a function.`);
   }
 }
 

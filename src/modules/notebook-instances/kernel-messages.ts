@@ -80,7 +80,7 @@ export function readClientMessage(text: string): ClientRequest | null {
   const msgId = message['msg_id'] ?? header['msg_id'];
   if (typeof type !== 'string' || typeof msgId !== 'string') throw malformed('A message needs msg_type and msg_id.');
   if (!isMessageId(msgId)) {
-    throw malformed(`A msg_id has 1 to ${LONGEST_ID} visible ASCII characters.`);
+    throw malformed(`A msg_id must have 1 to ${LONGEST_ID} visible ASCII characters.`);
   }
   if (!isRequestType(type)) return null;
   const given = objectOf(message['content']) ?? {};
@@ -105,7 +105,7 @@ export function readClientMessage(text: string): ClientRequest | null {
 
 function executeContent(given: Json): Json {
   const { code, silent, store_history: storeHistory, user_expressions: expressions, stop_on_error: stops } = given;
-  if (typeof code !== 'string') throw malformed('An execute_request needs code, a text.');
+  if (typeof code !== 'string') throw malformed('An execute_request needs code, which must be a string.');
   return {
     code: withoutByteOrderMark(code),
     silent: silent === true,

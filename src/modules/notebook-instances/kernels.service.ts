@@ -106,7 +106,10 @@ export class KernelsService {
         // Text has nothing to execute.
         if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
         if ((await this.kernels.waiting(tx, run.run_id, MOST_WAITING)) >= MOST_WAITING) {
-          throw tooMany('KERNEL.TOO_MANY_REQUESTS', `${MOST_WAITING} requests wait for the kernel already.`);
+          throw tooMany(
+            'KERNEL.TOO_MANY_REQUESTS',
+            `${MOST_WAITING} requests are already waiting for the kernel. Try again later.`,
+          );
         }
         const known = await this.kernels.ask(tx, kernel, msgId);
         if (known) return known.answered_at === null ? [] : repliesTo(msgId, known.reply ?? { status: 'ok' });
@@ -140,9 +143,13 @@ export class KernelsService {
 }
 
 function notRunning({ run_id, status }: Pick<Run, 'run_id' | 'status'>): Error {
-  return conflict('NOTEBOOK.NOT_RUNNING', `The notebook ${run_id} is ${status}; its kernel runs while it is RUNNING.`, {
-    notebook_status: status,
-  });
+  return conflict(
+    'NOTEBOOK.NOT_RUNNING',
+    `The notebook ${run_id} is ${status}; its kernel runs only while it is RUNNING.`,
+    {
+      notebook_status: status,
+    },
+  );
 }
 
 function assertRuns(kernel: LockedKernel): void {

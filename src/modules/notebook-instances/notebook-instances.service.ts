@@ -79,7 +79,10 @@ export class NotebookInstancesService extends RunsOfKind {
       })(conditions);
     });
     if (page.data.length === 0) {
-      throw notFound('NOTEBOOK.NOT_FOUND', `No notebook of the workspace "${scope.workspace.name}" is as asked for.`);
+      throw notFound(
+        'NOTEBOOK.NOT_FOUND',
+        `The workspace "${scope.workspace.name}" has no notebook that matches the request.`,
+      );
     }
     const kernels = await this.kernels.of(page.data.map(({ run_id }) => run_id));
     return { ...page, data: page.data.map((run) => read(run, kernels.get(run.run_id))) };
@@ -95,7 +98,7 @@ export class NotebookInstancesService extends RunsOfKind {
     const run = await this.row(scope, notebookId);
     const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
     if (revision === null) {
-      throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} began without a document.`);
+      throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} was started without a document.`);
     }
     return this.documents.exportRevision(scope.tenantId, revision, run.job_conf_snapshot.name);
   }

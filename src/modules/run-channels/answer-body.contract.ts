@@ -16,10 +16,10 @@ export async function bodyOfParts(parts: readonly Buffer[], isDeflated: boolean)
     return await inflated(body, { maxOutputLength: LONGEST_ANSWER });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong();
-    throw new DomainError('upstream', 'CALL.ANSWER_MALFORMED', 'The answer of the job cannot be read.');
+    throw new DomainError('upstream', 'CALL.ANSWER_MALFORMED', 'The job sent an answer that cannot be read.');
   }
 }
 
 export function tooLong(): DomainError {
-  return new DomainError('upstream', 'CALL.ANSWER_TOO_LONG', 'The answer is longer than any may be.');
+  return new DomainError('upstream', 'CALL.ANSWER_TOO_LONG', 'The answer of the job is too long.');
 }

@@ -129,7 +129,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   /** Gives the slot back when called. Throws a 429 that says of whom too many calls wait. */
   private slotFor({ run_id: runId, tenant_id: tenantId }: CalledRun): () => void {
     const full = (of: string) =>
-      tooMany('CALL.TOO_MANY', `Too many calls ${of} wait for answers already. Send it again later.`);
+      tooMany('CALL.TOO_MANY', `Too many calls ${of} are already waiting for answers. Try again later.`);
     if ((this.followed.get(runId)?.waiting.size ?? 0) >= MAX_CALLS_OF_RUN) {
       throw full(`to the job ${runId} (at most ${MAX_CALLS_OF_RUN})`);
     }
@@ -147,7 +147,10 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       return { call_id: id };
     });
     if (sent.call_id === id) return;
-    throw conflict('CALL.REPEATED', 'A call with this Idempotency-Key was sent before; its answer is not kept.');
+    throw conflict(
+      'CALL.REPEATED',
+      'A call with this Idempotency-Key was sent before, and its answer was not kept. To call again, use another key.',
+    );
   }
 
   private follow(run: CalledRun): Followed {
@@ -257,7 +260,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
         }
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'Ended jobs are looked for later');
+      this.logger.warn({ err: error }, 'Ended jobs could not be looked up; trying again later');
     } finally {
       this.looking = false;
     }

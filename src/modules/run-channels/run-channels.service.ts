@@ -83,7 +83,7 @@ export class RunChannelsService implements OnModuleInit {
     const { number, waiting, waiting_bytes: bytes } = await this.repository.addRequest(tx, run, payload);
     // An only one may be as long as it is.
     if (waiting > WAITING_REQUESTS || (bytes > WAITING_BYTES && waiting > 1)) {
-      throw tooMany('CHANNEL.FULL', `Too many messages wait for the job ${run.run_id}. Send it again later.`);
+      throw tooMany('CHANNEL.FULL', `Too many messages are waiting for the job ${run.run_id}. Try again later.`);
     }
     await wakeAfterCommit(tx, 'run_requests', String(run.run_id));
     return number;
@@ -157,7 +157,7 @@ export class RunChannelsService implements OnModuleInit {
     return this.transactions.run(async (tx) => {
       const run = await this.repository.lockRun(tx, runId);
       if (!run || !isInteractive(run.job_type)) {
-        throw notFound('CHANNEL.NOT_FOUND', `The job ${runId} takes no frames.`);
+        throw notFound('CHANNEL.NOT_FOUND', `The job ${runId} accepts no frames.`);
       }
       if (run.has_ended) throw conflict('CHANNEL.ENDED', `The job ${runId} has ended.`);
       const log = await this.repository.lockFrames(tx, run);

@@ -56,7 +56,7 @@ export class ThriftAheadService {
     if (insteadOf === undefined || !(await this.repository.isRefused(run.run_id, id))) return;
     throw conflict(
       'THRIFT.ROWS_TAKEN',
-      'Another request has got these rows. Fetch the rows of a result one after the other.',
+      'Another request has already fetched these rows. Do not fetch one result with several requests at once.',
     );
   }
 

@@ -34,10 +34,10 @@ export class ThriftSqlService {
   ): Promise<Buffer> {
     const run = await this.runs.get(scope, { id: jobId });
     if (run.job_conf_snapshot.job_type !== 'THRIFT_SQL') {
-      throw invalid('THRIFT.NO_SERVER', `The job ${jobId} serves no SQL.`);
+      throw invalid('THRIFT.NO_SERVER', `The job ${jobId} does not serve SQL.`);
     }
     if (run.status !== 'RUNNING') {
-      const text = `The job ${jobId} is ${run.status}; it serves SQL while it is RUNNING.`;
+      const text = `The job ${jobId} is ${run.status}; it serves SQL only while it is RUNNING.`;
       throw conflict('THRIFT.NOT_RUNNING', text, { job_status: run.status });
     }
     const user = scope.username;
@@ -57,7 +57,7 @@ export class ThriftSqlService {
       case 'error':
         throw invalid('THRIFT.REFUSED', toldLine(answer.body.toString('utf8', 0, LONGEST_TEXT)));
       case 'full':
-        throw overloaded('THRIFT.FULL', 'Too many messages wait for the job already. Send it again later.');
+        throw overloaded('THRIFT.FULL', 'Too many messages are already waiting for the job. Try again later.');
       case 'timeout':
       case 'unanswerable':
         throw new DomainError('upstream', 'THRIFT.UNANSWERABLE', 'The job could not answer; its log says why.');

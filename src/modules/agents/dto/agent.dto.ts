@@ -26,7 +26,7 @@ const MOMENT = /^[\x21-\x7e]{1,100}$/;
 // Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
 @IgnoresUnknownFields()
 export class Register {
-  @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 visible characters' }) agent_id: string;
+  @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 printable ASCII characters' }) agent_id: string;
   @Field.told({ maxLength: 300 }) hostname: string;
   @Field.int64() pid: number;
 }
