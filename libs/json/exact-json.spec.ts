@@ -37,6 +37,17 @@ describe('JSON that is parsed exactly', () => {
     );
   });
 
+  it('is written in time that grows with its length, however many marks are within a text', () => {
+    const text = `["x${String.raw`\"\udbff`.repeat(1_000)}",1.0]`;
+    const value = read(text, 1);
+    const looks = jest.spyOn(String.prototype, 'indexOf');
+    const written = exactJson(value);
+    const looked = looks.mock.calls.length;
+    looks.mockRestore();
+    expect(written).toBe(text);
+    expect(looked).toBeLessThan(3_000);
+  });
+
   it.each(['[[[1]]', '[[1],[2]]]', '[1,[2}]', '[[01]]', '["a]', '[[1e]]', `${'['.repeat(102)}${']'.repeat(102)}`])(
     'is nothing if it is no JSON, or nested too deep: %s',
     (text) => expect(read(text, 1)).toBeUndefined(),

@@ -19,10 +19,11 @@ export function exactJson(value: unknown): string {
   let written = '';
   let copied = 0;
   for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) {
+    // Within a text there may be any number of quotes with a mark behind them, so its end is not looked for from each.
+    if (!BEFORE.has(text.charAt(at - 1))) continue;
     const begin = at + MARK.length;
     const end = endOfText(text, begin);
-    const isValue = BEFORE.has(text.charAt(at - 1)) && text.charAt(end + 1) !== ':';
-    const marked = isValue ? unmarked(text.slice(begin, end)) : null;
+    const marked = text.charAt(end + 1) === ':' ? null : unmarked(text.slice(begin, end));
     if (marked === null) continue;
     written += text.slice(copied, at) + marked;
     copied = end + 1;
