@@ -90,6 +90,10 @@ describe('JSON that is parsed exactly', () => {
     const strict = (text: string) => parseStrictJson(Buffer.from(text), JSON_BOUNDS, 'exact');
     expect(strict('{"a":[1.0,2]}')).toEqual({ value: { a: ['\udbff1.0', 2] } });
     expect(strict(String.raw`["\udbff"]`)).toEqual({ unusable: { why: 'text', of: 'The request' } });
+    expect(strict(String.raw`["\udbff1"]`)).toEqual({ unusable: { why: 'text', of: 'The request' } });
+    expect(strict(String.raw`["\udbff\udc00",{"\\udbff1":"\\udbff1"}]`)).toEqual({
+      value: ['\u{10fc00}', { '\\udbff1': '\\udbff1' }],
+    });
     expect(strict(String.raw`["\udbff1\ud800"]`)).toEqual({ unusable: { why: 'text', of: 'The request' } });
     expect(parseStrictJson(Buffer.from(String.raw`["\udbff1"]`), JSON_BOUNDS)).toEqual({
       unusable: { why: 'text', of: 'The request' },

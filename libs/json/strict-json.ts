@@ -80,7 +80,14 @@ export function markNumbers(json: Uint8Array): Buffer {
   let copied = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (byte === 0x22) at = endOfText(bytes, at);
+    if (byte === 0x22) {
+      if (isForgedMark(bytes, at + 1)) {
+        // Half of a pair it stays, and is refused for that.
+        parts.push(bytes.subarray(copied, at + 1), Buffer.from('\\ud800'));
+        copied = at + 7;
+      }
+      at = endOfText(bytes, at);
+    }
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) continue;
     const begin = at;
     while (isOfNumber(bytes[at + 1] ?? 0)) at += 1;

@@ -1,3 +1,6 @@
+import { exactJson } from '../json/exact-json';
+import { readOpaque } from '../json/opaque-json';
+import { JSON_BOUNDS, parseStrictJson } from '../json/strict-json';
 import { isShallow } from './json';
 import { documentText, emptyDocument, ipynbText, MOST_CELLS, NO_OUTPUTS, readIpynb } from './ipynb';
 import { mergedStreams, type NbOutput, readOutput } from './outputs';
@@ -115,6 +118,13 @@ describe('a notebook that is read and written', () => {
     expect(() => readIpynb(given)).toThrow(why);
   });
 
+  it.each(['[1.0]', '["a",1e5]', '1.0'])('whose source is no text but %s is none', (source) => {
+    const text = JSON.stringify(notebook(code('?'))).replace('"?"', source);
+    const parsed = parseStrictJson(Buffer.from(text), JSON_BOUNDS, 'exact');
+    expect(parsed).toEqual({ value: expect.any(Object) });
+    expect(() => readIpynb((parsed as { value: object }).value)).toThrow(/cell 1 has no source/);
+  });
+
   it('of wrong types in what is not needed does without it', () => {
     const { document, outputs } = readIpynb({
       ...notebook(
@@ -178,6 +188,33 @@ describe('an output', () => {
       false,
       null,
     ]);
+  });
+
+  it.each([
+    ['["\\udbff[[","]x"]', '\ufffd[[]x'],
+    ['["\\udbff1",".0"]', '\ufffd1.0'],
+    ['["","\\udbff{\\"a\\":"]', '\ufffd{"a":'],
+    ['["\\udbff\\udc00","1.0"]', '\u{10fc00}1.0'],
+    ['[1.0,"a"]', null],
+    ['[[1.0]]', null],
+    ['{"a":["b"]}', null],
+    ['1.0', null],
+  ])('has a text or none, whatever lines are read from %s', (given, text) => {
+    const content = `{"text":${given},"data":{"text/html":${given},"a/b":"c"},"ename":${given},"traceback":["d",${given}]}`;
+    for (const parsedLevels of [1, 2, 3]) {
+      const read = readOpaque(Buffer.from(content), { ...JSON_BOUNDS, bytes: 1_000, parsedLevels }) as object;
+      const kept = (output_type: string) => {
+        const output = readOutput({ ...read, output_type });
+        return output && (JSON.parse(exactJson(output)) as unknown);
+      };
+      const ofStream = { output_type: 'stream', name: 'stdout', text };
+      expect(kept('stream')).toEqual(text === null ? null : ofStream);
+      expect(kept('error')).toMatchObject({ ename: '', traceback: parsedLevels === 1 ? [] : ['d'] });
+      const data = { ...(text === null ? {} : { 'text/html': text }), 'a/b': 'c' };
+      expect(kept('display_data')).toEqual(
+        parsedLevels === 1 ? null : { output_type: 'display_data', data, metadata: {} },
+      );
+    }
   });
 
   it('has no keys but those of nbformat 4.5, whatever a message or a file says', () => {

@@ -1,5 +1,5 @@
 import { isMarked } from '../json/exact-json';
-import { readUntrusted } from '../json/parse-json';
+import { readOpaque } from '../json/opaque-json';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -22,13 +22,18 @@ export function isShallow(value: unknown, levels = MOST_LEVELS): boolean {
 }
 
 /** How many lines a text may be given in, and how large it may be. */
-const LINES = { bytes: 16 * 1024 * 1024, values: 100_000, levels: 1 };
+const LINES = { bytes: 16 * 1024 * 1024, values: 100_000, levels: 1, parsedLevels: 1 };
+
+/** Whether a value is a text, and not a mark that stands for another value. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && !isMarked(value);
+}
 
 /** A text of nbformat, which may be given as a list of lines; null for anything else. */
 export function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return isMarked(value) ? textOf(readUntrusted(value.slice(1), LINES)) : value;
-  if (!Array.isArray(value) || !value.every((line) => typeof line === 'string')) return null;
-  return value.join('');
+  if (isText(value)) return value;
+  const lines = typeof value === 'string' ? readOpaque(Buffer.from(value.slice(1)), LINES) : value;
+  return Array.isArray(lines) && lines.every(isText) ? lines.join('') : null;
 }
 
 /** The object without some of its keys. */

@@ -1,5 +1,5 @@
-import { exactJson, isMarked } from '../json/exact-json';
-import { isObject, isShallow, type JsonObject, textOf } from './json';
+import { exactJson } from '../json/exact-json';
+import { isObject, isShallow, isText, type JsonObject, textOf } from './json';
 
 export interface StreamOutput {
   output_type: 'stream';
@@ -85,12 +85,12 @@ function readData(given: JsonObject, output_type: DataOutput['output_type']): Da
 
 function readError(given: JsonObject): ErrorOutput {
   const { ename, evalue, traceback } = given;
-  const lines = Array.isArray(traceback) ? traceback.filter((line) => typeof line === 'string') : [];
+  const lines = Array.isArray(traceback) ? traceback.filter(isText) : [];
   return { output_type: 'error', ename: wordOf(ename), evalue: wordOf(evalue), traceback: lines };
 }
 
 function wordOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return isText(value) ? value : '';
 }
 
 /** How often something ran, as far as the value says so. */
@@ -135,7 +135,7 @@ function shownData(data: JsonObject): ShownOutput {
   const [other] = Object.values(data);
   return {
     type: 'text',
-    Celloutput: typeof other === 'string' && !isMarked(other) ? other : other === undefined ? '' : exactJson(other),
+    Celloutput: isText(other) ? other : other === undefined ? '' : exactJson(other),
   };
 }
 
