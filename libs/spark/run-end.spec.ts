@@ -547,6 +547,11 @@ describe('classifyEnd', () => {
       );
     });
 
+    it('quotes a long line of digits in time that grows with its length', () => {
+      const quoted = `[PARSE_SYNTAX_ERROR] Syntax error.(line 1, pos 0)\n\n== SQL ==\nStatement ${'1'.repeat(4_000_000)}\n`;
+      expect(sql(quoted)).toMatch(/^Statement 3 \(Statement 1+…\): \[PARSE_SYNTAX_ERROR\]/);
+    });
+
     it('names no statement if the output names none', () => {
       expect(sql(DIVIDED, '')).toMatch(/^\[DIVIDE_BY_ZERO\].* \(line 3 pos 3 of the statement\)/);
     });

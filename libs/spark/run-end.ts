@@ -258,7 +258,7 @@ function unparsed(output: string): string {
   const at = output.lastIndexOf(heading);
   if (at < 0) return '';
   const lines = output.slice(at + heading.length).split('\n');
-  const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at |Statement \d+.*, failed\.$)/.test(line));
+  const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at |Statement \d.*, failed\.$)/.test(line));
   const own = lines.slice(0, end < 0 ? undefined : end).filter((line) => !/^-*\^\^\^$/.test(line));
   return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), LONGEST_QUOTE);
 }
