@@ -29,3 +29,20 @@ describe('large JSON of strangers', () => {
     ['is too long', `{"a":{"b":[${many.repeat(4)}1]}}`],
   ])('is nothing if it %s', async (_, text) => expect(await read(text)).toBeUndefined());
 });
+
+describe('small JSON of strangers', () => {
+  it('does not keep others from their turns, however much of it there is', async () => {
+    const json = new UntrustedJson(undefined as never);
+    const text = Buffer.from(`["${'x'.repeat(1_000)}"]`);
+    const texts = 2_000;
+    let turns = 0;
+    let next: NodeJS.Immediate = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    for (let at = 0; at < texts; at += 1) await json.readOpaque('tenant', text, BOUNDS);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor((texts * text.length) / LARGE_FROM_BYTES));
+    await json.onApplicationShutdown();
+  });
+});

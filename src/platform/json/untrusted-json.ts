@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isJsonText } from '../../../libs/json/json-syntax';
 import { type OpaqueTextBounds, parseMarked, readOpaque } from '../../../libs/json/opaque-json';
@@ -17,6 +18,7 @@ const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 1
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
   private readonly bulkhead = new FairBulkhead(LARGE_TEXTS);
+  private bytesInTurn = 0;
 
   constructor(@Inject(LOGGER) logger: Logger) {
     this.thread = new JsonThread(logger);
@@ -31,9 +33,21 @@ export class UntrustedJson implements OnApplicationShutdown {
 
   /** See {@link readOpaque}. Throws a 503 if too many large texts are waiting. */
   async readOpaque(tenantId: string, json: Buffer, bounds: OpaqueTextBounds): Promise<unknown> {
-    if (json.length < LARGE_FROM_BYTES || json.length > bounds.bytes) return readOpaque(json, bounds);
+    if (json.length > bounds.bytes) return undefined;
+    if (json.length < LARGE_FROM_BYTES) {
+      await this.turnFor(json.length);
+      return readOpaque(json, bounds);
+    }
     const marked = await this.bulkhead.run(tenantId, () => this.thread.markOpaque(json, bounds));
     return marked === null ? undefined : parseMarked(marked);
+  }
+
+  /** Waits for another turn of the event loop when this one has had as many bytes as a large text: a request may have many. */
+  private async turnFor(bytes: number): Promise<void> {
+    this.bytesInTurn += bytes;
+    if (this.bytesInTurn < LARGE_FROM_BYTES) return;
+    this.bytesInTurn = bytes;
+    await setImmediate();
   }
 
   onApplicationShutdown(): Promise<void> {
