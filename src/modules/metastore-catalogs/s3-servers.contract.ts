@@ -17,7 +17,7 @@ export type HadoopProperties = ReadonlyMap<string, string>;
 /** The server of buckets for which no property names one. */
 export const AMAZON: S3Server = { endpoint: null, region: null };
 
-const OF_BUCKET = /^fs\.s3a\.bucket\.(.+)\.endpoint$/;
+const OF_BUCKET = /^fs\.s3a\.bucket\.(.+)\.(?:endpoint|connection\.ssl\.enabled)$/;
 const OF_SERVER = /^fs\.s3a\.(?:bucket\..+\.)?(?:endpoint|endpoint\.region|connection\.ssl\.enabled)$/;
 
 /** Only the properties that say where buckets are, without credentials. */
@@ -39,7 +39,8 @@ export function s3ServerOf(properties: HadoopProperties, bucket: string): S3Serv
 
 /** The endpoints of all buckets that the properties name, in a form that can be compared. */
 export function s3Endpoints(properties: HadoopProperties): (readonly [bucket: string | null, string | null])[] {
-  const buckets = [...properties.keys()].flatMap((name) => OF_BUCKET.exec(name)?.[1] ?? []).sort();
+  const named = [...properties.keys()].flatMap((name) => OF_BUCKET.exec(name)?.[1] ?? []);
+  const buckets = [...new Set(named)].sort();
   const endpoint = (bucket: string) => s3ServerOf(properties, bucket)?.endpoint ?? null;
   return [[null, endpoint('')], ...buckets.map((bucket) => [bucket, endpoint(bucket)] as const)];
 }

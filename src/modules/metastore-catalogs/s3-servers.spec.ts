@@ -26,4 +26,14 @@ describe('S3 servers in Hadoop properties', () => {
       ['my.logs', 'https://logs.example.org'],
     ]);
   });
+
+  it('lead elsewhere where one bucket alone is called without TLS', () => {
+    const ofAll: [string, string][] = [['fs.s3a.endpoint', 's3.example.org']];
+    const plain = s3Endpoints(new Map([...ofAll, ['fs.s3a.bucket.logs.connection.ssl.enabled', 'false']]));
+    expect(plain).toEqual([
+      [null, 'https://s3.example.org'],
+      ['logs', 'http://s3.example.org'],
+    ]);
+    expect(s3Endpoints(new Map(ofAll))).not.toEqual(plain);
+  });
 });
