@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
+import type { ComputeDriver, OnSite } from '../../libs/compute-drivers/compute-driver';
 import { FOLDER_IDS_FILE, LocalFolder } from '../../libs/compute-drivers/local/local-folder';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -154,6 +154,21 @@ describe('workers with different folders of local nodes', () => {
     at(mine);
     elsewhere(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context));
     expect(calls(mine)).toBe(0);
+  });
+
+  it('leave a start to the one that was first to record its folder, where both were about to', async () => {
+    const { onSite } = mine.provider as unknown as { onSite: OnSite };
+    onSite.reference = async (token) => {
+      const first = await theirs.folder.reference(token);
+      await dataSource.query('UPDATE cluster_nodes SET provider_ref = $2 WHERE token = $1', [token, first]);
+      return mine.folder.reference(token);
+    };
+    const context = await begin('start');
+    await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context);
+    elsewhere(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context));
+    expect(calls(mine)).toBe(0);
+    at(theirs);
+    expect(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
   });
 
   it('count the nodes of a lost folder as gone once another folder replaces it', async () => {

@@ -157,6 +157,7 @@ describe('a provider with faults of every kind', () => {
     let refusal: ComputeDriverError | null = null;
     const onSite = {
       reference: () => Promise.resolve('test:on-site'),
+      assertHere: () => Promise.resolve(),
       revive: ({ nodeToken }: { nodeToken: string }) =>
         refusal ? Promise.reject(refusal) : Promise.resolve(void revived.push(nodeToken)),
     };

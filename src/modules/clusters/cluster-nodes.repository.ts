@@ -307,23 +307,24 @@ export class ClusterNodesRepository {
 
   /**
    * Records that the machines of these attempts are about to be requested, with their references if these are known beforehand.
-   * Returns the ids of the nodes whose machines may be requested.
+   * Returns the nodes whose machines may be requested, by id, with the reference on record: another worker may have recorded
+   * its own first.
    */
-  async noteAsked(attempts: readonly AskedAttempt[]): Promise<Set<number>> {
-    if (attempts.length === 0) return new Set();
-    const asked = await returning<Pick<ClusterNode, 'node_id'>>(
+  async noteAsked(attempts: readonly AskedAttempt[]): Promise<Map<number, string | null>> {
+    if (attempts.length === 0) return new Map();
+    const asked = await returning<Pick<ClusterNode, 'node_id' | 'provider_ref'>>(
       this.dataSource.manager,
       `UPDATE cluster_nodes n
        SET asked_at = coalesce(asked_at, platform_now()), provider_ref = coalesce(provider_ref, a.reference)
        FROM unnest($1::bigint[], $2::integer[], $3::text[]) AS a (node_id, attempt, reference)
-       WHERE n.node_id = a.node_id AND n.attempt = a.attempt AND n.no_room IS NULL RETURNING n.node_id`,
+       WHERE n.node_id = a.node_id AND n.attempt = a.attempt AND n.no_room IS NULL RETURNING n.node_id, n.provider_ref`,
       [
         attempts.map(({ node_id }) => node_id),
         attempts.map(({ attempt }) => attempt),
         attempts.map(({ reference }) => reference),
       ],
     );
-    return new Set(asked.map(({ node_id }) => node_id));
+    return new Map(asked.map(({ node_id, provider_ref }) => [node_id, provider_ref]));
   }
 
   /**

@@ -62,6 +62,7 @@ export class NodeMachines {
     for (const turn of [first, later]) {
       const open = turn.filter((node) => !full.has(offerKey(node)));
       const asked = await this.nodes.noteAsked(await withReferences(open, driver));
+      await driver.onSite?.assertHere([...asked.values()].filter((reference) => reference !== null));
       await Promise.all(
         open.map(async (node) => {
           if (!asked.has(node.node_id)) return;
