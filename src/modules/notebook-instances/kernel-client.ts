@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import { DomainError } from '../../platform/errors/domain-error';
+import { pause } from '../../platform/process/pause';
 import type { KernelMessages } from './kernel-feed';
 import { answerTo, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
 
@@ -8,6 +9,9 @@ const MOST_UNTAKEN = 64;
 const MOST_UNTAKEN_BYTES = 8 * 1024 * 1024;
 /** How long a client may take to read what it was sent. */
 const SLOW_MS = 30_000;
+/** When a client whose process was too busy to read for it is served again, milliseconds, and how often that is tried. */
+const BUSY_MS = 1_000;
+const MAX_BUSY = 60;
 /** Of RFC 6455. */
 const CLOSE = { normal: 1000, unsupported: 1003, policy: 1008, failed: 1011 } as const;
 
@@ -29,6 +33,8 @@ export class KernelClient {
   private again = false;
   private pumping: Promise<void> | null = null;
   private closed = false;
+  private readonly ended = new AbortController();
+  private busy = 0;
   private readonly untaken: { text: string; bytes: number }[] = [];
   private untakenBytes = 0;
   private taking = false;
@@ -40,7 +46,7 @@ export class KernelClient {
     public delivered: number,
   ) {
     socket.on('message', (data: Buffer, isBinary) => this.onMessage(data, isBinary));
-    socket.on('close', () => (this.closed = true));
+    socket.on('close', () => this.stop());
   }
 
   /** Delivers what there is, once more if that is under way. */
@@ -62,7 +68,7 @@ export class KernelClient {
   }
 
   close(code: number, reason: string): void {
-    this.closed = true;
+    this.stop();
     this.socket.close(code, reason);
   }
 
@@ -70,10 +76,13 @@ export class KernelClient {
     try {
       while (this.again && !this.closed) {
         this.again = false;
-        while (await this.deliverSome());
+        for (let more = true; more; this.busy = 0) more = await this.deliverSome();
       }
     } catch (error) {
-      this.fail(error);
+      const isBusy = error instanceof DomainError && error.kind === 'overloaded';
+      if (!isBusy || this.busy >= MAX_BUSY) return this.fail(error);
+      this.busy += 1;
+      this.again = await pause(BUSY_MS, this.ended.signal);
     }
   }
 
@@ -105,7 +114,7 @@ export class KernelClient {
     const outcome = await Promise.race([sent, late]);
     clearTimeout(timer);
     if (outcome !== 'late') return outcome;
-    this.closed = true;
+    this.stop();
     this.socket.terminate();
     return false;
   }
@@ -158,6 +167,11 @@ export class KernelClient {
         ? repliesTo(request.msgId, reply)
         : [answerTo(request, request.type.replace('_request', '_reply'), reply, 'shell')];
     for (const text of replies) await this.send(text);
+  }
+
+  private stop(): void {
+    this.closed = true;
+    this.ended.abort();
   }
 
   private fail(error: unknown): void {
