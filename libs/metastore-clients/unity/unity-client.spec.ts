@@ -201,6 +201,17 @@ describe('UnityClient', () => {
       expect(await client.vendCredentials({ ...table, id: null }, NEVER)).toBeNull();
     });
 
+    it('credentials that come in another form, and says nothing of them', async () => {
+      const client = await start({ vended: {} });
+      const table = (await client.readTable({ ...SCHEMA, table: 't000' }, NEVER))!;
+      unity.answerWith(answering(200, '{"aws_temp_credentials":{"access_key_id":"ASIA","secret_access_key":"hush"'));
+      const { fault, message } = await faultOf(client.vendCredentials({ ...table, id: 'id-1' }, NEVER));
+      expect([fault, message]).toEqual([
+        'failed',
+        expect.stringMatching(/does not answer like Unity Catalog \(HTTP 200\)\.$/),
+      ]);
+    });
+
     it('a table with its columns in order, its partitions apart', async () => {
       const all = catalogs();
       const column = (name: string, position: number, partition_index: number | null) => {

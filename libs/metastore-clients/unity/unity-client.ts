@@ -187,7 +187,8 @@ export class UnityClient implements MetastoreClient {
       assertModestJson(answer.body);
       throw unityFault(url.host, answer, [this.token]);
     }
-    return this.parsed(answer, url.host);
+    // What a POST answers are credentials.
+    return this.parsed(answer, url.host, body !== undefined);
   }
 
   private send(url: URL, { signal }: CallBounds, body?: string): Promise<UnityAnswer> {
@@ -195,12 +196,12 @@ export class UnityClient implements MetastoreClient {
     return sendUnityRequest({ url, body, token, agents, timeoutMs: timeouts.requestMs, signal });
   }
 
-  private parsed({ status, body }: UnityAnswer, server: string): AnswerFields {
+  private parsed({ status, body }: UnityAnswer, server: string, isSecret: boolean): AnswerFields {
     try {
       return new AnswerFields(parseAnswer(body), 'page');
     } catch (error) {
       if (error instanceof MetastoreError) throw error;
-      throw notUnity(server, status, body.toString('utf8'), [this.token]);
+      throw notUnity(server, status, isSecret ? '' : body.toString('utf8'), [this.token]);
     }
   }
 }
