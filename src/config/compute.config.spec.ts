@@ -35,6 +35,23 @@ describe('readComputeConfig', () => {
     });
   });
 
+  it('takes absolute paths alone for what programs in other folders open', () => {
+    const local = {
+      COMPUTE_LOCAL_ENABLED: 'true',
+      COMPUTE_LOCAL_DIR: '/nodes',
+      COMPUTE_LOCAL_SPARK_HOMES: '3.5.9=/opt/spark',
+      COMPUTE_LOCAL_JAVA_HOME: '/java',
+      COMPUTE_LOCAL_PYTHON: '/python',
+      COMPUTE_LOCAL_TURBO: '3.5.9=/opt/turbo.jar',
+    };
+    expect(read(local).local).toMatchObject({ dir: '/nodes', sparkHomes: { '3.5.9': '/opt/spark' } });
+    const relative = Object.entries(local).slice(1);
+    for (const [name, value] of relative)
+      expect(() => read({ ...local, [name]: value.replace('/', '') })).toThrow(
+        new RegExp(`^.*\n  - ${name} must be .*absolute path.*$`),
+      );
+  });
+
   it('reads where clouds answer', () => {
     const { clouds } = read({ COMPUTE_EC2_ENDPOINT: 'https://vpce-1.ec2.eu-west-1.vpce.amazonaws.com' });
     expect(clouds).toMatchObject({ ec2: 'https://vpce-1.ec2.eu-west-1.vpce.amazonaws.com', oci: null });

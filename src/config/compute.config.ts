@@ -173,17 +173,17 @@ function runtimeItem(value: unknown): RuntimeItem | null {
 
 function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
   if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return null;
-  const sparkHomes = env.map('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
+  const sparkHomes = env.absolutePaths('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
   if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must name at least one Spark');
   return {
-    dir: env.string('COMPUTE_LOCAL_DIR'),
+    dir: env.absolutePath('COMPUTE_LOCAL_DIR'),
     sparkHomes,
-    javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
-    python: env.string('COMPUTE_LOCAL_PYTHON'),
-    classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
-    connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
-    scalaKernels: env.map('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory'),
-    turboJars: env.map('COMPUTE_LOCAL_TURBO', 'version=file'),
+    javaHome: env.absolutePath('COMPUTE_LOCAL_JAVA_HOME'),
+    python: env.absolutePath('COMPUTE_LOCAL_PYTHON'),
+    classArchives: env.absolutePaths('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
+    connectors: env.absolutePaths('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
+    scalaKernels: env.absolutePaths('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory'),
+    turboJars: env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file'),
     bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP') ?? null,
     ...readUids(env),
     sharedDirs: readSharedDirs(env),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
@@ -90,6 +91,12 @@ export class EnvReader {
     }
   }
 
+  /** A path that means the same to programs that start in other folders. */
+  absolutePath(name: string): string {
+    const path = this.string(name);
+    return path === '' || isAbsolute(path) ? path : this.fail(name, 'must be an absolute path', '');
+  }
+
   /** Whether the host of a URL can only be this machine. */
   isLoopback(url: string): boolean {
     return isLoopbackUrl(url);
@@ -119,7 +126,7 @@ export class EnvReader {
 
   /** Some of the values, comma-separated, or `none`. */
   listOf<T extends string>(name: string, values: readonly T[], fallback: T[]): T[] {
-    const given = this.list(name);
+    const given = [...new Set(this.list(name))];
     if (given.length === 0) return fallback;
     if (given.join() === 'none') return [];
     const found = given.map((text) => values.find((value) => value === text));
@@ -127,11 +134,26 @@ export class EnvReader {
     return this.fail(name, `must be a list of ${values.join(', ')}, or none`, fallback);
   }
 
+  /** Some of the values, comma-separated and at least one; all of them where nothing is said. */
+  someOf<T extends string>(name: string, values: readonly T[]): T[] {
+    const some = this.listOf(name, values, [...values]);
+    if (some.length === 0) this.problem(name, `must name one of ${values.join(', ')}`);
+    return some;
+  }
+
   /** `key=value,key=value`; `form` says so to people. */
   map(name: string, form: string): Record<string, string> {
     const entries = this.list(name).map((entry) => [entry, entry.indexOf('=')] as const);
     if (entries.some(([, at]) => at < 1)) return this.fail(name, `must be a list of ${form}`, {});
     return Object.fromEntries(entries.map(([entry, at]) => [entry.slice(0, at), entry.slice(at + 1)]));
+  }
+
+  /** The same with absolute paths as values. */
+  absolutePaths(name: string, form: string): Record<string, string> {
+    const paths = this.map(name, form);
+    if (!Object.values(paths).every((path) => isAbsolute(path)))
+      this.problem(name, `must be a list of ${form} with absolute paths`);
+    return paths;
   }
 
   problem(name: string, text: string): void {

@@ -56,7 +56,7 @@ export function readHttpConfig(env: EnvReader): HttpConfig {
   return {
     host: env.string('HOST', { default: '127.0.0.1' }),
     port: env.integer('PORT', { default: 8080, min: 1, max: 65535 }),
-    serves: readServed(env),
+    serves: env.someOf('API_SERVES', SERVED),
     docs: env.boolean('API_DOCS', true),
     trustedProxies: env.integer('HTTP_TRUSTED_PROXIES', { default: 0, min: 0, max: 10 }),
     maxJsonBytes,
@@ -76,12 +76,6 @@ export function readHttpConfig(env: EnvReader): HttpConfig {
     keepAliveMs: env.integer('HTTP_KEEP_ALIVE_MS', { default: 75_000, min: 1000 }),
     shutdownMs: env.integer('SHUTDOWN_TIMEOUT_MS', { default: 10_000, min: 100 }),
   };
-}
-
-function readServed(env: EnvReader): Served[] {
-  const serves = env.listOf('API_SERVES', SERVED, [...SERVED]);
-  if (serves.length === 0) env.problem('API_SERVES', `must name one of ${SERVED.join(', ')}`);
-  return serves;
 }
 
 /** One caller gets half of it, and compressed bodies count in full: the largest body must fit. */

@@ -1,8 +1,12 @@
 import type { EnvReader } from './env-reader';
 
+/** Every queue of the platform. */
+const QUEUES = ['cluster-lifecycle', 'jobs'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
 export interface WorkerConfig {
-  /** Queues this pod serves; empty serves all. */
-  queues: string[];
+  /** Queues this pod serves. */
+  queues: QueueName[];
   /** Jobs of one queue handled at once by this pod. */
   concurrency: number;
   /** A workflow whose worker is silent for this long is taken over, milliseconds. */
@@ -33,7 +37,7 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
   // A worker must notice that its session is lost, and try again, before the grace has passed.
   const longestWatchMs = Math.floor(graceMs / 4);
   return {
-    queues: env.list('WORKER_QUEUES'),
+    queues: env.someOf('WORKER_QUEUES', QUEUES),
     concurrency: env.integer('WORKER_CONCURRENCY', { default: 10, min: 1, max: 1000 }),
     leaseMs: env.integer('WORKFLOW_LEASE_MS', { default: 15_000, min: 500 }),
     graceMs,

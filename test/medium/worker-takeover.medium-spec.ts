@@ -24,7 +24,7 @@ import { makeWorker } from './harness/this-worker';
 const JOB = defineWorkflow({
   type: 'cosi_start',
   subject: 'cluster',
-  job: { name: 'test.takeover', queue: 'test' },
+  job: { name: 'test.takeover', queue: 'jobs' },
   deadlineMs: 48 * 60 * 60_000,
 });
 /** Passes only where a test sets the clock: no worker gives itself up meanwhile. */

@@ -24,7 +24,7 @@ const DEADLINE_MS = 60_000;
 const JOB = defineWorkflow({
   type: 'cosi_start',
   subject: 'cluster',
-  job: { name: 'test.work', queue: 'test' },
+  job: { name: 'test.work', queue: 'jobs' },
   deadlineMs: DEADLINE_MS,
 });
 const BACKOFF_MS = 300;

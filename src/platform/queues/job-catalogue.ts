@@ -1,4 +1,5 @@
 import { IsInt, IsPositive } from 'class-validator';
+import type { QueueName } from '../../config/worker.config';
 
 /** Payload of every workflow job: which instance to continue. */
 export class WorkflowPayload {
@@ -11,7 +12,7 @@ export class ClusterPayload {
 }
 
 export interface JobDefinition<P extends object = object> {
-  queue: string;
+  queue: QueueName;
   payload: new () => P;
   /** Deliveries before BullMQ gives up; workflows and reconcilers then take over. */
   attempts: number;
@@ -47,7 +48,7 @@ export type PayloadOf<N extends JobName> = InstanceType<(typeof JOB_CATALOGUE)[N
 const jobs = new Map<string, JobDefinition>(Object.entries(JOB_CATALOGUE));
 
 /** Adds the job of a workflow, which its definition does. */
-export function registerWorkflowJob(name: string, queue: string): void {
+export function registerWorkflowJob(name: string, queue: QueueName): void {
   if (jobs.has(name)) throw new Error(`Job ${name} is defined twice`);
   jobs.set(name, { ...PATIENCE, payload: WorkflowPayload, queue });
 }
@@ -55,9 +56,4 @@ export function registerWorkflowJob(name: string, queue: string): void {
 /** Every job that this process knows: those of the catalogue and those of the workflows. */
 export function knownJobs(): ReadonlyMap<string, JobDefinition> {
   return jobs;
-}
-
-/** Their queues, each once. */
-export function queueNames(): string[] {
-  return [...new Set([...jobs.values()].map(({ queue }) => queue))];
 }

@@ -10,7 +10,7 @@ import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
 import { Throttle } from '../logging/throttle';
 import { WorkflowJobs } from '../workflows/workflow-jobs';
-import { type JobName, knownJobs, queueNames } from './job-catalogue';
+import { type JobName, knownJobs } from './job-catalogue';
 import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
 import { RedisFailures } from './redis-failures';
@@ -37,7 +37,7 @@ export class WorkerRuntime {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Finds the handlers; throws when a job has none or two, or a configured queue does not exist. */
+  /** Finds the handlers; throws when a job has none or two. */
   discover(): void {
     for (const [name, handle] of this.workflows.handlers()) this.handlers.set(name, handle);
     for (const wrapper of this.discovery.getProviders()) {
@@ -51,14 +51,11 @@ export class WorkerRuntime {
     }
     const missing = [...knownJobs().keys()].filter((name) => !this.handlers.has(name));
     if (missing.length > 0) throw new Error(`These jobs have no handler: ${missing.join(', ')}`);
-    const known = queueNames();
-    const unknown = this.config.worker.queues.filter((queue) => !known.includes(queue));
-    if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown queues: ${unknown.join(', ')}`);
   }
 
   start(): void {
-    const served = this.config.worker.queues.length > 0 ? this.config.worker.queues : queueNames();
-    for (const queue of served) {
+    const { queues, concurrency } = this.config.worker;
+    for (const queue of queues) {
       const connection = createQueueConnection(this.config.redis.url, this.redisFailures);
       this.connections.push(connection);
       const lockMs = Math.max(
@@ -67,7 +64,7 @@ export class WorkerRuntime {
       const worker = new Worker<JobEnvelope>(queue, (job) => this.process(job.name, job.data), {
         connection,
         prefix: this.config.redis.prefix,
-        concurrency: this.config.worker.concurrency,
+        concurrency,
         lockDuration: lockMs,
         stalledInterval: lockMs / STALLED_LOOKS,
       });
@@ -75,7 +72,7 @@ export class WorkerRuntime {
       worker.on('failed', (job, error) => this.logger.error({ queue, job: job?.name, err: error }, 'A job failed'));
       this.workers.push(worker);
     }
-    this.logger.info({ queues: served }, 'Serving queues');
+    this.logger.info({ queues }, 'Serving queues');
   }
 
   /** Lets running jobs finish, within the shutdown deadline of the process. */

@@ -1,3 +1,4 @@
+import type { QueueName } from '../../config/worker.config';
 import { messageOf } from '../errors/message-of';
 import { registerWorkflowJob } from '../queues/job-catalogue';
 import type { SubjectKind } from './entities/workflow-job.entity';
@@ -59,7 +60,7 @@ export function defineWorkflow<K extends SubjectKind>({
   subject,
   job,
   deadlineMs,
-}: WorkflowOptions<K> & { job: { name: string; queue: string }; deadlineMs: number }): DrivenWorkflowDefinition<K> {
+}: WorkflowOptions<K> & { job: { name: string; queue: QueueName }; deadlineMs: number }): DrivenWorkflowDefinition<K> {
   const definition = { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: job.name, deadlineMs };
   registerWorkflowJob(job.name, job.queue);
   driven.push(definition);

@@ -6,7 +6,7 @@ import type { WorkflowRunner } from './workflow-runner';
 const PAINT = defineWorkflow({
   type: 'cosi_start',
   subject: 'cluster',
-  job: { name: 'test.paint', queue: 'test' },
+  job: { name: 'test.paint', queue: 'jobs' },
   deadlineMs: 1000,
 });
 
@@ -52,7 +52,7 @@ describe('WorkflowJobs', () => {
       defineWorkflow({
         type: 'cosi_stop',
         subject: 'cluster',
-        job: { name: 'test.paint', queue: 'test' },
+        job: { name: 'test.paint', queue: 'jobs' },
         deadlineMs: 1,
       });
     expect(again).toThrow('Job test.paint is defined twice');
