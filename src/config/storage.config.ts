@@ -63,6 +63,7 @@ function readStore(env: EnvReader): StoreConfig {
   const kind = env.oneOf('STORE', ['directory', ...PROVIDERS], 'directory');
   if (kind !== 'directory') {
     const credentials = env.map('STORE_CREDENTIALS', 'name=value');
+    if (env.optional('STORE_CREDENTIALS') === null) env.problem('STORE_CREDENTIALS', 'is required with a bucket');
     return { kind: 'bucket', provider: kind, bucket: env.string('STORE_BUCKET'), credentials };
   }
   const dir = env.string('DATA_DIR');

@@ -4,9 +4,10 @@ import { BucketLogStore } from '../../../libs/object-storage/bucket-log-store';
 import { DirectoryBlobStore } from '../../../libs/object-storage/directory-blob-store';
 import { DirectoryLogStore } from '../../../libs/object-storage/directory-log-store';
 import type { LogStore } from '../../../libs/object-storage/log-store';
-import type { ObjectStore } from '../../../libs/object-storage/object-store';
+import { type ObjectStore, ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { openObjectStore } from '../../../libs/object-storage/open-object-store';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { ConfigurationError } from '../../config/env-reader';
 import type { StorageConfig, StoreConfig } from '../../config/storage.config';
 import { messageOf } from '../errors/message-of';
 import type { Logger } from '../logging/logger';
@@ -20,7 +21,7 @@ const ANYWHERE = new OutboundPolicy({
   allowedClasses: ['private', 'loopback', 'link-local'],
 });
 
-/** The configured log store; throws if the bucket's name or credentials are impossible. Calls nothing. */
+/** The configured log store; throws `ConfigurationError` if the bucket's name or credentials are impossible. Calls nothing. */
 export function openLogStore({ store, objectStoreTimeoutMs }: StorageConfig, logger: Logger): LogStore {
   if (store.kind === 'directory') return new DirectoryLogStore(store.logsDir);
   const callMs = Math.min(objectStoreTimeoutMs, LOG_CALL_MS);
@@ -43,6 +44,8 @@ function bucketOf(
   try {
     return openObjectStore({ provider, bucket, credentials, outbound: ANYWHERE, timeouts });
   } catch (error) {
-    throw new Error(`STORE_BUCKET or STORE_CREDENTIALS is not usable: ${messageOf(error)}`, { cause: error });
+    const isName = error instanceof ObjectStoreError && error.code === 'INVALID_REQUEST';
+    const variable = isName ? 'STORE_BUCKET' : 'STORE_CREDENTIALS';
+    throw new ConfigurationError([`${variable} is not usable: ${messageOf(error)}`]);
   }
 }
