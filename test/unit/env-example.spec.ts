@@ -18,6 +18,19 @@ function variablesListed(): string[] {
   return [...text.matchAll(/^#?\s*([A-Z][A-Z0-9_]*)=/gm)].map((m) => m[1] ?? '');
 }
 
+/** Of the tables under "Configuration": `| \`NAME\`, \`NAME\` | default | meaning |`. */
+function variablesInReadme(): string[] {
+  const [, section = ''] = /\n## Configuration\n(.*?)\n## /s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const cells = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map((m) => m[1] ?? '');
+  return cells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]*)`/g)].map((m) => m[1] ?? ''));
+}
+
+describe('README.md', () => {
+  it('lists the variables that src/config reads, each once', () => {
+    expect(variablesInReadme().sort()).toEqual([...new Set(variablesRead())].sort());
+  });
+});
+
 describe('.env.example', () => {
   it('lists exactly the variables that src/config reads', () => {
     const read = [...new Set(variablesRead())].sort();

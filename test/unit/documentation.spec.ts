@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { forbidden } from '../../.dependency-cruiser.cjs';
+
+const root = join(__dirname, '..', '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** Files below the folders, by their paths in the project. */
+function filesBelow(folders: readonly string[], ending: RegExp): string[] {
+  const names = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  return names.filter((name) => ending.test(name) && statSync(join(root, name)).isFile());
+}
+
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow(['docs', 'test/fixtures'], /\.md$/)];
+const withoutCode = (text: string) => text.replaceAll(/```.*?```/gs, '');
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(page: string): string[] {
+  const headings = [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => text);
+  return headings.map((text) =>
+    text
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the documentation', () => {
+  it('has no link into the project that leads nowhere', () => {
+    const broken = PAGES.flatMap((page) =>
+      [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^(https?|mailto):/.test(link))
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#');
+          const target = path === '' ? page : relative(root, join(root, dirname(page), path));
+          if (!existsSync(join(root, target))) return true;
+          return anchor !== undefined && !anchorsOf(target).includes(anchor);
+        })
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('and the code name no decision that is not there', () => {
+    const numbers = readdirSync(join(root, 'docs', 'adr')).map((name) => name.slice(0, 4));
+    const sources = filesBelow(['src', 'libs', 'scripts', 'test', 'docker'], /\.(ts|mjs|cjs|py|sh|scala|ya?ml)$/);
+    const named = [...PAGES, ...sources].flatMap((file) =>
+      [...read(file).matchAll(/\bADRs?\s+\[?(\d{4})\b/g)].map(([, number = '']) => ({ file, number })),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter(({ number }) => !numbers.includes(number))).toEqual([]);
+  });
+
+  it('shows the domains in the layers that the boundaries keep', () => {
+    const rule = forbidden?.find(({ name }) => name === 'domain-has-a-layer');
+    const others = rule && 'to' in rule && 'pathNot' in rule.to ? String(rule.to.pathNot) : '';
+    const [, ordered = ''] = /\((.*)\)/.exec(others) ?? [];
+    const rows = [...read('docs/architecture.md').matchAll(/^\| (\d+) +\| (`[^|]*)\|/gm)];
+    expect(rows.map(([, layer]) => Number(layer))).toEqual(rows.map((_, index) => index + 1));
+    const shown = rows.flatMap(([, , cell = '']) => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name));
+    expect(shown).toEqual(ordered.split('|'));
+    expect([...shown].sort()).toEqual(readdirSync(join(root, 'src', 'modules')).sort());
+  });
+});
