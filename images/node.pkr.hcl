@@ -1,4 +1,5 @@
-# Images of Spark nodes; docs/clouds/images.md says how they are made. Debian 12 everywhere.
+# Images of Spark nodes; docs/clouds/images.md says how they are made. Debian 12, except at Oracle Cloud, which has none: base_image
+# of its variables names an image of Ubuntu there.
 packer {
   required_plugins {
     amazon        = { source = "github.com/hashicorp/amazon", version = "~> 1" }

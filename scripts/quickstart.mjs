@@ -20,7 +20,8 @@ const SERVICE_RESTARTS = 5;
 
 const HELP = `Usage: npm run quickstart [-- options]
 
-Starts PostgreSQL, Redis, the API and the worker, runs a Spark job through the REST API and keeps serving.
+Starts PostgreSQL, Redis, the API and the worker, runs a Spark job, a cell of a notebook and a function through the REST API
+and keeps serving.
 
 Options:
   --exit      exit after the job; status 0 only if it is DONE and its result is correct
@@ -36,6 +37,7 @@ Environment:
   LOG_LEVEL     of API and worker, info by default
   PYTHON        the Python to use, 3.9 or newer
   DATABASE_URL, REDIS_URL, JAVA_HOME, SPARK_HOME   used instead of the embedded ones
+  MAVEN_REPOSITORY_URL   mirror of Maven Central
 `;
 
 /** Lines with the time since the start; on a terminal a transient line is overwritten by the next one. */
@@ -376,7 +378,7 @@ function readOptions(args) {
 
 function assertSystem() {
   if (process.platform === 'win32') {
-    throw new SetupError('The embedded platform runs on Linux and macOS. On Windows use it within WSL.');
+    throw new SetupError('The quickstart runs on Linux. On Windows use it within WSL.');
   }
 }
 
