@@ -15,6 +15,7 @@ import { LDAP_SERVER } from './embedded/ldap-server.mjs';
 import { NODE_RELEASE } from './embedded/node-release.mjs';
 import { pinnedPackages, pinnedVersion } from './embedded/requirements.mjs';
 import { AZURITE, FAKE_GCS, MINIO } from './embedded/store-servers.mjs';
+import { TURBO_JARS } from './turbo/turbo.mjs';
 
 const execFileAsync = promisify(execFile);
 
@@ -207,7 +208,9 @@ function jars() {
     });
   const { group, name, version, sha256: hash } = LDAP_SERVER;
   const ldap = { ...library(name, version, `pkg:maven/${group}/${name}@${version}`, 'excluded'), hash };
-  const all = [...ofRepository(JARS, 'required'), ...ofRepository(KERBEROS_SERVER, 'excluded'), ldap];
+  const turbo = Object.fromEntries(Object.values(TURBO_JARS).map(({ path, sha256: digest }) => [path, digest]));
+  const required = ofRepository({ ...JARS, ...turbo }, 'required');
+  const all = [...required, ...ofRepository(KERBEROS_SERVER, 'excluded'), ldap];
   return all.map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
 }
 

@@ -8,7 +8,7 @@ import { fetchJars } from '../embedded/maven-jars.mjs';
 const DEADLINE_MS = 5 * 60_000;
 
 /** DataFusion Comet by the Spark that it is made for, with SHA-256; `turbo_version` of the lookups has its version. */
-const JARS = {
+export const TURBO_JARS = {
   3.5: {
     path: 'org/apache/datafusion/comet-spark-spark3.5_2.12/0.12.0/comet-spark-spark3.5_2.12-0.12.0.jar',
     sha256: '4ef25ed0da6816e18b0b7711b82e9807d62a0330a1e89aa3f09a1bbb005c9424',
@@ -57,7 +57,7 @@ export async function fetchTurbo({ sparkVersion, target, repository, signal }) {
 
 /** @param {string} sparkVersion @returns {{path: string, sha256: string} | undefined} */
 function jarFor(sparkVersion) {
-  return Object.entries(JARS).find(([version]) => sparkVersion.startsWith(`${version}.`))?.[1];
+  return Object.entries(TURBO_JARS).find(([version]) => sparkVersion.startsWith(`${version}.`))?.[1];
 }
 
 // For images: turbo.mjs SPARK_VERSION TARGET

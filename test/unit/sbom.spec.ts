@@ -72,6 +72,7 @@ describe('npm run sbom', () => {
     ['pkg:pypi/moto@', 'excluded'],
     ['pkg:maven/org.apache.hadoop/hadoop-aws@', 'required'],
     ['pkg:maven/com.google.cloud.bigdataoss/gcs-connector@hadoop3-2.2.33?classifier=shaded', 'required'],
+    ['pkg:maven/org.apache.datafusion/comet-spark-spark3.5_2.12@', 'required'],
     ['pkg:maven/com.unboundid/unboundid-ldapsdk@', 'excluded'],
     ['pkg:maven/org.apache.hadoop/hadoop-minikdc@', 'excluded'],
     ['koffi@', 'required'],
