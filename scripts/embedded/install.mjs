@@ -120,8 +120,9 @@ export async function runNpm(args, { root, signal, onProgress }) {
   const [command, ...first] = npmCommand();
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
   const started = Date.now();
+  const name = ['npm', ...args.filter((word) => !word.startsWith('-'))].join(' ');
   const tick = setInterval(() => {
-    onProgress(`npm ${args[0]}: ${Math.round((Date.now() - started) / 1000)} s`, true);
+    onProgress(`${name}: ${Math.round((Date.now() - started) / 1000)} s`, true);
   }, 5_000);
   try {
     return await runCommand(command, [...first, ...args], { cwd: root, env, signal });
