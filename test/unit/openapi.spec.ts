@@ -20,6 +20,7 @@ interface Schema {
 
 interface DocumentedOperation {
   operationId: string;
+  summary: string;
   tags: string[];
   parameters?: { name: string; schema: Schema }[];
   responses: Record<string, { $ref?: string }>;
@@ -54,6 +55,11 @@ describe('the OpenAPI document', () => {
     operations = Object.values(document.paths).flatMap(
       (item) => Object.entries(item) as unknown as [string, DocumentedOperation][],
     );
+  });
+
+  it('says what each operation does in a sentence', () => {
+    const summaries = operations.map(([, { summary }]) => summary);
+    expect(summaries.filter((text) => !/^[A-Z]/.test(text) || /\ba [aeio]/.test(text))).toEqual([]);
   });
 
   it('names the version of the service and the release of the API', () => {

@@ -102,6 +102,7 @@ export function ResourceController<
   }
 
   const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place } = routes;
+  const article = /^[aeio]/.test(label) ? 'an' : 'a';
   const scope = { decorate: place?.scope ?? CurrentScope(), type: Object };
   const declare = (
     method: keyof Controller,
@@ -133,7 +134,7 @@ export function ResourceController<
     method: 'POST',
     path,
     id: `create${one}`,
-    summary: `Create a ${label}`,
+    summary: `Create ${article} ${label}`,
     access: writeAccess,
     answer: Answers.one(routes.write),
     errors: [409],
@@ -143,7 +144,7 @@ export function ResourceController<
       method: 'GET',
       path,
       id: `get${one}`,
-      summary: `Get a ${label} by id or name`,
+      summary: `Get ${article} ${label} by id or name`,
       access: readAccess,
       answer: Answers.one(routes.read),
     });
@@ -152,7 +153,7 @@ export function ResourceController<
     method: 'PUT',
     path,
     id: `update${one}`,
-    summary: `Update a ${label}`,
+    summary: `Update ${article} ${label}`,
     access: writeAccess,
     answer: Answers.one(routes.write),
     status: 201,
@@ -162,7 +163,7 @@ export function ResourceController<
     method: 'DELETE',
     path,
     id: `delete${one}`,
-    summary: `Delete a ${label}`,
+    summary: `Delete ${article} ${label}`,
     access: writeAccess,
     answer: Answers.message,
     status: 201,
