@@ -1,12 +1,6 @@
 #!/usr/bin/env node
-// npm test runs every check of the project and works from a fresh clone; `npm run check` runs only the quick ones.
-//   --quick               only format, lint (which checks the types), boundaries, dead code and unit tests
-//   --long                also the slow checks: stores once more on MinIO, and every case where a usual run tries only a few
-//   --only=unit,medium    only these phases, with what they need
-//   --seed=number         orders the test files as in an earlier run, which printed this number
-//   --match=pattern       in medium, attacks, stores, clouds and e2e, only the files whose path matches
-// Phases run in parallel as far as the machine has cores. Failures are printed again at the end, so that a truncated log
-// still has them. The last line is `N passed, N failed`: a static check counts as one, a phase of tests by its tests.
+// npm test runs every check of the project and works from a fresh clone. Phases run in parallel as far as the machine has
+// cores. Failures are printed again at the end, so that a truncated log still has them.
 import './embedded/newer-node.mjs';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -168,6 +162,22 @@ const PHASES = [
     },
   },
 ];
+
+const HELP = `Usage: npm test [-- options]
+
+Runs every check of the project, and with options some. The last line is "N passed, N failed": a static check counts as one, a
+phase of tests by its tests.
+
+Options:
+  --quick               only format, lint (which checks the types), boundaries, dead code and unit tests: npm run check
+  --long                also the slow checks: npm run test:long
+  --only=unit,medium    only these phases, with what they need
+  --match=pattern       in medium, attacks, stores, clouds and e2e, only the files whose path matches
+  --seed=number         orders the test files as in an earlier run, which printed this number
+  --help                show this
+
+Phases: ${PHASES.map(({ name }) => name).join(', ')}
+`;
 
 /**
  * @param {string} name
@@ -493,6 +503,7 @@ async function sql(url, statement) {
   }
 }
 
+/** Null if only help is wanted. */
 function selectPhases() {
   const { values } = parseArgs({
     options: {
@@ -501,8 +512,10 @@ function selectPhases() {
       only: { type: 'string' },
       match: { type: 'string' },
       seed: { type: 'string' },
+      help: { type: 'boolean' },
     },
   });
+  if (values.help) return null;
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (only?.length === 0) throw new Error(`--only names no phase; there are ${PHASES.map((p) => p.name).join(', ')}.`);
@@ -572,8 +585,12 @@ async function main() {
   try {
     selection = selectPhases();
   } catch (error) {
-    console.error(messageOf(error));
+    console.error(`${messageOf(error)}\n\n${HELP}`);
     return 2;
+  }
+  if (!selection) {
+    process.stdout.write(HELP);
+    return 0;
   }
   const controller = new AbortController();
   const stop = (/** @type {string} */ reason) => controller.abort(new Error(reason));
