@@ -58,6 +58,19 @@ describe('createValidationPipe', () => {
     await expect(refused).rejects.toMatchObject({ details: { fields } });
   });
 
+  it('says of a value of another type only that', async () => {
+    const body = { cluster_id: 'first', name: 7, tags: [null], disks: [{ disk_id: null, name: 'a' }, { disk_id: -1 }] };
+    const refused = createValidationPipe().transform(body, { type: 'body', metatype: Required });
+    const fields = {
+      cluster_id: ['cluster_id must be an integer'],
+      name: ['name must be a string'],
+      tags: ['each value in tags must be a string'],
+      'disks.0.disk_id': ['disk_id must be an integer'],
+      'disks.1.disk_id': ['disk_id must not be less than 0'],
+    };
+    await expect(refused).rejects.toMatchObject({ details: { fields } });
+  });
+
   it('names what it does not know', async () => {
     await expect(transform('{"label":{}}')).rejects.toEqual(invalid('label is not a known field'));
   });

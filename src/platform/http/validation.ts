@@ -5,12 +5,21 @@ import { Problems, unusable } from './bodies/problems';
 import { knownFields } from './field-shapes';
 import { NoQuery } from './no-query';
 
+/** Of a value of another type, nothing else that its field asks for is worth saying. */
+const TYPE_RULES = ['isInt', 'isString', 'isNumber', 'isBoolean', 'isArray', 'isObject'];
+
+function problemsOf({ value, constraints = {} }: ValidationError, field: string): string[] {
+  // What a value would have to be like says nothing to somebody who has sent none.
+  if (value === undefined) return [`${field} is required`];
+  const ofType = TYPE_RULES.flatMap((rule) => constraints[rule] ?? []);
+  return ofType.length > 0 ? ofType : Object.values(constraints);
+}
+
 function collect(errors: readonly ValidationError[], path: string, problems: Problems): void {
   for (const error of errors) {
     if (problems.isFull) return;
     const field = path ? `${path}.${error.property}` : error.property;
-    // What a value would have to be like says nothing to somebody who has sent none.
-    const texts = error.value === undefined ? [`${field} is required`] : Object.values(error.constraints ?? {});
+    const texts = problemsOf(error, field);
     if (texts.length > 0) problems.add(field, texts);
     collect(error.children ?? [], field, problems);
   }
