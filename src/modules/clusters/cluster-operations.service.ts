@@ -5,9 +5,9 @@ import { Transactions } from '../../platform/persistence/transactions';
 import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
 import { stopDestroysNodes } from './cluster-answers';
 import { ClusterLifecycle } from './cluster-lifecycle';
-import { assertEnabled, invalidState } from './cluster-rules';
+import { assertEnabled, assertMay } from './cluster-rules';
 import { ClusterStartsService } from './cluster-starts.service';
-import { CLUSTER_OPERATIONS, type ClusterOperation } from './cluster-state';
+import type { ClusterOperation } from './cluster-state';
 import { type ClusterRow, ClustersRepository } from './clusters.repository';
 import type { CosiOperation, CosiStopOperation } from './dto/cluster-answers.dto';
 
@@ -44,11 +44,8 @@ export class ClusterOperationsService {
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx);
       const cluster = await this.lifecycle.lockKnown(tx, row.cluster_id);
-      const { from } = CLUSTER_OPERATIONS[operation];
       if (operation === 'start') assertEnabled(row);
-      if (!from.some((status) => status === cluster.status)) {
-        throw invalidState(cluster, `${operation} needs ${from.join(' or ')}`, from);
-      }
+      assertMay(operation, cluster);
       const reason = `${operation} requested`;
       const workflow: WorkflowRef =
         operation === 'start'

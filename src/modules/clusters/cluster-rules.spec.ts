@@ -1,6 +1,6 @@
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import { CLOUD_PROVIDER_ID, type ReferenceData } from '../reference-data/reference-data.contract';
-import { clusterLabels } from './cluster-rules';
+import { assertMay, clusterLabels } from './cluster-rules';
 
 const referenceData = { labelPattern: () => null } as unknown as ReferenceData;
 
@@ -37,5 +37,15 @@ describe('labels of clusters', () => {
     expect(() => made({ team: 'data' })).toThrow(/the labels "team" and "Team" apart/);
     expect(made({ Team: 'other' })).toMatchObject({ Team: 'other' });
     expect(made({ team: 'data' }, CLOUD_PROVIDER_ID.AWS)).toMatchObject({ team: 'data' });
+  });
+});
+
+describe('an operation on a cluster in another state', () => {
+  it.each([
+    ['start', 'start needs STOPPED.'],
+    ['stop', 'stop needs RUNNING, RESIZING_UP or RESIZING_DOWN.'],
+  ] as const)('%s is refused with the states that it needs', (operation, rule) => {
+    const refused = () => assertMay(operation, { name: 'c', status: 'DESTROYED' });
+    expect(refused).toThrow(`The cluster "c" is DESTROYED: ${rule}`);
   });
 });

@@ -22,7 +22,7 @@ import {
 import { acceleratorOf } from './accelerators.contract';
 import { checkDisks, type OwnDisks } from './cluster-disks';
 import { lacksAccelerator, lacksSpot } from './compute-support';
-import type { ClusterStatus, ClusterType } from './cluster-state';
+import { CLUSTER_OPERATIONS, type ClusterOperation, type ClusterStatus, type ClusterType } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory.contract';
 import type { Cluster } from './entities/cluster.entity';
@@ -219,6 +219,14 @@ export function checkSparkConfig(config: SparkConfig): void {
 export function assertEnabled(row: Pick<Cluster, 'name' | 'to_date'>): void {
   if (openEnded(row.to_date) === null) return;
   throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
+}
+
+/** "STOPPED", "RUNNING, STOPPED or ERROR". */
+const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+export function assertMay(operation: ClusterOperation, cluster: Pick<Cluster, 'name' | 'status'>): void {
+  const from: readonly ClusterStatus[] = CLUSTER_OPERATIONS[operation].from;
+  if (!from.includes(cluster.status)) throw invalidState(cluster, `${operation} needs ${EITHER.format(from)}`, from);
 }
 
 /** A 409 that says which states an operation requires. */
