@@ -116,6 +116,15 @@ Caused by: java.lang.RuntimeException: no; way
 \tat org.apache.spark.scheduler.Task.run(Task.scala:141)
 `;
 
+const UNREADABLE_HEAP = `Invalid maximum heap size: -Xmx1.5g
+Error: Could not create the Java Virtual Machine.
+Error: A fatal exception has occurred. Program will exit.
+`;
+
+const SMALL_HEAP = `Error occurred during initialization of VM
+Too small maximum heap
+`;
+
 describe('classifyEnd', () => {
   it('calls exit code 0 done, whatever the output', () => {
     expect(end('python', 0, { stdoutTail: PYTHON })).toMatchObject({ outcome: 'done', reason: 'COMPLETED' });
@@ -130,6 +139,24 @@ describe('classifyEnd', () => {
       'error',
       'PYTHON_ERROR',
       'ZeroDivisionError: division by zero. The stderr log has the traceback.',
+    ],
+    [
+      'a memory that Java cannot read',
+      'python',
+      1,
+      { stderrTail: UNREADABLE_HEAP },
+      'error',
+      'SUBMIT_FAILED',
+      'Java did not start: Invalid maximum heap size: -Xmx1.5g. Correct driver_memory, written as 512m or 2g, or driver_java_options.',
+    ],
+    [
+      'a memory that Java does not begin with',
+      'jar',
+      1,
+      { stderrTail: SMALL_HEAP },
+      'error',
+      'SUBMIT_FAILED',
+      'Java did not start: Too small maximum heap. Correct driver_memory, written as 512m or 2g, or driver_java_options.',
     ],
     [
       'what Java said behind py4j',

@@ -81,6 +81,7 @@ const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
   ({ output, told }) => because('NOT_AN_ARCHIVE', told && notAnArchive(told, output)),
   ({ end, told }) =>
     told && verdict('error', reasonOf(told), `${failedStatement(end)}${told.text}`, adviceAbout(told, end)),
+  ({ output }) => javaRefused(output),
 ];
 
 const TRACEBACK = 'Traceback (most recent call last):';
@@ -324,6 +325,16 @@ function submitError(output: string): string | null {
       output,
     );
   return found ? found[0].replace(/^Error: |^Exception in thread "main" /, '') : null;
+}
+
+/** Java did not begin: what it says about its settings stands before or behind a line that is always the same. */
+function javaRefused(output: string): RunEnd | null {
+  const said =
+    /^(.+)\nError: Could not create the Java Virtual Machine\.$/m.exec(output) ??
+    /^Error occurred during initialization of VM\n(.+)$/m.exec(output);
+  if (!said) return null;
+  const advice = 'Correct driver_memory, written as 512m or 2g, or driver_java_options.';
+  return verdict('error', 'SUBMIT_FAILED', `Java did not start: ${said[1]}`, advice);
 }
 
 /** What Spark, its launcher, Ivy and Java say by themselves: records of the log, traces in them, reports. */
