@@ -1,13 +1,29 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/** Below the ports that the system gives to connections, and to servers that name none: nobody else takes one by chance. */
+const [FIRST, LAST] = [15_000, 31_999];
+const TRIES = 100;
 
 /** A loopback port on which nothing listens at the moment. */
 export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`Something listens on each of ${TRIES} ports from ${FIRST} to ${LAST}`);
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  server.listen({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  try {
+    server.listen({ port, host: '127.0.0.1' });
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }
