@@ -69,10 +69,16 @@ describe('channels of runs', () => {
     expect(answer.status).toBe(200);
     return decodeRecords(Buffer.from(await answer.arrayBuffer()));
   };
-  const say = async (body: Buffer, by = agent) => {
-    const answer = await by.send('PUT', `/runs/${runId}/frames`, { body });
-    return [answer.status, (await answer.json()) as { next?: number; error_code?: string }] as const;
-  };
+  /** Like an agent, it sends again what a busy database has refused. */
+  const say = (body: Buffer, by = agent) =>
+    eventually(
+      async () => {
+        const answer = await by.send('PUT', `/runs/${runId}/frames`, { body });
+        const told = (await answer.json()) as { next?: number; error_code?: string };
+        return answer.status === 503 ? null : ([answer.status, told] as const);
+      },
+      { what: 'an answer to frames' },
+    );
   const said = async (after = 0) => texts((await channels.frames(runId, after)).frames);
   const row = async <E extends object>(entity: new () => E): Promise<E> =>
     (await api.database.query(`SELECT * FROM ${tableOf(entity)} WHERE run_id = $1`, [runId]))[0] as E;

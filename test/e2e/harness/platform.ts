@@ -28,8 +28,8 @@ import { ApiClient, type Json } from './api-client';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Listens to the built worker, which has no way of its own to crash. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
-const STOP_PATIENCE_MS = 20_000;
-const HEALTHY_PATIENCE_MS = 120_000;
+const STOP_PATIENCE_MS = 60_000;
+const HEALTHY_PATIENCE_MS = 240_000;
 
 type Environment = Record<string, string>;
 
@@ -136,7 +136,7 @@ export abstract class Platform {
 
   protected async assertNothingLeft(): Promise<void> {
     const none = async () => (await this.nodeProcesses()).length === 0;
-    await eventually(none, { timeoutMs: 5_000 }).catch(async () => {
+    await eventually(none, { timeoutMs: 60_000 }).catch(async () => {
       const left = await this.nodeProcesses();
       for (const { pid } of left) killQuietly(pid);
       const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
@@ -284,7 +284,7 @@ export class PlatformUnderTest extends Platform {
   }
 
   /** Returns when the process ended by itself, such as at a crash point; answers the signal that ended it. */
-  async workerEnded(timeoutMs = 120_000): Promise<NodeJS.Signals | null> {
+  async workerEnded(timeoutMs = 240_000): Promise<NodeJS.Signals | null> {
     await eventually(() => !this.worker.running, { timeoutMs, what: 'the end of the worker' });
     return this.worker.endedBy;
   }
@@ -298,7 +298,7 @@ export class PlatformUnderTest extends Platform {
     const probe = async () => {
       if (!this.api.running) return 'ended';
       for (const url of new Set([this.baseUrl, this.agentsUrl])) {
-        const response = await fetch(`${url}/api/v1/healthCheck`, { signal: AbortSignal.timeout(5_000) });
+        const response = await fetch(`${url}/api/v1/healthCheck`, { signal: AbortSignal.timeout(30_000) });
         if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`);
       }
       return 'healthy';
@@ -391,6 +391,8 @@ export class PlatformUnderTest extends Platform {
       // Making them takes 0.7 s of the 4.4 s of CPU that an API needs to start.
       API_DOCS: 'false',
       DATABASE_URL: this.databaseUrl,
+      // Whoever waits for a lock gets it, however busy the machine is.
+      DATABASE_LOCK_TIMEOUT_MS: '25000',
       REDIS_URL: required('TEST_REDIS_URL'),
       HOST: '127.0.0.1',
       PORT: String(this.port),

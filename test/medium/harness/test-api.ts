@@ -42,6 +42,8 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     DATABASE_URL: databaseUrl,
     REDIS_URL: required('TEST_REDIS_URL'),
     REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
+    // Whoever waits for a lock gets it, however busy the machine is.
+    DATABASE_LOCK_TIMEOUT_MS: '25000',
     // An API that stops waits for what is open.
     HTTP_KEEP_ALIVE_MS: '1000',
     DATA_DIR: required('TMPDIR'),
