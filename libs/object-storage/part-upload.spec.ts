@@ -137,9 +137,14 @@ describe('sendParts', () => {
   });
 
   it('does not count the time that a part takes as silence of the source', async () => {
-    const slow = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 60));
-    };
-    await expect(sendParts(bytes(4 * PART), options({ parallelParts: 1, idleMs: 40 }), slow)).resolves.toBe(4 * PART);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const slow = async () => {
+        await jest.advanceTimersByTimeAsync(60);
+      };
+      await expect(sendParts(bytes(4 * PART), options({ parallelParts: 1, idleMs: 40 }), slow)).resolves.toBe(4 * PART);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -11,6 +11,22 @@ const OF_ADDRESS = 10;
 const STREAMS_OF_CALLER = 3;
 const STALL_MS = 4_000;
 
+/** What the API says in an answer to something that was no request. */
+const refusalOf = async (connection: RawConnection | undefined) => {
+  await connection?.closed();
+  const [lines, json = ''] = (connection?.answer ?? '').split('\r\n\r\n');
+  const body = JSON.parse(json) as Record<string, unknown>;
+  expect(lines).toContain(`x-correlation-id: ${String(body.correlation_id)}`);
+  expect(body).toEqual({
+    error: body.error_message,
+    error_code: body.error_code,
+    error_message: expect.any(String),
+    details: {},
+    correlation_id: expect.any(String),
+  });
+  return [await connection?.status(), body.error_code];
+};
+
 // Real: the whole API, its server and PostgreSQL. Addresses of the loopback network stand for those of clients.
 describe('somebody who opens connections and leaves them', () => {
   let api: TestApi;
@@ -21,7 +37,8 @@ describe('somebody who opens connections and leaves them', () => {
 
   beforeAll(async () => {
     ({ api, stop } = await startWholeApi({
-      HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS),
+      // None of these may pass while others of a test are opened.
+      ...{ HTTP_HEAD_TIMEOUT_MS: '60000', HTTP_KEEP_ALIVE_MS: '60000' },
       HTTP_MAX_UNKNOWN: String(UNKNOWN),
       HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS),
       HTTP_MAX_STREAMS_PER_CALLER: String(STREAMS_OF_CALLER),
@@ -82,29 +99,6 @@ describe('somebody who opens connections and leaves them', () => {
     await eventually(() => (friend?.answer.length ?? 0) > before, { what: 'a second answer' });
   });
 
-  it('keeps none that says nothing, or never ends the head of a request', async () => {
-    const [silent, slow] = await openMany(2, '127.0.0.11');
-    await slow?.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
-    await silent?.closed(HEAD_TIMEOUT_MS * 5);
-    await slow?.closed(HEAD_TIMEOUT_MS * 5);
-  });
-
-  /** What the API says in an answer to something that was no request. */
-  const refusalOf = async (connection: RawConnection | undefined) => {
-    await connection?.closed();
-    const [lines, json = ''] = (connection?.answer ?? '').split('\r\n\r\n');
-    const body = JSON.parse(json) as Record<string, unknown>;
-    expect(lines).toContain(`x-correlation-id: ${String(body.correlation_id)}`);
-    expect(body).toEqual({
-      error: body.error_message,
-      error_code: body.error_code,
-      error_message: expect.any(String),
-      details: {},
-      correlation_id: expect.any(String),
-    });
-    return [await connection?.status(), body.error_code];
-  };
-
   it('gets 431 for a head that is too large, however large, and no more', async () => {
     for (const size of [48 * 1024, 4 * 2 ** 20]) {
       const [one, other] = await openMany(2, '127.0.0.14');
@@ -118,7 +112,7 @@ describe('somebody who opens connections and leaves them', () => {
   it('does not keep the connection by sending more of it', async () => {
     const [endless] = await openMany(1, '127.0.0.15');
     const started = Date.now();
-    while (endless?.isOpen && Date.now() - started < 20_000) {
+    while (endless?.isOpen && Date.now() - started < 60_000) {
       await endless.write('x'.repeat(64 * 1024));
       await delay(1);
     }
@@ -126,12 +120,10 @@ describe('somebody who opens connections and leaves them', () => {
     expect(await refusalOf(endless)).toEqual([400, 'REQUEST.MALFORMED']);
   });
 
-  it('is told what is wrong with what is no request, or comes too slowly', async () => {
-    const [wrong, slow] = await openMany(2, '127.0.0.16');
+  it('is told what is wrong with what is no request', async () => {
+    const [wrong] = await openMany(1, '127.0.0.16');
     await wrong?.write('HELO platform\r\n\r\n');
     expect(await refusalOf(wrong)).toEqual([400, 'REQUEST.MALFORMED']);
-    await slow?.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
-    expect(await refusalOf(slow)).toEqual([408, 'REQUEST.TIMEOUT']);
   });
 
   it('sends no hundred requests ahead of their answers', async () => {
@@ -154,16 +146,18 @@ describe('somebody who opens connections and leaves them', () => {
     });
     expect(uploaded).toBe(200);
     const path = `/api/v1/workspace/file/download?workspace_id=${workspace.workspace_id}&file_path=large.bin`;
-    // They have their turns before others ask for one; that of the upload may end a moment after its answer.
-    const begin = () =>
-      eventually(async () => {
-        const reader = await open('127.0.0.13');
-        reader.readOnce();
-        await reader.write(head(path, bearer(), 'GET'));
-        return (await reader.status()) === 200;
-      });
-    await Promise.all(Array.from({ length: STREAMS_OF_CALLER }, begin));
+    const begin = async () => {
+      const reader = await open('127.0.0.13');
+      reader.readOnce();
+      await reader.write(head(path, bearer(), 'GET'));
+      return reader;
+    };
+    // The turn of the upload may end a moment after its answer, and on a busy machine those of the readers may be over when
+    // the next one asks.
     const refused = await eventually(async () => {
+      opened.splice(0).forEach((connection) => connection.close());
+      const readers = await Promise.all(Array.from({ length: STREAMS_OF_CALLER }, begin));
+      for (const reader of readers) if ((await reader.status()) !== 200) return null;
       const answer = await fetch(`${origin()}${path}`, { headers: bearer(), method: 'GET' });
       await answer.body?.cancel();
       return answer.status === 429 ? answer : null;
@@ -192,29 +186,43 @@ describe('somebody who opens connections and leaves them', () => {
 });
 
 // Real: as above. Left out: the proxy, whose header the test sends itself.
-describe('somebody who leaves requests behind a proxy', () => {
+describe('somebody who leaves requests unfinished, and behind a proxy', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     const limits = { HTTP_MAX_UNKNOWN: String(UNKNOWN), HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS) };
-    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', ...limits }));
+    const times = { HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS) };
+    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', ...limits, ...times }));
   });
 
   afterAll(() => stop?.());
+
+  const open = () => RawConnection.open(new URL(api.urlOf('/')).origin);
+
+  it('has no endless time for the head of a request, be it begun or not, and is told so', async () => {
+    const [silent, slow] = [await open(), await open()];
+    await slow.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
+    await silent.closed();
+    expect(await refusalOf(slow)).toEqual([408, 'REQUEST.TIMEOUT']);
+  });
 
   it('has no more of them than one address may, over however few connections, and keeps out no probe', async () => {
     const { origin } = new URL(api.urlOf('/'));
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const unfinished = { 'content-type': 'application/json', 'content-length': 1_000, ...from('192.0.2.1') };
-    const open = await Promise.all(Array.from({ length: OF_ADDRESS }, () => RawConnection.open(origin)));
-    for (const connection of open) await connection.write(head('/api/v1/login', unfinished));
+    const begin = async () => {
+      const connection = await open();
+      await connection.write(head('/api/v1/login', unfinished));
+      return connection;
+    };
+    const begun = await Promise.all(Array.from({ length: OF_ADDRESS }, begin));
     const ask = async (address: string) => (await api.call('GET', '/version', { headers: from(address) })).status;
     await eventually(async () => (await ask('192.0.2.1')) === 503, { what: 'a refusal' });
     expect(await ask('192.0.2.2')).toBe(200);
     for (const path of ['/live', '/ready'])
       expect((await fetch(origin + path, { headers: from('192.0.2.1') })).status).toBe(200);
-    for (const connection of open) connection.close();
+    for (const connection of begun) connection.close();
     await eventually(async () => (await ask('192.0.2.1')) === 200, { what: 'an answer' });
   });
 });

@@ -3,6 +3,13 @@ import { startWholeApi, type TestAnswer, type TestApi } from '../medium/harness/
 const LOGINS = 400;
 /** What may wait, and what of one address, while two passwords are checked. */
 const [WAITING, WAITING_OF_ONE] = [64, 32];
+/** How long a login waits at most: on a busy machine some are refused then, and not at once. */
+const PATIENCE_MS = 5_000;
+
+interface Login {
+  answer: TestAnswer;
+  ms: number;
+}
 
 // Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
 describe('a flood of logins', () => {
@@ -27,25 +34,30 @@ describe('a flood of logins', () => {
 
   afterAll(() => stop?.());
 
-  const guess = (address: string, username: string) =>
-    api.call('POST', '/login', {
+  async function guess(address: string, username: string): Promise<Login> {
+    const begun = performance.now();
+    const answer = await api.call('POST', '/login', {
       body: { username, password: 'a guess' },
       headers: { 'x-forwarded-for': address },
     });
-
-  /** A flood, and how many of its logins have been answered so far. */
-  function flood(addressOf: (index: number) => string): { answered(): number; answers: Promise<TestAnswer[]> } {
-    let answered = 0;
-    const logins = Array.from({ length: LOGINS }, (_, index) =>
-      guess(addressOf(index), `nobody-${index}`).finally(() => (answered += 1)),
-    );
-    return { answered: () => answered, answers: Promise.all(logins) };
+    return { answer, ms: performance.now() - begun };
   }
 
-  const withStatus = (answers: TestAnswer[], wanted: number) => answers.filter(({ status }) => status === wanted);
+  /** A flood, and how many of its logins have been answered so far. */
+  function flood(addressOf: (index: number) => string): { answered(): number; logins: Promise<Login[]> } {
+    let answered = 0;
+    const all = Array.from({ length: LOGINS }, (_, index) =>
+      guess(addressOf(index), `nobody-${index}`).finally(() => (answered += 1)),
+    );
+    return { answered: () => answered, logins: Promise.all(all) };
+  }
+
+  const withStatus = (logins: Login[], wanted: number) => logins.filter(({ answer }) => answer.status === wanted);
+  /** Whether its password was looked at, or it had a place in the line until its time was over. */
+  const hasWaited = ({ answer, ms }: Login) => answer.status === 401 || (answer.status === 503 && ms >= PATIENCE_MS);
 
   it('from everywhere keeps no file waiting, and every login gets an answer', async () => {
-    const { answered, answers } = flood((index) => `192.0.${index % 250}.${Math.floor(index / 250)}`);
+    const { answered, logins } = flood((index) => `192.0.${index % 250}.${Math.floor(index / 250)}`);
     while (answered() === 0) await new Promise(setImmediate);
     let downloads = 0;
     while (answered() < LOGINS) {
@@ -54,12 +66,12 @@ describe('a flood of logins', () => {
       downloads += 1;
     }
     expect(downloads).toBeGreaterThan(5);
-    const looked = withStatus(await answers, 401);
-    const refused = withStatus(await answers, 503);
+    const looked = withStatus(await logins, 401);
+    const refused = withStatus(await logins, 503);
     expect(looked.length + refused.length).toBe(LOGINS);
-    expect(looked.length).toBeGreaterThanOrEqual(WAITING);
+    expect((await logins).filter(hasWaited).length).toBeGreaterThanOrEqual(WAITING);
     expect(refused.length).toBeGreaterThan(0);
-    for (const { body, headers } of refused) {
+    for (const { body, headers } of refused.map(({ answer }) => answer)) {
       expect(body.error_code).toBe('AUTH.BUSY');
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
@@ -68,12 +80,12 @@ describe('a flood of logins', () => {
   });
 
   it('from one address leaves the line to others', async () => {
-    const { answers } = flood(() => '192.0.2.1');
+    const { logins } = flood(() => '192.0.2.1');
     const others = await Promise.all(
       Array.from({ length: 20 }, (_, index) => guess(`198.51.100.${index}`, `colleague-${index}`)),
     );
-    expect(others.map(({ status }) => status)).toEqual(others.map(() => 401));
-    expect(withStatus(await answers, 503).length).toBeGreaterThan(0);
-    expect(withStatus(await answers, 401).length).toBeGreaterThanOrEqual(WAITING_OF_ONE);
+    expect(others.filter((login) => !hasWaited(login))).toEqual([]);
+    expect(withStatus(await logins, 503).length).toBeGreaterThan(0);
+    expect((await logins).filter(hasWaited).length).toBeGreaterThanOrEqual(WAITING_OF_ONE);
   });
 });

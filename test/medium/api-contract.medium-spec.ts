@@ -95,9 +95,12 @@ describe('login', () => {
     const json = { username: 'admin', password: ADMIN_PASSWORD, timeout: '1s' };
     const { token } = await anonymous().post('/login', json);
     const client = admin.withToken(token);
-    await client.get('/user/info');
-    for (let status = 200; status !== 401;) status = (await client.request('GET', '/user/info')).status;
-  }, 15_000);
+    // On a busy machine it may be over before the first look.
+    for (let status = 200; status !== 401;) {
+      ({ status } = await client.request('GET', '/user/info'));
+      expect([200, 401]).toContain(status);
+    }
+  });
 
   it('ends the token at logout, at once and no other', async () => {
     const client = await loggedIn();

@@ -25,6 +25,8 @@ import { configure, createTestDatabase, prepare, type TestDatabase } from './har
 const PARALLEL = 3;
 const NODES = 2;
 const RUNS = 30;
+/** Submissions at once; the pool has more connections. */
+const AT_ONCE = 15;
 
 interface Placed {
   run_id: number;
@@ -94,6 +96,18 @@ describe('RunScheduler', () => {
     const workspace = { workspaceId, name: 'somewhere', description: null, active: true };
     const scope = { tenantId, userId, username: 'somebody', workspace };
     return Number((await service.submit(scope, { job_conf_id: jobConfId })).job_id);
+  }
+
+  /** Submits many at once, though no more than have a connection: the others would wait for one, and not for long. */
+  async function submitMany(count: number): Promise<void> {
+    let left = count;
+    const some = async () => {
+      while (left > 0) {
+        left -= 1;
+        await submit();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, some));
   }
 
   /** Ends a run and hands its slot on, as the report of an agent does. */
@@ -228,7 +242,7 @@ describe('RunScheduler', () => {
     await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'starting' WHERE cluster_id = $1`, [
       tenancy.clusterId,
     ]);
-    await Promise.all(Array.from({ length: 250 }, submit));
+    await submitMany(250);
     await putCluster(dataSource.manager, tenancy.clusterId, 'DESTROYED');
     await scheduler.settle(tenancy.clusterId);
     const [ends] = await dataSource.query(
@@ -345,7 +359,7 @@ describe('RunScheduler', () => {
   });
 
   it('stops all that were submitted by then, in transactions of bounded length, and nothing that came later', async () => {
-    await Promise.all(Array.from({ length: 250 }, submit));
+    await submitMany(250);
     const running = (await placed()).find(isRunning)?.run_id ?? 0;
     await dataSource.transaction(async (tx) => {
       const run = await runs.lock(tx, running);

@@ -16,6 +16,7 @@ import { workflowErrors } from '../../src/platform/workflows/workflow-errors';
 import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/workflows/workflow-intents';
 import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
@@ -278,26 +279,28 @@ describe('WorkflowRunner', () => {
   });
 
   it('extends its lease while a step takes longer', async () => {
-    const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
-    const id = await newInstance();
+    // The lease is a minute, which passes here and in the database as the test says.
+    const beats = jest.spyOn(globalThis, 'setInterval');
+    const id = await newInstance(600_000);
     const gate = new Gate();
-    const slow = new WorkflowRunner(
-      dataSource,
-      short,
-      new WorkflowObserver(),
-      makeWorker(1),
-      createLogger('test', 'silent'),
-    );
-    const running = slow.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
+    const running = runner.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
     await gate.reached;
+    const [beat] = beats.mock.calls.flatMap(([call, ms]) => (ms === 20_000 ? [call as () => void] : []));
     const first = await leaseOf(id);
-    await eventually(async () => (await leaseOf(id)) > first + 600, { what: 'an extension beyond the first lease' });
-    await dataSource.transaction((tx) => requeueDueWorkflows(tx, 1_000));
-    expect(await sent(id)).toEqual([0]);
-    await other.continue(JOB, id, definition({ a: () => Promise.reject(new Error('held by two')) }));
-    gate.open();
-    await running;
-    expect(await steps(id)).toEqual(['a done']);
+    try {
+      await setClock(dataSource, '50 seconds');
+      beat?.();
+      await eventually(async () => (await leaseOf(id)) > first, { what: 'an extension' });
+      await setClock(dataSource, '80 seconds');
+      await dataSource.transaction((tx) => requeueDueWorkflows(tx, 1_000));
+      expect(await sent(id)).toEqual([0]);
+      await other.continue(JOB, id, definition({ a: () => Promise.reject(new Error('held by two')) }));
+      gate.open();
+      await running;
+      expect(await steps(id)).toEqual(['a done']);
+    } finally {
+      await setClock(dataSource, '0 seconds');
+    }
   });
 
   it('does not lose a wake-up that comes during the step that waits', async () => {

@@ -22,7 +22,7 @@ function siteOf(uri: string, service = SERVICE): string {
   });
 }
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 describe('a Hive metastore that is opened by Kerberos', () => {
   let realm: KerberosRealm;
@@ -44,14 +44,14 @@ describe('a Hive metastore that is opened by Kerberos', () => {
   const keytab = () => readFileSync(realm.keytab).toString('base64');
   const clientOf = (
     { uri }: Pick<HiveMetastore, 'uri'>,
-    { principal = 'ada', service = SERVICE, conf = realm.conf } = {},
+    { principal = 'ada', service = SERVICE, conf = realm.conf, callMs = 60_000 } = {},
   ): MetastoreClient => {
     const { uris, login } = parseHiveSite({ hiveSiteXml: siteOf(uri, service) });
     const target = { kind: 'hive' as const, uris, login, krb5: parseKrb5Conf(conf) };
     const client = openMetastore(
       target,
       { principal, keytab: keytab() },
-      { outbound, timeouts: { callMs: 20_000, requestMs: 20_000 } },
+      { outbound, timeouts: { callMs, requestMs: callMs } },
     );
     ends.push(() => client.close());
     return client;
@@ -131,7 +131,7 @@ describe('a Hive metastore that is opened by Kerberos', () => {
     const server = await metastore('authentication');
     realm.halt();
     ends.push(() => realm.resume());
-    await expect(schemas(clientOf(server))).rejects.toMatchObject({
+    await expect(schemas(clientOf(server, { callMs: 20_000 }))).rejects.toMatchObject({
       fault: expect.stringMatching(/unreachable|timeout/),
     });
   });

@@ -196,9 +196,15 @@ describe('ProxmoxClient', () => {
       const isLogin = request.url?.endsWith('ticket');
       if (isLogin) setTimeout(() => response.end('{"data":{"ticket":"t","CSRFPreventionToken":"c"}}'), 200);
     });
-    const began = performance.now();
-    await expect(client({ limits: { overallMs: 500 } }).onlineHosts()).rejects.toEqual(fault('TIMEOUT'));
-    expect(performance.now() - began).toBeLessThan(LIMITS.callMs - 1000);
+    // On a busy machine half a second may be over before the second call.
+    for (const overallMs of [500, 5_000, 20_000]) {
+      fake.calls.length = 0;
+      const limits = { callMs: 40_000, overallMs };
+      const began = performance.now();
+      await expect(client({ limits }).onlineHosts()).rejects.toEqual(fault('TIMEOUT'));
+      expect(performance.now() - began).toBeLessThan(limits.callMs - 1000);
+      if (fake.calls.length > 1) break;
+    }
     expect(fake.calls).toHaveLength(2);
   });
 

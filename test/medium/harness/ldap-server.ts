@@ -52,13 +52,14 @@ export class LdapServer {
       LDAP_BIND_PASSWORD: SEARCHER.password,
       LDAP_USER_BASE_DN: 'ou=people,dc=example,dc=org',
       LDAP_GROUP_BASE_DN: 'ou=groups,dc=example,dc=org',
-      LDAP_TIMEOUT_MS: '3000',
+      // A Java process that has just started may take its time on a busy machine.
+      LDAP_TIMEOUT_MS: '60000',
     };
   }
 
   /** Changes entries as the server's own administrator. */
   async change(work: (client: Client) => Promise<void>): Promise<void> {
-    const client = new Client({ url: this.url, timeout: 5000, connectTimeout: 5000 });
+    const client = new Client({ url: this.url, timeout: 60_000, connectTimeout: 60_000 });
     try {
       await client.bind(ROOT_DN, this.rootPassword);
       await work(client);

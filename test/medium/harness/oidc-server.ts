@@ -48,7 +48,7 @@ export class OidcServer {
       OIDC_CLIENT_ID: CLIENT_ID,
       OIDC_CLIENT_SECRET: this.clientSecret,
       OIDC_REDIRECT_URL: REDIRECT_URL,
-      OIDC_TIMEOUT_MS: '2000',
+      OIDC_TIMEOUT_MS: '60000',
     };
   }
 
