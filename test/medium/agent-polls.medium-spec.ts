@@ -76,6 +76,7 @@ describe('polls of nodes', () => {
     await raise(two);
     await notify(String(two.nodeId));
     expect((await polls[1].answer).runs.map(({ run_id }) => run_id)).toEqual([String(runId)]);
+    await raise(three);
     await notify(`${three.nodeId},17`);
     await polls[2].answer;
     expect(polls[0].answered).toBe(false);

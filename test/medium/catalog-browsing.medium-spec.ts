@@ -204,7 +204,10 @@ describe('metastores', () => {
       const id = await hiveCatalog(1);
       for (let count = 0; count < 5; count += 1) expect((await browse(id, 'schemas')).status).toBe(500);
       const refused = await browse(id, 'schemas');
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+        503,
+        expect.stringMatching(/^([1-9]|10)$/),
+      ]);
       expect(JSON.stringify(refused.body)).toContain('has not answered lately');
     });
   });

@@ -22,6 +22,7 @@ import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { Step, type WorkflowContext } from '../../src/platform/workflows/workflow-definition';
 import { endWorkflows } from '../../src/platform/workflows/workflow-intents';
 import { WorkerModule } from '../../src/worker.module';
+import { setClock } from './harness/clock';
 import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
@@ -191,20 +192,24 @@ describe('the size of a cluster', () => {
     await occupy();
     await wait(1);
     provider.refusals.set(1, fault('capacity'));
-    for (const seconds of [15, 30, 60]) {
-      await scale();
-      await bring();
-      await bring();
-      await settle();
-      const [row] = await dataSource.query<{ pause: number }[]>(
-        'SELECT extract(epoch FROM grow_after - platform_now())::float AS pause FROM clusters WHERE cluster_id = $1',
-        [clusterId],
-      );
-      expect(row?.pause).toBeGreaterThan(seconds - 3);
-      expect(row?.pause).toBeLessThanOrEqual(seconds);
-      await scale();
-      expect(await nodes()).toHaveLength(1);
-      await set(`grow_after = platform_now() - interval '1 second'`);
+    await setClock(dataSource, new Date());
+    try {
+      for (const seconds of [15, 30, 60]) {
+        await scale();
+        await bring();
+        await bring();
+        await settle();
+        const [row] = await dataSource.query<{ pause: number }[]>(
+          'SELECT extract(epoch FROM grow_after - platform_now())::float AS pause FROM clusters WHERE cluster_id = $1',
+          [clusterId],
+        );
+        expect(row?.pause).toBe(seconds);
+        await scale();
+        expect(await nodes()).toHaveLength(1);
+        await set(`grow_after = platform_now() - interval '1 second'`);
+      }
+    } finally {
+      await setClock(dataSource, '0 seconds');
     }
   });
 

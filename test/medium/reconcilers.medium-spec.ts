@@ -170,15 +170,14 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     const loop = loopOf(logger, hung, quick);
     loop.start();
     try {
-      await eventually(() => hung.passes === 1, { what: 'a pass that hangs' });
+      await eventually(() => hung.passes >= 1, { what: 'a pass that hangs' });
       const before = quick.passes;
       await eventually(() => quick.passes >= before + 3, { what: 'passes of the other one' });
       // Its next pass begins all the same, and the abort is logged once.
       await eventually(() => hung.passes >= 3, { what: 'its next passes' });
-      expect(errors).toHaveBeenCalledTimes(1);
-      expect((errors.mock.calls[0]![0] as { err: Error }).err.message).toBe(
-        'The pass did not end within 300 ms and was cut',
-      );
+      const [first, ...more] = errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
+      expect(first).toBe('The pass did not end within 300 ms and was cut');
+      expect(more).not.toContain(first);
     } finally {
       const asked = performance.now();
       await loop.stop();
@@ -194,7 +193,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     loop.start();
     try {
       const told = () => errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
-      await eventually(() => told().includes('3 of its passes did not end'), { timeoutMs: 20_000 });
+      await eventually(() => told().includes('3 of its passes did not end'), { what: 'the end' });
       expect(hung.passes).toBe(3);
     } finally {
       await loop.stop();
@@ -235,7 +234,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       await eventually(() => signals.length >= 5, { what: 'five passes' });
       const first = signals.slice(0, 4);
       const isForgotten = () => (collectGarbage(), first.every((signal) => signal.deref() === undefined));
-      await eventually(isForgotten, { timeoutMs: 30_000, what: 'the end of what four passes were given' });
+      await eventually(isForgotten, { what: 'the end of what four passes were given' });
     } finally {
       await loop.stop();
     }
