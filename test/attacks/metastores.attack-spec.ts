@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '../harness/eventually';
 import { freePort } from '../harness/free-port';
 import { type Caller, People, refusal } from '../medium/harness/people';
 import { type TestApi, startWholeApi } from '../medium/harness/test-api';
@@ -233,11 +234,12 @@ describe('a metastore in the hands of an attacker', () => {
   });
 
   it('that never answers keeps only its own callers waiting', async () => {
-    onHive = () => undefined;
+    let held = 0;
+    onHive = () => (held += 1);
     listener = json({ schemas: [{ name: 'served' }], next_page_token: null });
     const [silent, other] = [await hiveCatalog(), await unityCatalog()];
     const waiting = Array.from({ length: 40 }, () => schemas(silent));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually(() => held > 0, { what: 'a call that waits' });
     let given = 0;
     for (const one of waiting) void one.finally(() => (given += 1));
     expect((await schemas(other)).body).toMatchObject([{ name: 'served' }]);

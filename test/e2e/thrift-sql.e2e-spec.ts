@@ -172,8 +172,13 @@ describe('a job that serves SQL', () => {
   it('ends when it is killed, and with it what waits', async () => {
     const session = handleIn((await post('ada', openSession())).body);
     const endless = 'select sum(a.id * b.id) from range(10000000) a cross join range(10000000) b';
+    const sent = async () => {
+      const sql = 'SELECT last::int FROM run_request_queues WHERE run_id = $1';
+      return (await platform.sql<{ last: number }>(sql, [jobId]))[0]?.last ?? 0;
+    };
+    const before = await sent();
     const waiting = post('ada', executeStatement(session, endless));
-    await eventually(async () => (await desk.log(jobId)).includes('opened a session'));
+    await eventually(async () => (await sent()) > before, { what: 'the statement at the job' });
     await desk.kill(jobId);
     const answer = await waiting;
     expect([answer.status, answer.body.toString()]).toEqual([409, expect.stringContaining('CALL.ENDED')]);
