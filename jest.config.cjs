@@ -13,7 +13,8 @@ const shared = {
 };
 
 /**
- * The timeout of a test leaves room for a machine that is busy with other work.
+ * The timeout of a test leaves room for a machine that is busy with other work, and is longer than the waits within the
+ * test, which say what did not happen.
  * @param {number} testTimeoutMs
  */
 const timeout = (testTimeoutMs) => ({ testEnvironmentOptions: { testTimeoutMs } });
@@ -39,11 +40,11 @@ module.exports = {
   projects: [
     {
       ...shared,
-      ...timeout(60_000),
+      ...timeout(180_000),
       displayName: 'unit',
       testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
     },
-    withServices('medium', 'medium-spec', 120_000),
+    withServices('medium', 'medium-spec', 300_000),
     withServices('attacks', 'attack-spec', 300_000),
     withServices('stores', 'stores-spec', 240_000),
     withServices('clouds', 'clouds-spec', 480_000),

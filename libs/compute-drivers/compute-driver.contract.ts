@@ -18,7 +18,7 @@ export interface DriverUnderTest {
   close(): Promise<void>;
 }
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 120_000;
 
 /** A small node at no place in particular. */
 export function plainNodeSpec(nodeToken: string, sparkVersion: string): NodeSpec {

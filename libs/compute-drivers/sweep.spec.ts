@@ -3,7 +3,7 @@ import { both, sweepFound } from './sweep';
 
 const OLD = new Date(0);
 const SCOPE = { olderThan: new Date(1), liveAmong: () => Promise.resolve(new Set<string>()) };
-const context = (ms = 20_000) => ({ signal: AbortSignal.timeout(ms) });
+const context = (ms = 50_000) => ({ signal: AbortSignal.timeout(ms) });
 const found = (count: number) => Array.from({ length: count }, (_, n) => ({ nodeToken: `t${n}`, createdAt: OLD }));
 const fault = (kind: ComputeDriverError['kind'], retryAfterMs: number | null = null) =>
   new ComputeDriverError('Test', `it is ${kind}`, { kind, retryAfterMs });

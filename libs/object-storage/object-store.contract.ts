@@ -24,7 +24,7 @@ const PATIENCE: StoreTimeouts = { callMs: 30_000, idleMs: 30_000 };
 const HURRY: StoreTimeouts = { callMs: 400, idleMs: 400 };
 
 /** Longer than any test with {@link HURRY} may take. */
-const SOON_MS = 8_000;
+const SOON_MS = 25_000;
 
 /** What every object store must hold, whatever its provider. */
 export function describeObjectStoreContract(name: string, makeStore: () => Promise<StoreUnderTest>): void {

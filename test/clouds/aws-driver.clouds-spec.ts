@@ -53,7 +53,7 @@ const driverAt = (endpoint: string) => new AwsDriver({ bootScript, outbound, end
 describeComputeDriverContract('AwsDriver', async () => {
   const proxy = await Ec2Proxy.before(motoUrl());
   const driver = driverAt(proxy.url);
-  const context = { endpoint: null, credentials, correlationId: 'test', signal: AbortSignal.timeout(60_000) };
+  const context = { endpoint: null, credentials, correlationId: 'test', signal: AbortSignal.timeout(240_000) };
   return {
     driver,
     sparkVersion: SPARK,
@@ -85,7 +85,7 @@ describe('AwsDriver', () => {
   beforeEach(async () => {
     proxy = await Ec2Proxy.before(motoUrl());
     driver = driverAt(proxy.url);
-    context = { endpoint: null, credentials, correlationId: 'test', signal: AbortSignal.timeout(60_000) };
+    context = { endpoint: null, credentials, correlationId: 'test', signal: AbortSignal.timeout(240_000) };
   });
 
   afterEach(async () => {

@@ -12,8 +12,8 @@ import { azure, google, oci, proxmox } from './harness/counterparts';
 import { EC2_CREDENTIALS, EC2_IDS, EC2_IMAGE, Ec2Instances } from './harness/ec2-instances';
 import { type Ec2Fault, Ec2Proxy } from './harness/ec2-proxy';
 
-/** So soon whoever started the cluster must know: a minute, and as much for all the others who ask at the same time. */
-const TOLD_MS = 120_000;
+/** So soon whoever started the cluster must know: a minute, and more for all the others who ask at the same time. */
+const TOLD_MS = 240_000;
 
 type Cloud = Omit<CloudDescription, 'name'>;
 

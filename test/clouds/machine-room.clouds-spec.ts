@@ -97,7 +97,8 @@ describe('a machine that boots by the script', () => {
     room.open();
     const { nodeId, userData } = await bootScript();
     machines = [{ id: 'i-2', state: 'running', boots: 1, userData }];
-    await eventually(async () => (await stateOf(nodeId))['daemons_state'] === 'failed');
+    const failed = async () => (await stateOf(nodeId))['daemons_state'] === 'failed';
+    await eventually(failed, { timeoutMs: 180_000, what: 'a failed node' });
     expect(String((await stateOf(nodeId))['error'])).toContain('The machine has no node');
   });
 });

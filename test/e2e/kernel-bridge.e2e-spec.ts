@@ -131,7 +131,7 @@ function until<T>(wanted: (frames: readonly Frame[]) => T | undefined): Promise<
     frames.push(...read.map(({ payload }) => JSON.parse(payload.toString('utf8')) as Frame));
     return Promise.resolve(wanted(frames));
   };
-  return eventually(look, { timeoutMs: 60_000, everyMs: 10 });
+  return eventually(look, { timeoutMs: 240_000, everyMs: 10 });
 }
 
 const about = (msgId: string) => frames.filter((one) => one.message?.parent_header.msg_id === msgId);

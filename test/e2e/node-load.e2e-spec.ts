@@ -18,7 +18,7 @@ pairs = sc.parallelize(range(100000), 4).map(lambda n: (n % 100, n)).persist()
 sums = pairs.reduceByKey(lambda a, b: a + b, 4)
 print("first", pairs.count(), sums.count(), flush=True)
 open(ready, "w").close()
-deadline = time.time() + 120
+deadline = time.time() + 600
 while not os.path.exists(gate):
     if time.time() > deadline:
         sys.exit("the gate was not opened")
@@ -82,7 +82,7 @@ describe('a cluster with workers', () => {
       total_executor_cores: 20,
     });
     const { job_id: jobId } = await client.post(jobs, { job_conf_id: Number(conf.job_conf_id) });
-    await eventually(() => existsSync(ready), { timeoutMs: 120_000, what: 'data on the workers' });
+    await eventually(() => existsSync(ready), { timeoutMs: 240_000, what: 'data on the workers' });
 
     const loaded = await eventually(
       async () => {
@@ -93,7 +93,7 @@ describe('a cluster with workers', () => {
         expect(master?.pending_cores).toBe(20 - total);
         return workers;
       },
-      { timeoutMs: 90_000, what: 'the load of all nodes' },
+      { timeoutMs: 240_000, what: 'the load of all nodes' },
     );
     expect(loaded).toHaveLength(2);
     expect(loaded.map(({ idle_since }) => idle_since)).toEqual(loaded.map(() => null));
@@ -111,7 +111,7 @@ describe('a cluster with workers', () => {
         expect([found?.drained_at, found?.idle_since]).toEqual([expect.any(Date), expect.any(Date)]);
         return true;
       },
-      { timeoutMs: 90_000, what: 'a drained worker' },
+      { timeoutMs: 240_000, what: 'a drained worker' },
     );
 
     writeFileSync(gate, '');
@@ -121,7 +121,7 @@ describe('a cluster with workers', () => {
         if (['SUBMITTED', 'RUNNING'].includes(found.job_status)) throw new Error(`the run is ${found.job_status}`);
         return found;
       },
-      { timeoutMs: 90_000, what: 'the end of the job' },
+      { timeoutMs: 240_000, what: 'the end of the job' },
     );
     expect(run).toMatchObject({ job_status: 'DONE', reason_code: 'COMPLETED' });
     const sum = (99_999 * 100_000) / 2;

@@ -106,7 +106,7 @@ describe('kill -9 of the API', () => {
     job.open();
     const { token } = await nodeOf(platform, clusterId);
     await eventually(() => processesOfNode(platform, token).others.length === 0, {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       what: 'the end of the driver',
     });
     await platform.startApi();
@@ -229,7 +229,7 @@ print("over", n)`;
     const first = await desk.connect(id);
     const printed = (by: KernelTestClient, more: number) => {
       const before = by.texts('one').length;
-      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 90_000 });
+      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 180_000 });
     };
     first.execute('one', text);
     await printed(first, 4);

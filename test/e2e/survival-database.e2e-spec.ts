@@ -21,7 +21,7 @@ let made = 0;
 beforeAll(async () => {
   platform = await PlatformUnderTest.start({ name: 'survival-database', env: QUICK_RECOVERY });
   // A worker that loses its database while it starts ends, and is started again by whoever runs it.
-  await eventually(() => platform.workerLog().includes('The worker is up'), { timeoutMs: 60_000, what: 'the worker' });
+  await eventually(() => platform.workerLog().includes('The worker is up'), { timeoutMs: 180_000, what: 'the worker' });
   client = await platform.admin();
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
@@ -83,7 +83,7 @@ describe('a database that ends every connection', () => {
         await endConnections();
         await eventually(async () => (await connections()) > 0, { what: 'new connections' });
       }
-      await eventually(() => isAt(clusterId, end), { timeoutMs: 60_000, what: `cluster ${clusterId} in ${end}` });
+      await eventually(() => isAt(clusterId, end), { timeoutMs: 180_000, what: `cluster ${clusterId} in ${end}` });
       expect((await endedWorkflow(platform, clusterId)).state).toBe('DONE');
       history.push(begin, end);
       await expectSound(platform, clusterId, { history, nodes: operation === 'destroy' ? 0 : 2 });
@@ -101,7 +101,7 @@ describe('a database that ends every connection', () => {
       expect([status, body.message]).toEqual([500, 'PostgreSQL cannot be reached']);
       writeFileSync(gate, '');
     });
-    await eventually(() => isAt(clusterId, 'RUNNING'), { timeoutMs: 60_000, what: 'a running cluster' });
+    await eventually(() => isAt(clusterId, 'RUNNING'), { timeoutMs: 180_000, what: 'a running cluster' });
     await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
     await eventually(allListen, { what: 'every listener' });
     await platform.waitHealthy();

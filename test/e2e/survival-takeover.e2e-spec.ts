@@ -57,7 +57,7 @@ describe('kill -9 of one of two workers', () => {
     await ask('start');
     const before = await eventually(() => held(clusterId, 'provision-nodes'), { what: 'the step that waits' });
     undo.push(await platform.startSecondWorker());
-    await eventually(async () => (await workers()).length === 2, { timeoutMs: 60_000, what: 'the second worker' });
+    await eventually(async () => (await workers()).length === 2, { timeoutMs: 180_000, what: 'the second worker' });
     const [killed, other] = (await workers()).map(({ id }) => id);
     expect(before).toMatchObject({ worker: killed, is_leased: true });
     const [{ until } = { until: new Date(0) }] = await platform.sql<{ until: Date }>(
@@ -67,7 +67,7 @@ describe('kill -9 of one of two workers', () => {
 
     await platform.killWorker();
     await eventually(async () => (await held(clusterId, 'provision-nodes'))?.worker === other, {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       what: 'the takeover',
     });
     const [clock] = await platform.sql<{ is_before: boolean }>('SELECT now() < $1::timestamptz AS is_before', [until]);

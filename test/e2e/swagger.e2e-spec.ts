@@ -17,6 +17,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   // The page holds only what is in view: all of it is.
   page = await browser.newPage({ viewport: { width: 1280, height: 40_000 } });
+  page.setDefaultTimeout(180_000);
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());
@@ -48,7 +49,7 @@ async function tryOut(operationId: string, body?: object): Promise<{ status: str
   if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body));
   await block.locator('.execute').click();
   const answer = block.locator('.live-responses-table .response').first();
-  await answer.waitFor({ timeout: 30_000 });
+  await answer.waitFor();
   const status = await answer.locator('.response-col_status').innerText();
   const text = await answer.locator('.response-col_description').innerText();
   await block.locator('.opblock-summary-control').click();
@@ -118,10 +119,10 @@ describe('Swagger UI', () => {
   it('logs in, authorizes and calls a secured operation', async () => {
     await page.goto(`${platform.baseUrl}/`);
     expect(new URL(page.url()).pathname).toBe('/api/v1/docs');
-    await page.locator('.opblock').first().waitFor({ timeout: 30_000 });
+    await page.locator('.opblock').first().waitFor();
     const operations = Object.values((await served()).paths).flatMap((item) => Object.keys(item as object));
     const shown = async () => (await page.locator('.opblock').count()) === operations.length;
-    await eventually(shown, { timeoutMs: 90_000, what: `${operations.length} operations on the page` });
+    await eventually(shown, { timeoutMs: 180_000, what: `${operations.length} operations on the page` });
 
     const sections = await page.locator('.opblock-tag').evaluateAll((all) => all.map((one) => one.dataset['tag']));
     expect(sections).toEqual((await served()).tags.map(({ name }: { name: string }) => name));

@@ -52,7 +52,10 @@ export class KernelTestClient {
   /** The reply to a request of any type, once it has come. */
   answered(msgId: string): Promise<SaidMessage> {
     const isReply = (one: SaidMessage) => one.msg_type.endsWith('_reply') && one.parent_header.msg_id === msgId;
-    return eventually(() => Promise.resolve(this.said.find(isReply)), { timeoutMs: 60_000, what: `reply to ${msgId}` });
+    return eventually(() => Promise.resolve(this.said.find(isReply)), {
+      timeoutMs: 180_000,
+      what: `reply to ${msgId}`,
+    });
   }
 
   replies(msgId: string): SaidMessage[] {
@@ -60,7 +63,7 @@ export class KernelTestClient {
   }
 
   /** The first reply to a request, once it has come. */
-  replied(msgId: string, timeoutMs = 120_000): Promise<SaidMessage> {
+  replied(msgId: string, timeoutMs = 180_000): Promise<SaidMessage> {
     const what = `a reply to ${msgId}`;
     return eventually(() => Promise.resolve(this.replies(msgId)[0]), { timeoutMs, everyMs: 20, what });
   }

@@ -316,7 +316,7 @@ describe('secrets of metastore catalogs', () => {
       expect(await nearest(hive, user)).toEqual({ metastore: expected('metastore'), storage: expected('storage') });
       for (const [scope, id] of present) await detach(scope, id, whose[scope]);
     }
-  }, 120_000);
+  });
 
   it("are never another user's, not even for administrators, nor another workspace's or tenant's", async () => {
     const user = await member();

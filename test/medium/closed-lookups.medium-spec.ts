@@ -93,6 +93,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
     );
     await seedReferenceData(api.database, { version: version + 1, hash: 'next', rows });
     const { current } = api.app.get(ReferenceData);
+    // By the wake-up: without it, the process would look after half a minute.
     await soon(async () => {
       expect([
         current.availabilityZone(CLOSED.zone),
@@ -102,7 +103,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
         current.credentialType(CLOSED.credentialType),
         current.sparkInfraVersion(CLOSED.version),
       ]).toEqual(Array.from({ length: 6 }, () => undefined));
-    }, 1000);
+    }, 25_000);
   }
 
   const zone = { availability_zone_id: CLOSED.zone, name: 'us-central1-a' };

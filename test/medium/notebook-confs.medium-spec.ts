@@ -689,7 +689,7 @@ describe('notebook configurations', () => {
     expect(refusal(more)).toEqual([413, 'REQUEST.TOO_LARGE']);
     expect((await post(id, [code('a', text)])).status).toBe(201);
     expect((await cellsOf(id))[0]?.code.length).toBe(text.length);
-  }, 120_000);
+  });
 
   it('are of one workspace and tenant', async () => {
     const id = await made('mine');

@@ -361,5 +361,5 @@ describe('a workspace as a document', () => {
     );
     expect(others).toBeGreaterThan(10);
     expect((await send(id, again.document, `&cluster_id=${cluster}&overwrite=true`)).status).toBe(200);
-  }, 240_000);
+  });
 });

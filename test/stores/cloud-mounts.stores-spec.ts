@@ -7,7 +7,7 @@ import { rsaPair } from '../harness/rsa-pair';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(240_000);
+jest.setTimeout(600_000);
 
 const mounted = { mount_point: '/mnt/data', path: 'team', read_only: false, encryption: null };
 let node: MountingNode;

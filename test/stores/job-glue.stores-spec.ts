@@ -5,7 +5,7 @@ import type { RunSpec } from '../../libs/contracts/agent-protocol';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(480_000);
+jest.setTimeout(600_000);
 
 const SECRET = 'hush-nobody-sees-this';
 const program = (database: string) => `${REPORTING}

@@ -68,14 +68,14 @@ describe('pods that share a bucket and no disk', () => {
     const query = { workspace_id: desk.workspaceId };
     await client.delete('/workspace/file', 201, { query: { ...query, file_path: 'words.txt' } });
     const one = async () => (await bucket.keys()).filter((key) => key.startsWith('files/')).length === 1;
-    await eventually(one);
+    await eventually(one, { timeoutMs: 180_000 });
   });
 
   it('the worker puts a log that has ended into one piece', async () => {
     await platform.sql(`UPDATE runs SET ended_at = ended_at - interval '10 minutes'`);
     const pieces = async (stream: string) =>
       (await bucket.keys()).filter((key) => key.startsWith('logs/run/') && key.includes(`/${stream}/`)).length;
-    await eventually(async () => (await pieces('stderr')) === 1, { timeoutMs: 60_000 });
+    await eventually(async () => (await pieces('stderr')) === 1, { timeoutMs: 180_000 });
     await eventually(async () => (await platform.sql('SELECT 1 FROM runs WHERE logs_settled')).length === 1);
     expect(await desk.log(jobId, 'stdout')).toContain('SUM 45');
   });
@@ -83,7 +83,7 @@ describe('pods that share a bucket and no disk', () => {
   it('the worker removes a log that is too old', async () => {
     await platform.sql(`UPDATE runs SET ended_at = ended_at - interval '31 days'`);
     const kept = async () => (await bucket.keys()).filter((key) => key.startsWith('logs/run/')).length;
-    await eventually(async () => (await kept()) === 0, { timeoutMs: 60_000 });
+    await eventually(async () => (await kept()) === 0, { timeoutMs: 180_000 });
     // A pod that knew the log reads none either.
     expect(await desk.log(jobId, 'stdout')).toBe('');
     expect((await bucket.keys()).some((key) => key.startsWith('logs/node/'))).toBe(true);

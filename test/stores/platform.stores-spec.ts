@@ -7,7 +7,7 @@ import { bodyOf } from '../samples';
 import { ofStore } from '../samples/credentials-conf';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 const STORE = 'file:///platform/object-storage-manager';
 

@@ -8,7 +8,7 @@ import { hiveSite } from '../samples/metastore-catalog';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(480_000);
+jest.setTimeout(600_000);
 
 /** Settings of Hadoop as those of Spark. */
 const ofSpark = (settings: Record<string, string>) =>

@@ -10,8 +10,6 @@ const root = join(__dirname, '..', '..');
 /** What a registry says of some packages, by their names; without it has no advisories at all. */
 type Advisories = Record<string, { severity: string; vulnerable_versions: string }>;
 
-jest.setTimeout(60_000);
-
 describe('npm run audit', () => {
   let registry: LoopbackServer;
 

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../harness/eventually';
 
-jest.setTimeout(60_000);
-
 const ROOT = join(__dirname, '..', '..');
 const pinned = JSON.parse(readFileSync(join(ROOT, 'scripts', 'embedded', 'node', 'package.json'), 'utf8')) as {
   optionalDependencies: Record<string, string>;

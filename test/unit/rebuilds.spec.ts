@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '../harness/eventually';
 
-jest.setTimeout(120_000);
-
 const PROJECT = join(__dirname, '..', '..');
 const [REBUILDS, COMPILE] = [
   ['embedded', 'rebuilds.mjs'],

@@ -33,7 +33,7 @@ describe('npm run sbom', () => {
     const file = join(folder, 'sbom.json');
     execFileSync(process.execPath, [join(root, 'scripts', 'sbom.mjs'), `--output=${file}`]);
     bill = JSON.parse(readFileSync(file, 'utf8')) as BillOfMaterials;
-  }, 180_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -7,7 +7,7 @@ import { AzureDriver } from './azure-driver';
 import { nodeNames } from './azure-requests';
 
 const VERSION = '3.5.3';
-const QUICKLY = { timeoutMs: 15_000, everyMs: 5 };
+const QUICKLY = { timeoutMs: 50_000, everyMs: 5 };
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
 
 /** A driver of a script that says what it was made for. */

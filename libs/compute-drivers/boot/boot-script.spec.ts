@@ -12,8 +12,6 @@ import type { NodeSpec } from '../compute-driver';
 import { plainNodeSpec } from '../compute-driver.contract';
 import { type BootScriptOptions, makeBootScript } from './boot-script';
 
-jest.setTimeout(60_000);
-
 /** Writes down how it was started, gets a token of its own, and lives until it is asked to end. */
 const AGENT = `
 const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');

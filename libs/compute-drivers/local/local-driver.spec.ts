@@ -20,8 +20,6 @@ import { describeComputeDriverContract, plainNodeSpec } from '../compute-driver.
 import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local-driver';
 import { FOLDER_IDS_FILE } from './local-folder';
 
-jest.setTimeout(30_000);
-
 /**
  * Reports that it started and lives until it is asked to end; leaves a process in another session, as a daemon would.
  */
@@ -112,7 +110,7 @@ describe('LocalDriver', () => {
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [];
   };
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    const deadline = performance.now() + 15_000;
+    const deadline = performance.now() + 60_000;
     while (!(await holds())) {
       if (performance.now() > deadline) throw new Error(`never came true: ${holds.toString()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));

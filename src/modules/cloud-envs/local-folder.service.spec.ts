@@ -39,7 +39,7 @@ describe('LocalFolderService', () => {
   }
 
   const until = async (holds: () => boolean): Promise<void> => {
-    const deadline = performance.now() + 15_000;
+    const deadline = performance.now() + 50_000;
     while (!holds()) {
       if (performance.now() > deadline) throw new Error(`never came true: ${holds.toString()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../../harness/eventually';
 
+/** How long a test waits by default for what the server should do at once; a busy machine may take its time. */
+const PATIENCE_MS = 60_000;
+
 /** A connection on which a test says what it wants, be it HTTP or not. */
 export class RawConnection {
   private received = '';
@@ -39,12 +42,12 @@ export class RawConnection {
   }
 
   /** Status of the first answer. */
-  async status(timeoutMs = 10_000): Promise<number> {
+  async status(timeoutMs = PATIENCE_MS): Promise<number> {
     const found = await eventually(() => /^HTTP\/1\.1 (\d{3})/.exec(this.received), { timeoutMs, what: 'an answer' });
     return Number(found[1]);
   }
 
-  async closed(timeoutMs = 10_000): Promise<void> {
+  async closed(timeoutMs = PATIENCE_MS): Promise<void> {
     await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
   }
 

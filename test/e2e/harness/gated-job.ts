@@ -20,7 +20,7 @@ context = SparkContext.getOrCreate(SparkConf().setAppName(name))
 print("counted", context._jsc.sc().range(0, 1000, 1, 4).count(), flush=True)
 with contextlib.suppress(PermissionError):
     open(os.path.join(folder, name + "-ready"), "w").close()
-deadline = time.time() + 120
+deadline = time.time() + 600
 line = 0
 while not os.path.exists(os.path.join(folder, name + "-gate")):
     line += 1
@@ -87,7 +87,7 @@ export class GatedJob {
     const ready = () => readdirSync(this.folder).includes(`${this.name}-ready`);
     const ended = async () => runId !== undefined && FINISHED.includes((await this.read(runId)).job_status);
     const what = `the loop of ${this.name}`;
-    await eventually(async () => ready() || (await ended()), { timeoutMs: 90_000, what });
+    await eventually(async () => ready() || (await ended()), { timeoutMs: 240_000, what });
     if (runId !== undefined && !ready()) {
       const { job_status: status, reason } = await this.read(runId);
       throw new Error(`${what} not reached: ${status}, ${reason}`);

@@ -48,7 +48,7 @@ export class HistoryServer {
         const response = await fetch(`${this.url}/${id}/${path}`).catch(() => null);
         return response?.ok ? ((await response.json()) as Json) : null;
       },
-      { timeoutMs: 60_000, everyMs: 200, what: `${path} of ${id} in the History Server` },
+      { timeoutMs: 180_000, everyMs: 200, what: `${path} of ${id} in the History Server` },
     );
   }
 

@@ -125,7 +125,7 @@ export class JobDesk {
         const log = await this.log(jobId);
         return log.includes(text) ? log : null;
       },
-      { timeoutMs: 60_000, what: `"${text}" in the log of job ${jobId}` },
+      { timeoutMs: 240_000, what: `"${text}" in the log of job ${jobId}` },
     );
   }
 
@@ -158,7 +158,7 @@ export async function compileJar(runtime: TestRuntime, source: string): Promise<
     const java = join(runtime.javaHome, 'bin', 'java');
     await run(java, ['-XX:TieredStopAtLevel=1', ...options, '-d', 'app.jar', 'App.scala'], {
       cwd: folder,
-      timeout: 120_000,
+      timeout: 240_000,
     });
     return readFileSync(join(folder, 'app.jar'));
   } finally {

@@ -37,7 +37,7 @@ export class NotebookDesk {
         if (!['SUBMITTED', 'RUNNING'].includes(status)) throw new Error(`The notebook is ${status}: ${reason}`);
         return status === 'RUNNING';
       },
-      { timeoutMs: 180_000, what: `notebook ${id} RUNNING` },
+      { timeoutMs: 240_000, what: `notebook ${id} RUNNING` },
     );
     return Number(id);
   }
@@ -67,7 +67,7 @@ export class NotebookDesk {
         const found = await this.client.get(`${this.path}/notebook/${id}`);
         return found.notebook_status === status ? found : null;
       },
-      { timeoutMs: 180_000, what: `notebook ${id} ${status}` },
+      { timeoutMs: 240_000, what: `notebook ${id} ${status}` },
     );
   }
 }

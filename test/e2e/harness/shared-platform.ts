@@ -105,7 +105,8 @@ export class SharedPlatform extends Platform {
     const admin = await this.admin();
     const destroy = async ({ id }: { id: number }) => {
       const status = async () => (await admin.get('/cluster', { cluster_id: id })).cluster_status as string;
-      await eventually(async () => AT_REST.includes(await status()), { what: `cluster ${id} at rest` });
+      const isAtRest = async () => AT_REST.includes(await status());
+      await eventually(isAtRest, { timeoutMs: 240_000, what: `cluster ${id} at rest` });
       await destroyCluster(admin, id);
     };
     await Promise.all(found.map(destroy));

@@ -24,7 +24,7 @@ export const QUICK_RECOVERY = {
   OUTBOX_POLL_MS: '600',
 };
 
-const RECOVERY_MS = 90_000;
+const RECOVERY_MS = 180_000;
 
 export interface NodeFacts {
   node_id: string;

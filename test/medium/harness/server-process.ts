@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 
 /** A server that a test file starts as a process of its own, to stop and halt it. */
 export class ServerProcess {

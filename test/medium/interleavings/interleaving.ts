@@ -8,7 +8,7 @@ import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs
 /** A statement that takes longer than this may be waiting for a lock; milliseconds. */
 const SLOW_MS = 3;
 /** The longest that a step may take: beyond it something waits for what never comes. */
-const STUCK_MS = 30_000;
+const STUCK_MS = 100_000;
 
 /** Thrown to what goes on after the crash of its process. */
 export class Crashed extends Error {}

@@ -65,7 +65,7 @@ export class MountingNode {
     const nothing = { master_url: null, bootstrap_script: null, env: {} };
     const spark_secret = randomUUID();
     await this.daemons.apply({ role: 'master-and-workers', ...worker, ...nothing, spark_secret });
-    await eventually(() => this.observed?.state === 'ready', { timeoutMs: 60_000, what: 'a cluster' });
+    await eventually(() => this.observed?.state === 'ready', { timeoutMs: 240_000, what: 'a cluster' });
     return this.observed?.master_url ?? '';
   }
 
