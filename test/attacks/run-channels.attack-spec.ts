@@ -219,10 +219,12 @@ describe('channels of runs, for a hostile node or job', () => {
         .send('GET', `/runs/${runId}/requests?after=0&wait_ms=25000`, { signal: ending.signal })
         .catch(() => undefined),
     );
-    const started = performance.now();
+    let over = 0;
+    for (const poll of polls) void poll.then(() => (over += 1));
     expect((await fetch(api.urlOf('/version'))).status).toBe(200);
     expect((await say(encodeRecords([record(1)]))).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    // Some still wait.
+    expect(over).toBeLessThan(polls.length);
     ending.abort();
     await Promise.all(polls);
   });

@@ -193,7 +193,7 @@ describe('the worker', () => {
     const { credentialsConfId } = await describeEstate(admin, platform.runtime.sparkVersion);
     const query = { endpoint: 'local://', credential_config_id: credentialsConfId };
     const ask = async () => (await admin.get('/cluster/cloud/environment/onprem/nodes', query)).nodes[0];
-    const node = await eventually(ask, { timeoutMs: 90_000 });
+    const node = await eventually(ask, { timeoutMs: 180_000 });
     expect(node).toMatchObject({ node_name: hostname(), cpu_cores: expect.any(Number) });
     expect(node.ram_total_gb).toBeGreaterThan(node.ram_used_gb);
   });

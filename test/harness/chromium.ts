@@ -43,7 +43,7 @@ async function firstThatRuns(): Promise<Installation> {
       const installation = await source();
       await run(installation.executable, ['--version'], {
         env: { ...definedEnvironment(), ...installation.env },
-        timeout: 30_000,
+        timeout: 120_000,
       });
       return installation;
     } catch (error) {

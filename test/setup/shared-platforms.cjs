@@ -3,7 +3,7 @@ const { join } = require('node:path');
 const { Client } = require('pg');
 
 /** How long a process may take to end when it is asked to. */
-const STOP_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /**
  * Ends the platform that the files of a jest project have shared, if one of them started it (see
