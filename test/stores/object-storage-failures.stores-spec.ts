@@ -138,7 +138,7 @@ describe('files of an object storage manager, when something goes wrong', () => 
       expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_REQUEST' } });
     });
 
-  describe('has little patience', () => {
+  describe('from an API with little patience', () => {
     let impatient: TestApi;
     /** The bucket by way of the proxy, asked by an API that does not wait long for stores. */
     let hurried: FileClient;
