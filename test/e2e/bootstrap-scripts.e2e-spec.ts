@@ -65,8 +65,8 @@ echo "I am number $n"
     expect(await logOf(cluster, 'stdout')).toContain('waiting for godot');
   });
 
-  it('that prints 30 MB is told by its end, and its log stays within the bound', async () => {
-    const { cluster, why } = await failed('talkative', 'yes abcdefghij | head -c 31457280\necho the end\nexit 3\n');
+  it('that prints 200 MB is told by its end, and its log stays within the bound', async () => {
+    const { cluster, why } = await failed('talkative', 'yes abcdefghij | head -c 209715200\necho the end\nexit 3\n');
     expect(why).toMatch(/The bootstrap script ended with 3\. Its last output: [^]*the end$/);
     const log = await logOf(cluster, 'stdout');
     expect(log.length).toBeGreaterThan(LOG_LIMIT / 2);
