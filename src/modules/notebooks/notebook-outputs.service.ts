@@ -13,7 +13,9 @@ import {
   type ShownOutput,
   type StreamOutput,
 } from '../../../libs/notebooks/outputs';
+import { LARGE_FROM_BYTES } from '../../platform/json/json-thread';
 import type { Tx } from '../../platform/persistence/sql';
+import { EventLoopTurns } from '../../platform/process/event-loop-turns';
 import { NotebookContentsService, type StagedText } from './notebook-contents.service';
 import {
   type CellRow,
@@ -467,6 +469,7 @@ async function parsedOutputs(
   outputs: readonly StoredOutput[],
 ): Promise<NbOutput[]> {
   const parsed: NbOutput[] = [];
+  const turns = new EventLoopTurns(LARGE_FROM_BYTES);
   for (const pieces of outputs) {
     if (pieces === null) {
       parsed.push(LEFT_OUT);
@@ -476,6 +479,7 @@ async function parsedOutputs(
     const parts: string[] = [];
     for (const { content, sha256 } of pieces) parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
     const text = parts.join('');
+    await turns.takeFor(text.length);
     const marked = markOpaque(Buffer.from(stream === null ? text : `"${text}"`), KEPT_JSON);
     const value = marked && parseMarked(marked);
     const output = readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value });

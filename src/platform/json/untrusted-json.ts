@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isJsonText } from '../../../libs/json/json-syntax';
 import { type OpaqueTextBounds, parseMarked, readOpaque } from '../../../libs/json/opaque-json';
 import { LOGGER, type Logger } from '../logging/logger';
+import { EventLoopTurns } from '../process/event-loop-turns';
 import { FairBulkhead } from '../process/fair-bulkhead';
 import { JsonThread, LARGE_FROM_BYTES } from './json-thread';
 
@@ -18,7 +18,8 @@ const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 1
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
   private readonly bulkhead = new FairBulkhead(LARGE_TEXTS);
-  private bytesInTurn = 0;
+  /** A request may have many small texts. */
+  private readonly turns = new EventLoopTurns(LARGE_FROM_BYTES);
 
   constructor(@Inject(LOGGER) logger: Logger) {
     this.thread = new JsonThread(logger);
@@ -35,19 +36,11 @@ export class UntrustedJson implements OnApplicationShutdown {
   async readOpaque(tenantId: string, json: Buffer, bounds: OpaqueTextBounds): Promise<unknown> {
     if (json.length > bounds.bytes) return undefined;
     if (json.length < LARGE_FROM_BYTES) {
-      await this.turnFor(json.length);
+      await this.turns.takeFor(json.length);
       return readOpaque(json, bounds);
     }
     const marked = await this.bulkhead.run(tenantId, () => this.thread.markOpaque(json, bounds));
     return marked === null ? undefined : parseMarked(marked);
-  }
-
-  /** Waits for another turn of the event loop when this one has had as many bytes as a large text: a request may have many. */
-  private async turnFor(bytes: number): Promise<void> {
-    this.bytesInTurn += bytes;
-    if (this.bytesInTurn < LARGE_FROM_BYTES) return;
-    this.bytesInTurn = bytes;
-    await setImmediate();
   }
 
   onApplicationShutdown(): Promise<void> {
