@@ -37,6 +37,28 @@ async function done(...frames: (object | string)[]): Promise<unknown[][]> {
 }
 
 describe('frames of kernels', () => {
+  it('are made replies of before the transaction', async () => {
+    const replies: unknown[] = [];
+    const kernels = {
+      note: (_tx: unknown, _run: unknown, news: { replies: unknown[] }) =>
+        Promise.resolve(replies.push(...news.replies)),
+    };
+    const json = { readOpaque: (_: string, bytes: Buffer, bounds: OpaqueTextBounds) => readOpaque(bytes, bounds) };
+    const service = new KernelFramesService(kernels as never, undefined as never, json as never);
+    const reply = said('execute_reply', { status: 'ok' });
+    const orphan = { ...reply, message: { ...reply.message, parent_header: {} } };
+    const payloads = [reply, orphan].map((frame, at) => ({
+      number: at + 1,
+      payload: Buffer.from(JSON.stringify(frame)),
+    }));
+    const read = await service.read('t', payloads);
+    const writes = jest.spyOn(JSON, 'stringify');
+    await service.consume({} as never, RUN, read);
+    const written = writes.mock.calls.length;
+    writes.mockRestore();
+    expect([replies, written]).toEqual([[{ msgId: 'cell', reply: { status: 'ok' } }], 0]);
+  });
+
   it('clear the outputs of a cell at once, or when the next one comes', async () => {
     const text = { output_type: 'stream', name: 'stdout', text: 'a' };
     expect(

@@ -10,13 +10,19 @@ import { type KernelNews, KernelsRepository } from './kernels.repository';
 
 type MessageFrame = Extract<KernelFrame, { op: 'message' }>;
 
+/** A frame, null for what is none, and what is kept of the reply that it is. */
+interface ReadFrame {
+  frame: KernelFrame | null;
+  reply: KernelNews['replies'][number] | null;
+}
+
 /** Messages that become outputs of cells. */
 const OUTPUT_TYPES = ['stream', 'display_data', 'execute_result', 'error'];
 const CELL_TYPES = [...OUTPUT_TYPES, 'execute_input', 'clear_output'];
 
 /** Takes in what kernels say: their states, the answers to what they were asked, and the outputs of cells. */
 @Injectable()
-export class KernelFramesService extends FrameConsumer<KernelFrame | null> {
+export class KernelFramesService extends FrameConsumer<ReadFrame> {
   readonly jobType = 'NOTEBOOK';
 
   constructor(
@@ -27,22 +33,23 @@ export class KernelFramesService extends FrameConsumer<KernelFrame | null> {
     super();
   }
 
-  async read(tenantId: string, frames: readonly NumberedPayload[]): Promise<(KernelFrame | null)[]> {
-    const read: (KernelFrame | null)[] = [];
+  async read(tenantId: string, frames: readonly NumberedPayload[]): Promise<ReadFrame[]> {
+    const read: ReadFrame[] = [];
     for (const { payload } of frames) {
-      read.push(kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON)));
+      const frame = kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON));
+      read.push({ frame, reply: replyOf(frame) });
     }
     return read;
   }
 
-  async consume(tx: Tx, run: FramedRun, frames: readonly (KernelFrame | null)[]): Promise<void> {
+  async consume(tx: Tx, run: FramedRun, frames: readonly ReadFrame[]): Promise<void> {
     const news: KernelNews = { state: null, replies: [] };
     const ofCells: MessageFrame[] = [];
-    for (const frame of frames) {
+    for (const { frame, reply } of frames) {
       if (frame?.op === 'kernel') {
         if (frame.generation >= (news.state?.generation ?? 0)) news.state = frame;
-      } else if (frame?.type === 'execute_reply' && frame.parentId !== null) {
-        news.replies.push({ msgId: frame.parentId, reply: keptReply(frame.message) });
+      } else if (reply) {
+        news.replies.push(reply);
       } else if (frame && frame.parentId !== null && CELL_TYPES.includes(frame.type)) {
         ofCells.push(frame);
       }
@@ -81,4 +88,9 @@ export class KernelFramesService extends FrameConsumer<KernelFrame | null> {
     }
     await flush();
   }
+}
+
+function replyOf(frame: KernelFrame | null): ReadFrame['reply'] {
+  if (frame?.op !== 'message' || frame.type !== 'execute_reply' || frame.parentId === null) return null;
+  return { msgId: frame.parentId, reply: keptReply(frame.message) };
 }
