@@ -18,7 +18,7 @@ import { configure, createTestDatabase, prepare, type TestDatabase } from './har
 
 const ROWS = 250;
 const SLOW_POLL = '60000';
-const QUEUE = 'test';
+const QUEUE = 'jobs';
 const WORK = defineWorkflow({
   type: 'cosi_start',
   subject: 'cluster',

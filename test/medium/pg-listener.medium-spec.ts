@@ -111,7 +111,7 @@ describe('PgListener', () => {
 
   it('has one connection after an outage, however many tries failed', async () => {
     const tries: number[] = [];
-    const connect = Reflect.get(Client.prototype, 'connect') as (this: Client) => Promise<void>;
+    const connect = Reflect.get(Client.prototype, 'connect') as unknown as (this: Client) => Promise<void>;
     jest.spyOn(Client.prototype, 'connect').mockImplementation(function (this: Client) {
       tries.push(performance.now());
       return connect.call(this);
