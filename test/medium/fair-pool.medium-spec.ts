@@ -20,10 +20,10 @@ describe('the pool of connections', () => {
     await database?.drop();
   });
 
-  const requestOf = (name: string): RequestContext => ({
+  const requestOf = (userId: number): RequestContext => ({
     correlationId: 'test',
     idempotency: null,
-    caller: { name, tenantId: null },
+    caller: { kind: 'user', id: userId, tenantId: null },
   });
 
   /** A transaction of the caller that is open until it is ended. */
@@ -46,29 +46,29 @@ describe('the pool of connections', () => {
   }
 
   it('keeps another request of a caller waiting who has a connection, and nobody else', async () => {
-    const { end } = await opened(requestOf('user 1'));
+    const { end } = await opened(requestOf(1));
     let isAnswered = false;
-    const next = runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1')).then(() => (isAnswered = true));
-    await runInContext(requestOf('user 2'), () => dataSource.query('SELECT 1'));
-    await runInContext(requestOf('user 1'), () => runForAll(() => dataSource.query('SELECT 1')));
+    const next = runInContext(requestOf(1), () => dataSource.query('SELECT 1')).then(() => (isAnswered = true));
+    await runInContext(requestOf(2), () => dataSource.query('SELECT 1'));
+    await runInContext(requestOf(1), () => runForAll(() => dataSource.query('SELECT 1')));
     expect(isAnswered).toBe(false);
     await end();
     await next;
   });
 
   it('lets a transaction read on a second connection, for which it would wait for ever', async () => {
-    const { end } = await opened(requestOf('user 1'), () => dataSource.query('SELECT 1'));
+    const { end } = await opened(requestOf(1), () => dataSource.query('SELECT 1'));
     await end();
   });
 
   it('counts no connection that failed', async () => {
-    const failing = () => runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1/0'));
+    const failing = () => runInContext(requestOf(1), () => dataSource.query('SELECT 1/0'));
     for (let time = 0; time < 3; time += 1) await expect(failing()).rejects.toThrow('division by zero');
     const ended = () =>
-      runInContext(requestOf('user 1'), () => dataSource.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+      runInContext(requestOf(1), () => dataSource.query('SELECT pg_terminate_backend(pg_backend_pid())'));
     for (let time = 0; time < 3; time += 1) await expect(ended()).rejects.toThrow('terminat');
     // Whoever gets a connection whose end is not yet known is told so.
-    await eventually(() => runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1')));
+    await eventually(() => runInContext(requestOf(1), () => dataSource.query('SELECT 1')));
   });
 
   it('waits for a lock no longer than it was told to', async () => {

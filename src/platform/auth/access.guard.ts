@@ -123,7 +123,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
     const principal = await this.authenticator.authenticate(claimsOf(request));
     request.principal = principal;
     noteCaller(request, { kind: 'user', id: principal.userId });
-    noteInContext({ name: `user ${principal.userId}`, tenantId: principal.tenantId });
+    noteInContext({ kind: 'user', id: principal.userId, tenantId: principal.tenantId });
     return principal;
   }
 }
@@ -184,7 +184,7 @@ function disabled({ name }: WorkspaceContext): DomainError {
 function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
   request.node = node;
   noteCaller(request, { kind: 'node', id: node.node_id });
-  noteInContext({ name: `node ${node.node_id}`, tenantId: null });
+  noteInContext({ kind: 'node', id: node.node_id, tenantId: node.tenant_id });
 }
 
 /** From here on the request uses the share of its caller. */

@@ -15,6 +15,7 @@ export interface Principal {
 /** The node whose agent calls, as a row of its table; the agents' API knows the rest of its columns. */
 export interface AuthenticatedNode {
   node_id: number;
+  tenant_id: string;
 }
 
 /** What every repository method of a tenant's records takes first. */

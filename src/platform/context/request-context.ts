@@ -12,9 +12,9 @@ export interface IdempotencyContext {
 
 /** Whose work it is, which has a share of the database's connections. */
 export interface ContextCaller {
-  /** `user 7`, `node 12` */
-  name: string;
-  /** Null where it is not known, as for nodes, or not selected. */
+  kind: 'user' | 'node';
+  id: number;
+  /** The tenant that the user has selected, null without one; the tenant of the node. */
   tenantId: string | null;
 }
 

@@ -19,7 +19,8 @@ describe('ConnectionShares', () => {
 
   async function enter(name: string, tenantId: string | null, times = 1): Promise<void> {
     for (let time = 0; time < times; time += 1) {
-      void shares.enter({ name, tenantId }).then((leave) => {
+      const [kind, id] = name.split(' ') as ['user' | 'node', string];
+      void shares.enter({ kind, id: Number(id), tenantId }).then((leave) => {
         inside.push(name);
         leaves.push(leave);
       });
@@ -50,6 +51,15 @@ describe('ConnectionShares', () => {
     for (const leave of leaves.splice(0, 2)) leave();
     await settled();
     expect([count('user 3'), count('user 4')]).toEqual([1, 1]);
+  });
+
+  it('leaves the nodes of one tenant a quarter of the pool beside its users', async () => {
+    for (let node = 1; node <= 8; node += 1) await enter(`node ${node}`, 'tenant', 5);
+    expect(inside).toHaveLength(5);
+    for (let user = 1; user <= 8; user += 1) await enter(`user ${user}`, 'tenant', 5);
+    expect(inside).toHaveLength(15);
+    await enter('node 9', 'another tenant');
+    expect(count('node 9')).toBe(1);
   });
 
   it('gives back a connection once, and forgets who uses none', async () => {

@@ -1,9 +1,12 @@
 import type { ContextCaller } from '../context/request-context';
 import { FairBulkhead } from '../process/fair-bulkhead';
 
-/** Of the pool, what one caller may use at once, and all callers of a tenant together. */
+/**
+ * Of the pool, what one caller may use at once, and all users and all nodes of a tenant together. Users and nodes of one tenant
+ * leave a quarter to others, also in a process that serves both.
+ */
 const OF_CALLER = 1 / 4;
-const OF_TENANT = 1 / 2;
+const OF_TENANT = { user: 1 / 2, node: 1 / 4 };
 
 const WAITING = {
   code: 'DATABASE.BUSY',
@@ -19,19 +22,21 @@ const WAITING = {
  */
 export class ConnectionShares {
   private readonly ofCallers: Shares;
-  private readonly ofTenants: Shares;
+  private readonly ofTenants: Record<ContextCaller['kind'], Shares>;
 
   constructor(poolSize: number) {
-    this.ofCallers = new Shares(Math.max(1, Math.floor(poolSize * OF_CALLER)));
-    this.ofTenants = new Shares(Math.max(1, Math.floor(poolSize * OF_TENANT)));
+    const shares = (part: number) => new Shares(Math.max(1, Math.floor(poolSize * part)));
+    this.ofCallers = shares(OF_CALLER);
+    this.ofTenants = { user: shares(OF_TENANT.user), node: shares(OF_TENANT.node) };
   }
 
   /** Waits until the caller may use one more connection, and does so until the returned function is called. */
-  async enter({ name, tenantId }: ContextCaller): Promise<() => void> {
+  async enter({ kind, id, tenantId }: ContextCaller): Promise<() => void> {
+    const name = `${kind} ${id}`;
     const leaveOwn = await this.ofCallers.enter(name, name);
     if (tenantId === null) return leaveOwn;
     try {
-      const leave = await this.ofTenants.enter(tenantId, name);
+      const leave = await this.ofTenants[kind].enter(tenantId, name);
       return () => {
         leave();
         leaveOwn();
