@@ -111,11 +111,12 @@ describe('PgListener', () => {
 
   it('has one connection after an outage, however many tries failed', async () => {
     const tries: number[] = [];
-    const connect = Reflect.get(Client.prototype, 'connect') as unknown as (this: Client) => Promise<void>;
-    jest.spyOn(Client.prototype, 'connect').mockImplementation(function (this: Client) {
+    const prototype: { connect: (this: Client) => Promise<unknown> } = Client.prototype;
+    const { connect } = prototype;
+    jest.spyOn(prototype, 'connect').mockImplementation(function (this: Client) {
       tries.push(performance.now());
       return connect.call(this);
-    } as never);
+    });
     await server.query(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
     await endConnections();
     await eventually(() => tries.length >= FAILED_TRIES, { what: 'several tries' });

@@ -285,7 +285,7 @@ describe('WorkflowRunner', () => {
     const gate = new Gate();
     const running = runner.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
     await gate.reached;
-    const [beat] = beats.mock.calls.flatMap(([call, ms]) => (ms === 20_000 ? [call as () => void] : []));
+    const [beat] = beats.mock.calls.flatMap(([call, ms]) => (ms === 20_000 ? [call] : []));
     const first = await leaseOf(id);
     try {
       await setClock(dataSource, '50 seconds');

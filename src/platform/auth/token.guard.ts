@@ -37,7 +37,7 @@ export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
 
   /** @param reasons why each strategy found no caller, in their order */
   override handleRequest<Claims>(
-    error: unknown,
+    error: Error | null,
     claims: Claims | false,
     reasons: unknown,
     context: ExecutionContext,

@@ -66,7 +66,7 @@ describe('the access matrix notices', () => {
 
     interface Handling {
       handleRequest(
-        error: unknown,
+        error: Error | null,
         claims: TokenClaims | false,
         reasons: unknown,
         context: ExecutionContext,

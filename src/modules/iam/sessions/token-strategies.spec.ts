@@ -5,7 +5,7 @@ import { sign } from 'jsonwebtoken';
 import passport from 'passport';
 import type { SigningKey } from '../../../config/auth.config';
 import type { Config } from '../../../config/config';
-import { type Access, Allow } from '../../../platform/auth/access';
+import { Allow } from '../../../platform/auth/access';
 import type { TokenClaims } from '../../../platform/auth/authentication';
 import type { AuthenticatedRequest } from '../../../platform/auth/request-principal';
 import { TOKEN_STRATEGIES, TokenGuard } from '../../../platform/auth/token.guard';
@@ -23,7 +23,7 @@ function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
 /** What the guard leaves on a request with the header, in a process with these keys. */
 async function claimsOf(
   authorization: string | undefined,
-  { keys = [NEW], access = Allow.signedIn as Access, takesBasic = false } = {},
+  { keys = [NEW], access = Allow.signedIn, takesBasic = false } = {},
 ): Promise<TokenClaims | undefined> {
   const tokens = tokensWith(...keys);
   // They register themselves with Passport.
