@@ -7,7 +7,7 @@ import { declareOperation, type HandlerParameter } from '../../platform/http/dec
 import { Answers } from '../../platform/http/operation';
 import type { Answer, OperationOptions } from '../../platform/http/operation-options';
 import { PageQuery, type PageRequest } from '../../platform/http/page';
-import { IdParam, TextParam } from '../../platform/http/parameters';
+import { documentId, IdParam, TextParam } from '../../platform/http/parameters';
 import { WorkspaceAccessQuery } from './dto/workspace-access.dto';
 import type { HolderFilter, HolderKind } from './workspace-access.repository';
 import type { WorkspaceAccessService } from './workspace-access.service';
@@ -93,7 +93,14 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
   const path = '/ac/workspace/{workspace_id}';
   const idOf = (name: string): HandlerParameter => ({ decorate: IdParam(name), type: Number });
   const query = (type: Type<PageQuery>): HandlerParameter => ({ decorate: Query(), type });
-  const scope: HandlerParameter = { decorate: InWorkspace(), type: Object };
+  const scope: HandlerParameter = {
+    decorate: (target, key, index) => {
+      InWorkspace()(target, key, index);
+      // The first parameter in the document, as clients that are generated from it expect.
+      documentId('workspace_id', target, key);
+    },
+    type: Object,
+  };
   const declare = (
     method: keyof Controller,
     parameters: readonly HandlerParameter[],

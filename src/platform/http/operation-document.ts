@@ -8,7 +8,6 @@ import {
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
-  ApiParam,
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -24,6 +23,7 @@ import {
   type OperationOptions,
 } from './operation-options';
 import { ResultSet } from './page';
+import { documentId } from './parameters';
 import { routeHandlers } from './route-handlers';
 
 /** Statuses that any operation can answer, or the server before it; what an operation adds is in {@link errorStatuses}. */
@@ -62,6 +62,9 @@ export function sharedErrorName(status: string): string {
   return `Error${status}`;
 }
 
+/** Where @nestjs/swagger keeps the parameters that decorators of a handler document. */
+const API_PARAMETERS = 'swagger/apiParameters';
+
 /** The generator collects what decorators add, so each handler is documented once in a process. */
 const documented = new WeakSet<object>();
 
@@ -75,12 +78,17 @@ export function documentOperations(app: INestApplication): void {
     const options = Reflect.getMetadata(OPERATION_METADATA, handler) as OperationOptions | undefined;
     if (!options || documented.has(handler)) continue;
     documentationOf(options)(type.prototype, name, { value: handler });
+    if (takesWorkspaceOfPath(options, handler)) documentId('workspace_id', type.prototype, name);
     documented.add(handler);
   }
 }
 
-/** Handlers take the workspace to which the guard admitted the caller, so none of them declares it. */
-const WORKSPACE_ID = { name: 'workspace_id', required: true, schema: { type: 'integer', format: 'int64' } };
+/** Whether a handler takes the workspace to which the guard admitted the caller, and does not document the id in its path itself. */
+function takesWorkspaceOfPath({ access, path }: OperationOptions, handler: object): boolean {
+  if (access.kind !== 'workspace' || !path.includes('{workspace_id}')) return false;
+  const own = (Reflect.getMetadata(API_PARAMETERS, handler) ?? []) as { name?: string }[];
+  return !own.some(({ name }) => name === 'workspace_id');
+}
 
 function documentationOf(options: OperationOptions): MethodDecorator {
   const status = options.status ?? 200;
@@ -93,7 +101,6 @@ function documentationOf(options: OperationOptions): MethodDecorator {
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
     ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
-    ...(options.access.kind === 'workspace' && options.path.includes('{workspace_id}') ? [ApiParam(WORKSPACE_ID)] : []),
     ...(options.binaryBody
       ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
       : []),

@@ -14,8 +14,13 @@ export function IdParam(name: string): ParameterDecorator {
   });
   return (target, key, index) => {
     decorate()(target, key, index);
-    document(name, { type: 'integer', format: 'int64' }, target, key);
+    documentId(name, target, key);
   };
+}
+
+/** Tells the OpenAPI document of an id in the path that the handler gets in another form. */
+export function documentId(name: string, target: object, key: string | symbol | undefined): void {
+  document(name, { type: 'integer', format: 'int64' }, target, key);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
