@@ -23,7 +23,8 @@ export const SHARED_SETTINGS = {
     LOG_MAX_BYTES: String(1024 * 1024),
     OUTBOX_POLL_MS: '1000',
     RECONCILE_INTERVAL_MS: '1000',
-    RUN_KILL_GRACE_MS: '4000',
+    // Spark needs some of it on a busy machine; what ignores the request to end takes all of it.
+    RUN_KILL_GRACE_MS: '20000',
   },
   stores: {},
 };
