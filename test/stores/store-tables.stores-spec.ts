@@ -148,7 +148,9 @@ describe('tables of a Hive metastore in an object store', () => {
     for (const table of ['orders', 'visits']) {
       const missing = await columns(without, table);
       expect(missing).toMatchObject({ status: 404, body: { error_code: 'TABLE.MISSING' } });
-      expect(missing.body.error_message).toMatch(/in an object store\. Attach an object storage secret to the catalog\./);
+      expect(missing.body.error_message).toMatch(
+        /in an object store\. Attach an object storage secret to the catalog\./,
+      );
       const refused = await columns(wrong, table);
       expect(refused).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_CREDENTIALS' } });
       expect(refused.body.error_message).toMatch(/The store does not accept the credential: ./);
