@@ -19,7 +19,7 @@ export function exactJson(value: unknown): string {
   let written = '';
   let copied = 0;
   for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) {
-    // Within a text there may be any number of quotes with a mark behind them, so its end is not looked for from each.
+    // A hostile string may contain any number of escaped quotes followed by a mark: searching for its end from each would be quadratic.
     if (!BEFORE.has(text.charAt(at - 1))) continue;
     const begin = at + MARK.length;
     const end = endOfText(text, begin);

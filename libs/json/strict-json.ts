@@ -82,7 +82,7 @@ export function markNumbers(json: Uint8Array): Buffer {
     const byte = bytes[at] ?? 0;
     if (byte === 0x22) {
       if (isForgedMark(bytes, at + 1)) {
-        // Half of a pair it stays, and is refused for that.
+        // The forged mark becomes another half of a surrogate pair, so that the string is refused.
         parts.push(bytes.subarray(copied, at + 1), Buffer.from('\\ud800'));
         copied = at + 7;
       }

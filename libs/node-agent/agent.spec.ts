@@ -34,7 +34,7 @@ import { type LiveProcess, processesOf, signal } from './processes';
 import type { Confinement } from './sandbox';
 import { plainRunSpec } from '../../test/harness/run-spec';
 
-/** Of each thing that a test waits for, which a busy machine does late. */
+/** How long a test waits for one event, which may be late on a busy machine. */
 const DEADLINE_MS = 60_000;
 
 async function until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
@@ -569,7 +569,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     await until('it runs', () => plane.log('1') === 'up\n');
     plane.stop('1', 50);
     expect(await plane.ended('1')).toMatchObject({ outcome: 'killed', reason: 'STOP_REQUESTED' });
-    // What a report has no more time to say is said by the next one.
+    // A state that ends before its report is sent is skipped; the next report names the later state.
     const ways = ['stopping', 'killing', 'ended'];
     const told = [...new Set(plane.states('1'))].filter((state) => ways.includes(state));
     expect(told).toEqual(ways.filter((state) => told.includes(state)));

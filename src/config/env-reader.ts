@@ -91,7 +91,7 @@ export class EnvReader {
     }
   }
 
-  /** A path that means the same to programs that start in other folders. */
+  /** An absolute path, which programs can open whatever folder they start in. */
   absolutePath(name: string): string {
     const path = this.string(name);
     return path === '' || isAbsolute(path) ? path : this.fail(name, 'must be an absolute path', '');
@@ -134,7 +134,7 @@ export class EnvReader {
     return this.fail(name, `must be a list of ${values.join(', ')}, or none`, fallback);
   }
 
-  /** Some of the values, comma-separated and at least one; all of them where nothing is said. */
+  /** A comma-separated list of at least one of the values; all of them if the variable is not set. */
   someOf<T extends string>(name: string, values: readonly T[]): T[] {
     const some = this.listOf(name, values, [...values]);
     if (some.length === 0) this.problem(name, `must name one of ${values.join(', ')}`);

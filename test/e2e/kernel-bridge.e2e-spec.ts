@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { RecordReader, RecordWriter } from '../../libs/node-agent/channel-files';
 import { eventually } from '../harness/eventually';
 import { preparedRuntime } from '../harness/prepared-runtime';
+import { ENDLESS_JOB } from './harness/notebooks';
 
 const PROGRAM = resolve(__dirname, '..', '..', 'libs', 'run-bridges', 'kernel_bridge.py');
 
@@ -320,15 +321,8 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.appName("mine").getOrCreate()
 spark.range(1).count()`;
     expect(await says('own', own)).toMatchObject({ status: 'ok' });
-    const long = `import threading, time
-def tell():
-    while not spark.sparkContext.statusTracker().getActiveJobsIds():
-        time.sleep(0.05)
-    print("a job runs", flush=True)
-threading.Thread(target=tell).start()
-spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
     for (const round of ['1', '2']) {
-      execute(`long-${round}`, long);
+      execute(`long-${round}`, ENDLESS_JOB);
       await until(() => about(`long-${round}`).find((one) => one.message?.msg_type === 'stream'));
       ask({ op: 'interrupt' });
       expect(await replyTo(`long-${round}`)).toMatchObject({ status: 'error', ename: 'KeyboardInterrupt' });

@@ -2,7 +2,7 @@ import { eventually } from '../harness/eventually';
 import type { KernelTestClient } from '../harness/kernel-client';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
-import { code, NotebookDesk } from './harness/notebooks';
+import { code, ENDLESS_JOB, NotebookDesk } from './harness/notebooks';
 import { SharedPlatform } from './harness/shared-platform';
 import { kill9 } from './harness/survival';
 
@@ -116,15 +116,7 @@ describe('a Python notebook', () => {
       expect({ tries, ...content }).toMatchObject({ tries: 1, ename: 'KeyboardInterrupt' });
     }
 
-    // Prints once its job runs.
-    const endless = `import threading, time
-def tell():
-    while not spark.sparkContext.statusTracker().getActiveJobsIds():
-        time.sleep(0.05)
-    print("a job runs", flush=True)
-threading.Thread(target=tell).start()
-spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
-    client.execute('a', endless);
+    client.execute('a', ENDLESS_JOB);
     client.execute('b', '1');
     await eventually(async () => (await kernelOf(id)).kernel_status === 'busy');
     await taken(id, 'b');

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that the system gives to connections, and to servers that name none: nobody else takes one by chance. */
+/** Ports below those that the system hands out by itself, so that no other process gets one by chance. */
 const [FIRST, LAST] = [15_000, 31_999];
 const TRIES = 100;
 

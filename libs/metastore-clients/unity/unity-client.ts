@@ -187,7 +187,7 @@ export class UnityClient implements MetastoreClient {
       assertModestJson(answer.body);
       throw unityFault(url.host, answer, [this.token]);
     }
-    // What a POST answers are credentials.
+    // Only requests for credentials have a body, so their answers must not be quoted.
     return this.parsed(answer, url.host, body !== undefined);
   }
 

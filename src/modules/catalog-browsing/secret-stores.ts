@@ -20,7 +20,7 @@ const PROVIDERS: Record<VendedCredentials['provider'], string> = { aws: 'Amazon'
 /** Where a URI leads, and whose API opens it. */
 export interface StorePlace extends StoreUri {
   provider: StoreProvider;
-  /** What else opens its bucket besides credentials, by key: an endpoint, a region or an account. */
+  /** The settings that its bucket needs besides credentials, by key: an endpoint, a region or an account. */
   server: Readonly<Record<string, string>>;
 }
 

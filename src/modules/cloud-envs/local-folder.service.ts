@@ -53,7 +53,7 @@ export class LocalFolderService {
     await this.giveBack?.();
   }
 
-  /** What keeps this worker from the local nodes that it is configured to have; null if nothing does. */
+  /** Why this worker cannot serve the local nodes that it is configured to have; null if it can. */
   get lack(): string | null {
     return this.folder && this.problem;
   }

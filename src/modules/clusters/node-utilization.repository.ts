@@ -23,7 +23,7 @@ export type MeasuredNode = Pick<
   'node_id' | 'node_number' | 'role' | 'status' | 'cores' | 'memory_mb' | 'from_date' | 'to_date'
 >;
 
-/** What nodes used that are gone, or stopped: those that go on replace their own. No longer period than a day is shown. */
+/** Samples of nodes that are gone or stopped; running nodes replace their own. Nothing older than a day is shown. */
 export const AGED_UTILIZATION: Retention = {
   name: 'node-utilization',
   keptDays: 1,

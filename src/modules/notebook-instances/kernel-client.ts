@@ -9,7 +9,7 @@ const MOST_UNTAKEN = 64;
 const MOST_UNTAKEN_BYTES = 8 * 1024 * 1024;
 /** How long a client may take to read what it was sent. */
 const SLOW_MS = 30_000;
-/** When a client whose process was too busy to read for it is served again, milliseconds, and how often that is tried. */
+/** The pause before a client is served again that was not served because the process was busy, milliseconds, and the most retries. */
 const BUSY_MS = 1_000;
 const MAX_BUSY = 60;
 /** Of RFC 6455. */

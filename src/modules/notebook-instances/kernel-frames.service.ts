@@ -10,7 +10,7 @@ import { type KernelNews, KernelsRepository } from './kernels.repository';
 
 type MessageFrame = Extract<KernelFrame, { op: 'message' }>;
 
-/** A frame, null for what is none, and what is kept of the reply that it is. */
+/** A frame, null if it could not be read, and the part of it that is kept if it is a reply. */
 interface ReadFrame {
   frame: KernelFrame | null;
   reply: KernelNews['replies'][number] | null;

@@ -1,6 +1,7 @@
 import { Controller, Req } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { Allow } from '../../platform/auth/access';
+import { bearerToken } from '../../platform/auth/presented-token';
 import type { Principal, WorkspaceScope } from '../../platform/auth/principal';
 import { type AuthenticatedRequest, CurrentPrincipal, InWorkspace } from '../../platform/auth/request-principal';
 import { invalid } from '../../platform/errors/domain-error';
@@ -138,9 +139,9 @@ export class KernelsController {
 }
 
 /** Throws unless every parameter is a session's and repeats the token of the request. */
-function assertSameSession({ query, headers }: AuthenticatedRequest): void {
-  const token = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
-  for (const [key, value] of Object.entries(query)) {
+function assertSameSession(request: AuthenticatedRequest): void {
+  const token = bearerToken(request);
+  for (const [key, value] of Object.entries(request.query)) {
     if (!SESSION_KEY.test(key)) throw invalid('REQUEST.INVALID', `The query parameter ${key} is unknown.`);
     if (value !== token) throw invalid('REQUEST.INVALID', `${key} must repeat the token of the request.`);
   }

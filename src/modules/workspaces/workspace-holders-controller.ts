@@ -96,7 +96,7 @@ export function WorkspaceHoldersController<Assignment extends object, List, Matc
   const scope: HandlerParameter = {
     decorate: (target, key, index) => {
       InWorkspace()(target, key, index);
-      // The first parameter in the document, as clients that are generated from it expect.
+      // Generated clients take parameters in the order of the document, so this one must stay the first.
       documentId('workspace_id', target, key);
     },
     type: Object,

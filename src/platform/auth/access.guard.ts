@@ -167,7 +167,7 @@ async function ofCallers<T>(
   );
 }
 
-/** Left by the TokenGuard. */
+/** The claims that the TokenGuard left on the request. */
 function claimsOf({ claims }: AuthenticatedRequest): TokenClaims {
   if (!claims) throw unauthenticated('A bearer token is required.');
   return claims;

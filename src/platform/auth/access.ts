@@ -35,7 +35,7 @@ export const Allow = {
   workspaceIfNamed: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission, optional: true }),
 };
 
-/** Whether only users who are signed in have an access. */
+/** Whether only signed-in users have this access. */
 export function isForUsers(access: Access): boolean {
   return access.kind !== 'public' && !isOfNodes(access);
 }

@@ -3,7 +3,7 @@ import type { DomainError } from '../errors/domain-error';
 import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal';
 import type { WorkspacePermission } from './roles';
 
-/** What the token of a user says, once its signature has been checked. */
+/** The claims of a user's token whose signature has been verified. */
 export interface TokenClaims {
   userId: number;
   sessionId: string;
@@ -18,10 +18,10 @@ export interface TokenClaims {
 /** Injection token of {@link Authenticator}; the `iam` module provides it. */
 export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 
-/** Finds the caller behind a token whose signature has been checked; throws an `unauthenticated` error otherwise. */
+/** Finds the caller behind verified claims; throws an `unauthenticated` error if there is none. */
 export interface Authenticator {
   authenticate(claims: TokenClaims): Promise<Principal>;
-  /** Rereads callers, all at once: for each the caller, or why there is none any longer. */
+  /** Rereads callers, all at once. Returns for each the caller, or why there is none any longer. */
   reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]>;
 }
 

@@ -36,7 +36,7 @@ export interface WorkspaceContext {
   permission?: WorkspacePermission;
 }
 
-/** What every repository method of a workspace's records takes first: the caller, whom the guard admitted to it. */
+/** The caller within a workspace, to which the guard admitted them; the first parameter of every repository method for its records. */
 export interface WorkspaceScope extends TenantScope {
   workspace: WorkspaceContext;
 }

@@ -17,7 +17,7 @@ export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
   /** Absent until a guard has found it, and where no caller is required. */
   caller?: Caller;
-  /** What the token of a user says, before anybody has asked whether its session still stands. */
+  /** The claims of the user's token. The TokenGuard has verified them, but not that their session still stands. */
   claims?: TokenClaims;
   principal?: Principal;
   node?: AuthenticatedNode;

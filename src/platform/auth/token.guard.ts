@@ -14,8 +14,8 @@ export const TOKEN_STRATEGIES = ['jwt', 'basic'] as const;
 export const TOKEN_EXPIRED = 'The token has expired. Log in again.';
 
 /**
- * Has Passport check the token of a request that only users may send, and leaves what it says on the request. Whether
- * its session still stands, and what the caller may do, is for the AccessGuard, which runs next.
+ * Has Passport verify the token of a request that only users may send, and leaves its claims on the request. The AccessGuard,
+ * which runs next, checks that their session still stands and what the caller may do.
  */
 @Injectable()
 export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
@@ -35,7 +35,7 @@ export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
     return { session: false, property: 'claims' };
   }
 
-  /** @param reasons why each strategy found no caller, in their order */
+  /** @param reasons why each strategy failed, in the order of the strategies */
   override handleRequest<Claims>(
     error: Error | null,
     claims: Claims | false,

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 export interface Readiness {
   ready: boolean;
-  /** What keeps the process from working; `OK` if nothing does, followed by what it works without, if anything. */
+  /** Why the process cannot work, or `OK`, followed by the services that it works without, if any. */
   message: string;
 }
 

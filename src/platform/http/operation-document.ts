@@ -62,7 +62,7 @@ export function sharedErrorName(status: string): string {
   return `Error${status}`;
 }
 
-/** Where @nestjs/swagger keeps the parameters that decorators of a handler document. */
+/** The metadata key under which @nestjs/swagger keeps the documented parameters of a handler. */
 const API_PARAMETERS = 'swagger/apiParameters';
 
 /** The generator collects what decorators add, so each handler is documented once in a process. */
@@ -83,7 +83,7 @@ export function documentOperations(app: INestApplication): void {
   }
 }
 
-/** Whether a handler takes the workspace to which the guard admitted the caller, and does not document the id in its path itself. */
+/** Whether a handler receives the workspace of its path from the guard, and does not document the id itself. */
 function takesWorkspaceOfPath({ access, path }: OperationOptions, handler: object): boolean {
   if (access.kind !== 'workspace' || !path.includes('{workspace_id}')) return false;
   const own = (Reflect.getMetadata(API_PARAMETERS, handler) ?? []) as { name?: string }[];

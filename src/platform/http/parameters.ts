@@ -18,7 +18,7 @@ export function IdParam(name: string): ParameterDecorator {
   };
 }
 
-/** Tells the OpenAPI document of an id in the path that the handler gets in another form. */
+/** Documents an id in the path that the handler receives in another form. */
 export function documentId(name: string, target: object, key: string | symbol | undefined): void {
   document(name, { type: 'integer', format: 'int64' }, target, key);
 }

@@ -5,11 +5,11 @@ import { Problems, unusable } from './bodies/problems';
 import { knownFields } from './field-shapes';
 import { NoQuery } from './no-query';
 
-/** Of a value of another type, nothing else that its field asks for is worth saying. */
+/** If one of these rules is broken, the field's other rules are not reported: they say nothing about a value of the wrong type. */
 const TYPE_RULES = ['isInt', 'isString', 'isNumber', 'isBoolean', 'isArray', 'isObject'];
 
 function problemsOf({ value, constraints = {} }: ValidationError, field: string): string[] {
-  // What a value would have to be like says nothing to somebody who has sent none.
+  // A missing value breaks every rule of its field, so only that it is required is reported.
   if (value === undefined) return [`${field} is required`];
   const ofType = TYPE_RULES.flatMap((rule) => constraints[rule] ?? []);
   return ofType.length > 0 ? ofType : Object.values(constraints);

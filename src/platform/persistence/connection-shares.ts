@@ -2,8 +2,8 @@ import type { ContextCaller } from '../context/request-context';
 import { FairBulkhead } from '../process/fair-bulkhead';
 
 /**
- * Of the pool, what one caller may use at once, and all users and all nodes of a tenant together. Users and nodes of one tenant
- * leave a quarter to others, also in a process that serves both.
+ * The parts of the pool that one caller, all users of a tenant, and all nodes of a tenant may use at once. Together, users and
+ * nodes of one tenant leave a quarter to others, even in a process that serves both.
  */
 const OF_CALLER = 1 / 4;
 const OF_TENANT = { user: 1 / 2, node: 1 / 4 };

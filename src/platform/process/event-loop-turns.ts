@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Divides work on many texts into turns of the event loop, which serves others between them. */
+/** Spreads work on many texts over several turns of the event loop, so that other requests are served in between. */
 export class EventLoopTurns {
   private bytesInTurn = 0;
 
   constructor(private readonly bytesOfTurn: number) {}
 
-  /** Waits for another turn when this one has had its bytes. */
+  /** Waits for the next turn if this one has already processed its share of bytes. */
   async takeFor(bytes: number): Promise<void> {
     this.bytesInTurn += bytes;
     if (this.bytesInTurn < this.bytesOfTurn) return;

@@ -5,12 +5,12 @@ import { LOGGER, type Logger } from '../logging/logger';
 import { returning } from '../persistence/sql';
 import { Reconciler } from './reconciler';
 
-/** Rows that nobody needs some time after they ended. */
+/** Rows that are deleted some time after they ended. */
 export interface Retention {
-  /** Names them in the log, and the lock of their sweeper. */
+  /** Names the rows in the log, and the lock of their sweeper. */
   name: string;
   rows: readonly EndedRows[];
-  /** Days for which they are kept after their end; as the operator configured if left out. */
+  /** How many days the rows are kept after their end; defaults to `ENDED_ROWS_RETENTION_DAYS`. */
   keptDays?: number;
 }
 
@@ -26,7 +26,7 @@ const BATCH = 1000;
 /** Limit of a pass; the rest is left for the next ones, so that others get to the database in between. */
 const BATCHES = 10;
 
-/** Provider of a worker module that has the rows deleted. */
+/** Provides a worker module with a sweeper of these rows. */
 export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
   return {
     provide: `retention of ${rule.name}`,

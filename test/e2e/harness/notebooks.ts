@@ -2,6 +2,15 @@ import { eventually } from '../../harness/eventually';
 import { KernelTestClient } from '../../harness/kernel-client';
 import type { ApiClient, Json } from './api-client';
 
+/** A cell of Python whose Spark job never ends. It prints a line once the job runs. */
+export const ENDLESS_JOB = `import threading, time
+def tell():
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
+        time.sleep(0.05)
+    print("a job runs", flush=True)
+threading.Thread(target=tell).start()
+spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
+
 /** A cell of code that was not executed yet. */
 export const code = (cell_uuid: string, text: string) => ({ cell_uuid, cell_type: 'code', code: text, output: [] });
 

@@ -115,7 +115,7 @@ function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: s
   if (session.tenant_closed) throw unauthenticated('The tenant of the session is closed. Log in again.');
 }
 
-/** @param named the user beside whom the token was sent; undefined where it came alone */
+/** @param named the user name sent with the token; undefined if the token came alone */
 function assertNamed({ username }: Principal, named: string | undefined): void {
   if (named !== undefined && named.toLowerCase() !== username.toLowerCase())
     throw unauthenticated('The token is not one of this user.');

@@ -20,7 +20,7 @@ function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
   return new AccessTokens({ auth: { signingKeys } } as Config);
 }
 
-/** What the guard leaves on a request with the header, in a process with these keys. */
+/** The claims that the guard leaves on a request with this header, in a process with these keys. */
 async function claimsOf(
   authorization: string | undefined,
   { keys = [NEW], access = Allow.signedIn, takesBasic = false } = {},
