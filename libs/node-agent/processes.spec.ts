@@ -4,7 +4,7 @@ import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { isOf, NODE_MARK, tryLock } from './processes';
+import { isOf, NODE_MARK, signal, tryLock } from './processes';
 
 describe('tryLock', () => {
   let folder: string;
@@ -22,6 +22,17 @@ describe('tryLock', () => {
     const again = await tryLock(file);
     expect(again).not.toBeNull();
     await again?.();
+  });
+});
+
+describe('signal', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('is never sent to a process group or to every process', () => {
+    const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
+    // An empty file read as a number is 0, which is the caller's own process group.
+    for (const pid of [Number(''), -0, -1, NaN, 1.5]) expect(() => signal(pid, 'SIGKILL')).toThrow(RangeError);
+    expect(kill).not.toHaveBeenCalled();
   });
 });
 
@@ -52,7 +63,7 @@ describe('isOf', () => {
       closed('ENOENT');
       expect(isOf(pid, owner('/node'))).toBe(false);
     } finally {
-      process.kill(-(leader.pid ?? 0), 'SIGKILL');
+      if (leader.pid) process.kill(-leader.pid, 'SIGKILL');
     }
   });
 });

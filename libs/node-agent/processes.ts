@@ -61,8 +61,14 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** Sends a signal; a process that is gone is not an error. */
+/**
+ * Sends a signal; a process that is gone is not an error.
+ * @throws RangeError for a pid that names no single process: to `kill`, 0 and negative numbers are whole process groups, the
+ *   caller's own among them, and an empty file read as a number is 0
+ */
 export function signal(pid: number, name: NodeJS.Signals): void {
+  if (!Number.isSafeInteger(pid) || pid < 1)
+    throw new RangeError(`${name} cannot be sent: ${pid} is not a process ID.`);
   try {
     process.kill(pid, name);
   } catch (error) {

@@ -107,7 +107,8 @@ describe('LocalDriver', () => {
     readdirSync(options.dir).filter((name) => !name.endsWith('.lock') && name !== FOLDER_IDS_FILE);
   const starts = (token: string): number[] => {
     const path = `${options.dir}/${token}/data/starts`;
-    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [];
+    // The file exists before its first line does.
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1).map(Number) : [];
   };
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
     const deadline = performance.now() + 60_000;
@@ -183,7 +184,7 @@ describe('LocalDriver', () => {
   it('starts an agent again that was killed', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
-    signal(starts('a')[0] ?? 0, 'SIGKILL');
+    for (const pid of starts('a')) signal(pid, 'SIGKILL');
     await until(() => starts('a').length === 2);
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
   });
