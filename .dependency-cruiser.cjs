@@ -110,15 +110,15 @@ module.exports = {
       name: `iam-below-${iamSubjects[index + 1]}`,
       comment: 'Lower subjects of iam never import higher ones.',
       severity: /** @type {const} */ ('error'),
-      from: { path: `^src/modules/iam/${name}/` },
-      to: { path: `^src/modules/iam/(${iamSubjects.slice(index + 1).join('|')})/` },
+      from: { path: `^src/modules/foundation/iam/${name}/` },
+      to: { path: `^src/modules/foundation/iam/(${iamSubjects.slice(index + 1).join('|')})/` },
     })),
     {
       name: 'iam-subject-has-a-place',
       comment: 'A new subject of iam takes its place in docs/architecture.md and in the list of subjects here.',
       severity: 'error',
       from: {},
-      to: { path: '^src/modules/iam/[^/]+/', pathNot: `^src/modules/iam/(${iamSubjects.join('|')}|entities)/` },
+      to: { path: '^src/modules/foundation/iam/[^/]+/', pathNot: `^src/modules/foundation/iam/(${iamSubjects.join('|')}|entities)/` },
     },
     {
       name: 'platform-below-domains',
@@ -135,7 +135,7 @@ module.exports = {
       from: {
         path: '^src/modules/',
         pathNot:
-          '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/token-strategies\\.ts$|^src/modules/agents/node-tokens\\.ts$',
+          '\\.(controller|guard|spec)\\.ts$|^src/modules/foundation/iam/sessions/token-strategies\\.ts$|^src/modules/interfaces/agents/node-tokens\\.ts$',
       },
       to: { path: 'node_modules/(@types/)?express' },
     },

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { Config } from './config/config';
 import { createDataSource } from './database/data-source';
-import { correctLedger, rebuildUsage, verifyBilling } from './modules/billing/billing-checks';
-import { LedgerRepository } from './modules/billing/ledger.repository';
-import { UsageRepository } from './modules/billing/usage.repository';
-import { failProcess } from './platform/process/fail-process';
+import { correctLedger, rebuildUsage, verifyBilling } from './modules/execution/billing/billing-checks';
+import { LedgerRepository } from './modules/execution/billing/ledger.repository';
+import { UsageRepository } from './modules/execution/billing/usage.repository';
+import { failProcess } from './platform/kernel/process/fail-process';
 
 const USAGE = `Usage: billing verify | correct <reason> | rebuild
   verify            compare the ledger with the histories of nodes, and the sums by day with the ledger; 1 if they differ

@@ -5,8 +5,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import { ApiModule } from './api.module';
 import type { HttpConfig } from './config/http.config';
-import { HealthService } from './modules/health/health.service';
-import { probesMiddleware } from './platform/health/probes';
+import { HealthService } from './platform/http/health/health.service';
+import { probesMiddleware } from './platform/http/health/probes';
 import { ApiAdapter } from './platform/http/api-adapter';
 import { unknownRequestsMiddleware } from './platform/http/connections/unknown-requests.middleware';
 import { misdirectedAgentsMiddleware } from './platform/http/misdirected-agents.middleware';
@@ -15,7 +15,7 @@ import { requestContextMiddleware } from './platform/http/request-context.middle
 import { requestLogMiddleware } from './platform/http/request-log.middleware';
 import { securityHeadersMiddleware } from './platform/http/security-headers';
 import { createValidationPipe } from './platform/http/validation';
-import { LOGGER, type Logger } from './platform/logging/logger';
+import { LOGGER, type Logger } from './platform/kernel/logging/logger';
 
 interface ApiOptions {
   /** Builds no providers, and serves only to describe the API. */

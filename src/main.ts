@@ -6,16 +6,16 @@ import { SwaggerModule } from '@nestjs/swagger';
 import { Config } from './config/config';
 import { createApi } from './create-api';
 import { readyDatabase } from './database/ready-database';
-import { packageVersion } from './modules/health/health.service';
+import { packageVersion } from './platform/http/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
 import { serveStartPage } from './platform/http/start-page';
-import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
-import { failService } from './platform/process/fail-process';
-import { keepPrivate } from './platform/process/private-folders';
-import { noListener } from './platform/process/start-error';
-import { stopOnSignals } from './platform/process/stop-on-signals';
-import { WorkerWatch } from './platform/workers/worker-watch';
+import { createLogger, LOGGER, type Logger, NestLogger } from './platform/kernel/logging/logger';
+import { failService } from './platform/kernel/process/fail-process';
+import { keepPrivate } from './platform/kernel/process/private-folders';
+import { noListener } from './platform/kernel/process/start-error';
+import { stopOnSignals } from './platform/kernel/process/stop-on-signals';
+import { WorkerWatch } from './platform/background/workers/worker-watch';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 

@@ -6,8 +6,8 @@ import { readDatabaseConfig } from './config/database.config';
 import { EnvReader } from './config/env-reader';
 import { createDataSource } from './database/data-source';
 import { prepareDatabase } from './database/prepare-database';
-import { createLogger } from './platform/logging/logger';
-import { failProcess } from './platform/process/fail-process';
+import { createLogger } from './platform/kernel/logging/logger';
+import { failProcess } from './platform/kernel/process/fail-process';
 
 const USAGE = `Usage: migrate [option]
   (none)              bring schema, reference data and the first identity up to date

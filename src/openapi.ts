@@ -5,11 +5,11 @@ import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '
 import { EnvReader } from './config/env-reader';
 import { readHttpConfig } from './config/http.config';
 import { createApi } from './create-api';
-import { packageVersion } from './modules/health/health.service';
+import { packageVersion } from './platform/http/health/health.service';
 import { accessSnapshot } from './platform/http/access-snapshot';
 import { declaredOperations } from './platform/http/boot-checks';
 import { createOpenApiDocument } from './platform/http/openapi';
-import { failProcess } from './platform/process/fail-process';
+import { failProcess } from './platform/kernel/process/fail-process';
 
 const ROOT = join(__dirname, '..', '..');
 

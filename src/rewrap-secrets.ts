@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { Config } from './config/config';
 import { createDataSource } from './database/data-source';
-import { checkMasterKeys } from './modules/secrets/check-master-keys';
-import { rewrapDataKeys } from './modules/secrets/rewrap-data-keys';
-import { createLogger } from './platform/logging/logger';
-import { failProcess } from './platform/process/fail-process';
+import { checkMasterKeys } from './modules/foundation/secrets/check-master-keys';
+import { rewrapDataKeys } from './modules/foundation/secrets/rewrap-data-keys';
+import { createLogger } from './platform/kernel/logging/logger';
+import { failProcess } from './platform/kernel/process/fail-process';
 
 /** Second half of a rotation of the master key: wraps all data keys with the first key of SECRETS_MASTER_KEYS. */
 async function main(): Promise<number> {

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import * as nodeModule from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { nameSourceLines } from './platform/process/source-lines';
-import { keepHeapSteady } from './platform/process/steady-heap';
+import { nameSourceLines } from './platform/kernel/process/source-lines';
+import { keepHeapSteady } from './platform/kernel/process/steady-heap';
 
 // Node 20 has neither of them; the types describe Node 24.
 const { enableCompileCache, constants } = nodeModule as {

@@ -43,13 +43,13 @@ function poolOptions(url, poolSize) {
 
 /**
  * The query behind the operation, from the built repository itself, so that it is the same after every change of it.
- * @param {import('../../src/platform/auth/principal.js').TenantScope} scope
+ * @param {import('../../src/platform/kernel/auth/principal.js').TenantScope} scope
  * @param {number} clusterId
  * @returns {Promise<{sql: string, params: unknown[], idParam: number}>}
  */
 async function queryOfGet(scope, clusterId) {
-  /** @type {typeof import('../../src/modules/clusters/clusters.repository.js')} */
-  const { ClustersRepository } = load('./dist/src/modules/clusters/clusters.repository.js');
+  /** @type {typeof import('../../src/modules/execution/clusters/clusters.repository.js')} */
+  const { ClustersRepository } = load('./dist/src/modules/execution/clusters/clusters.repository.js');
   /** @type {{sql: string, params: unknown[]}[]} */
   const queries = [];
   /** @param {string} sql @param {unknown[]} params */

@@ -1,5 +1,5 @@
-import { messageOf } from '../platform/errors/message-of';
-import { StartError } from '../platform/process/start-error';
+import { messageOf } from '../platform/kernel/errors/message-of';
+import { StartError } from '../platform/kernel/process/start-error';
 
 const variable = 'DATABASE_URL';
 

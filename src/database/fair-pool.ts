@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import { currentContext, type RequestContext } from '../platform/context/request-context';
-import { ConnectionShares } from '../platform/persistence/connection-shares';
+import { currentContext, type RequestContext } from '../platform/kernel/context/request-context';
+import { ConnectionShares } from '../platform/kernel/persistence/connection-shares';
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, release: PoolClient['release']) => void;
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Config } from '../config/config';
-import { bootstrapIdentity } from '../modules/iam/bootstrap-identity';
-import { seedReferenceData } from '../modules/reference-data/seed-reference-data';
-import type { Logger } from '../platform/logging/logger';
+import { bootstrapIdentity } from '../modules/foundation/iam/bootstrap-identity';
+import { seedReferenceData } from '../modules/foundation/reference-data/seed-reference-data';
+import type { Logger } from '../platform/kernel/logging/logger';
 import { applyMigrations } from './apply-migrations';
 import { assertSchemaUsable } from './schema-compatibility';
 

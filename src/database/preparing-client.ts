@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
-import { isPrepared } from '../platform/persistence/sql';
+import { isPrepared } from '../platform/kernel/persistence/sql';
 
 /** PostgreSQL keeps a plan of each on every connection: reads by id or name of each kind, and the hot statements. */
 const MOST_NAMES = 200;

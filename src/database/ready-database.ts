@@ -1,6 +1,6 @@
 import type { Config } from '../config/config';
-import { checkMasterKeys } from '../modules/secrets/check-master-keys';
-import type { Logger } from '../platform/logging/logger';
+import { checkMasterKeys } from '../modules/foundation/secrets/check-master-keys';
+import type { Logger } from '../platform/kernel/logging/logger';
 import { createDataSource } from './data-source';
 import { prepareDatabase } from './prepare-database';
 import { waitForConnection, waitForSchema } from './wait-for-schema';

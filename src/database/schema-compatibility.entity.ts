@@ -1,5 +1,5 @@
 import { Check, Entity, PrimaryColumn } from 'typeorm';
-import { Col } from '../platform/persistence/columns';
+import { Col } from '../platform/kernel/persistence/columns';
 
 /** The one row that says which releases may use this schema: migrations make and change it. */
 @Entity('schema_compatibility')

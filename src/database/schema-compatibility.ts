@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { firstRow } from '../platform/persistence/sql';
-import { StartError } from '../platform/process/start-error';
+import { firstRow } from '../platform/kernel/persistence/sql';
+import { StartError } from '../platform/kernel/process/start-error';
 import { MIGRATIONS } from './migrations';
 import type { SchemaCompatibility } from './schema-compatibility.entity';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import type { Logger } from '../platform/logging/logger';
-import { StartError } from '../platform/process/start-error';
+import type { Logger } from '../platform/kernel/logging/logger';
+import { StartError } from '../platform/kernel/process/start-error';
 import { noConnection } from './database-start-errors';
 import { assertSchemaUsable } from './schema-compatibility';
 

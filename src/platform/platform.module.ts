@@ -6,19 +6,19 @@ import { LogStore } from '../../libs/object-storage/log-store';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { Config } from '../config/config';
 import { createDataSource } from '../database/data-source';
-import { AuditTrail } from './audit/audit-trail';
-import { Installation } from './installation/installation';
-import { DatabaseLifecycle } from './persistence/database-lifecycle';
-import { Transactions } from './persistence/transactions';
-import { createLogger, LOGGER, type Logger } from './logging/logger';
-import { setProductName } from './product/product-name';
-import { RedisFailures } from './queues/redis-failures';
-import { openBlobStore, openLogStore } from './storage/stores';
-import { sendWakeUps } from './wakeups/after-commit';
-import { PgListener } from './wakeups/pg-listener';
-import { References } from './resources/references';
-import { ThisWorker } from './workers/this-worker';
-import { WorkerWatch } from './workers/worker-watch';
+import { AuditTrail } from './http/audit/audit-trail';
+import { Installation } from './kernel/installation/installation';
+import { DatabaseLifecycle } from './kernel/persistence/database-lifecycle';
+import { Transactions } from './kernel/persistence/transactions';
+import { createLogger, LOGGER, type Logger } from './kernel/logging/logger';
+import { setProductName } from './kernel/product/product-name';
+import { RedisFailures } from './background/queues/redis-failures';
+import { openBlobStore, openLogStore } from './kernel/storage/stores';
+import { sendWakeUps } from './kernel/wakeups/after-commit';
+import { PgListener } from './kernel/wakeups/pg-listener';
+import { References } from './http/resources/references';
+import { ThisWorker } from './background/workers/this-worker';
+import { WorkerWatch } from './background/workers/worker-watch';
 
 /** What every module uses, in both processes. */
 @Global()

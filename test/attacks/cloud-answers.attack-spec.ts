@@ -13,13 +13,13 @@ import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { answering, HOSTILE_SERVERS, type HostileServer } from '../fakes/http/hostile-http';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
 import { rsaPair } from '../harness/rsa-pair';
-import type { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
-import type { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
-import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
-import { OrphanSweeper } from '../../src/modules/clusters/workflows/orphan-sweeper';
-import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
-import type { Installation } from '../../src/platform/installation/installation';
-import { createLogger } from '../../src/platform/logging/logger';
+import type { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
+import type { MachinePlacesRepository } from '../../src/modules/execution/clusters/machine-places.repository';
+import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { OrphanSweeper } from '../../src/modules/execution/clusters/workflows/orphan-sweeper';
+import type { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
+import type { Installation } from '../../src/platform/kernel/installation/installation';
+import { createLogger } from '../../src/platform/kernel/logging/logger';
 
 const MINUTE_MS = 60_000;
 /** The time that a call has here. */

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { eventually } from '../harness/eventually';
-import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People } from '../medium/harness/people';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';

@@ -1,4 +1,4 @@
-import { LoginPauses } from '../../src/modules/iam/login/login-pauses';
+import { LoginPauses } from '../../src/modules/foundation/iam/login/login-pauses';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from '../medium/harness/test-api';
 
 const HOME = '192.0.2.1';

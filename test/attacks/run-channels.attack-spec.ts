@@ -1,6 +1,6 @@
 import { encodeRecords } from '../../libs/contracts/channel-records';
-import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
-import { Transactions } from '../../src/platform/persistence/transactions';
+import { RunChannelsService } from '../../src/modules/execution/runs/channels/run-channels.service';
+import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeBootScript } from '../../libs/compute-drivers/boot/boot-script';
 import { plainNodeSpec } from '../../libs/compute-drivers/compute-driver.contract';
 import { eventually } from '../harness/eventually';
-import { AgentBundles } from '../../src/modules/agents/agent-bundles';
+import { AgentBundles } from '../../src/modules/interfaces/agents/agent-bundles';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';

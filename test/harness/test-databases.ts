@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { eventually } from './eventually';
 import { createDataSource } from '../../src/database/data-source';
-import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
+import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
 
 export interface TestDatabase {
   url: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROLES } from '../../src/platform/auth/roles';
+import { ROLES } from '../../src/platform/kernel/auth/roles';
 import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 

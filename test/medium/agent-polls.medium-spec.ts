@@ -1,6 +1,6 @@
 import type { PollResponse } from '../../libs/contracts/agent-protocol';
-import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
-import { RunReportsService } from '../../src/modules/jobs/run-reports.service';
+import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
+import { RunReportsService } from '../../src/modules/execution/runs/jobs/run-reports.service';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { soon, startWholeApi, type TestApi } from './harness/test-api';

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Injectable, Module, Query } from '@nestjs/common';
-import { AuditApiModule } from '../../src/modules/audit/audit.api.module';
-import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
-import { auditActor } from '../../src/platform/audit/audited-request';
-import { Allow } from '../../src/platform/auth/access';
-import type { Role } from '../../src/platform/auth/roles';
-import { conflict, unauthenticated } from '../../src/platform/errors/domain-error';
+import { AuditApiModule } from '../../src/modules/foundation/audit/audit.api.module';
+import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
+import { auditActor } from '../../src/platform/http/audit/audited-request';
+import { Allow } from '../../src/platform/kernel/auth/access';
+import type { Role } from '../../src/platform/kernel/auth/roles';
+import { conflict, unauthenticated } from '../../src/platform/kernel/errors/domain-error';
 import { Answers, Operation } from '../../src/platform/http/operation';
 import type { OperationOptions } from '../../src/platform/http/operation-options';
-import { Transactions } from '../../src/platform/persistence/transactions';
+import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { bodyOf } from '../samples';
 import { PASSWORD, People } from './harness/people';
 import {

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { configurationXml } from '../harness/configuration-xml';
-import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/catalog-secrets/catalog-secrets.service';
-import { WorkspaceUser } from '../../src/modules/workspaces/entities/workspace-permissions.entity';
-import { PERMISSION_ID } from '../../src/modules/workspaces/workspaces.repository';
-import { insertRow } from '../../src/platform/persistence/sql';
+import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/execution/user-secrets/catalog-secrets/catalog-secrets.service';
+import { WorkspaceUser } from '../../src/modules/execution/workspaces/entities/workspace-permissions.entity';
+import { PERMISSION_ID } from '../../src/modules/execution/workspaces/workspaces.repository';
+import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';

@@ -1,7 +1,7 @@
 import { eventually } from '../harness/eventually';
-import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
-import type { COMPUTE_TYPES } from '../../src/modules/reference-data/reference-data.contract';
-import { notify } from '../../src/platform/wakeups/pg-listener';
+import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import type { COMPUTE_TYPES } from '../../src/modules/foundation/reference-data/reference-data';
+import { notify } from '../../src/platform/kernel/wakeups/pg-listener';
 import { type Caller, type People, startPeople } from './harness/people';
 import { insertPlain } from './harness/records';
 import type { TestApi } from './harness/test-api';

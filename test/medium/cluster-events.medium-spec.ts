@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/clusters/clusters.contract';
-import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
-import type { Tx } from '../../src/platform/persistence/sql';
+import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/execution/clusters/clusters';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { Tx } from '../../src/platform/kernel/persistence/sql';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';

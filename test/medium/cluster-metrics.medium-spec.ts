@@ -1,9 +1,9 @@
 import type { NodeUtilization } from '../../libs/contracts/agent-protocol';
 import { Config } from '../../src/config/config';
-import { ClusterMetricsService } from '../../src/modules/clusters/cluster-metrics.service';
-import { AGED_UTILIZATION } from '../../src/modules/clusters/node-utilization.repository';
-import { LOGGER, type Logger } from '../../src/platform/logging/logger';
-import { RetentionSweeper } from '../../src/platform/workflows/retention';
+import { ClusterMetricsService } from '../../src/modules/execution/clusters/cluster-metrics.service';
+import { AGED_UTILIZATION } from '../../src/modules/execution/clusters/node-utilization.repository';
+import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
+import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { setClock } from './harness/clock';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';

@@ -1,6 +1,6 @@
 import type { DesiredRun, PollResponse } from '../../libs/contracts/agent-protocol';
-import { IdleClustersRepository } from '../../src/modules/clusters/workflows/idle-clusters.repository';
-import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { IdleClustersRepository } from '../../src/modules/execution/clusters/workflows/idle-clusters.repository';
+import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';

@@ -1,20 +1,20 @@
-import { BillingModule } from '../../src/modules/billing/billing.module';
-import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
-import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
-import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
-import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
-import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
+import { BillingModule } from '../../src/modules/execution/billing/billing.module';
+import { BootDiskImagesApiModule } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
+import { CloudEnvsApiModule } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
+import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
+import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import { NetworkConfsApiModule } from '../../src/modules/infrastructure/environments/networks/network-confs.api.module';
+import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
 import { changeMeanwhile } from './harness/changing-cluster';
 import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER } from './harness/estate';
 import { SAMPLES } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
 const KINDS: Exclude<Kind, 'cluster'>[] = [

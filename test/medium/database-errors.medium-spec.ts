@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { fromDatabaseError } from '../../src/platform/errors/database-error';
+import { fromDatabaseError } from '../../src/platform/kernel/errors/database-error';
 import { createTestDatabase, type TestDatabase } from './harness/test-api';
 
 // Real: PostgreSQL and the pool of connections.

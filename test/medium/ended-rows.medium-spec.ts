@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../src/config/config';
-import { ENDED_SESSIONS } from '../../src/modules/iam/sessions/sessions.repository';
-import { ENDED_FILES } from '../../src/modules/object-storage-managers/object-storage-files.repository';
-import { LOGGER, type Logger } from '../../src/platform/logging/logger';
-import { type Retention, RetentionSweeper } from '../../src/platform/workflows/retention';
+import { ENDED_SESSIONS } from '../../src/modules/foundation/iam/sessions/sessions.repository';
+import { ENDED_FILES } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-files.repository';
+import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
+import { type Retention, RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { bodyOf } from '../samples';
 import { ofStore } from '../samples/credentials-conf';
 import { PASSWORD, People } from './harness/people';

@@ -3,7 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import type { DataSource } from 'typeorm';
 import ts from 'typescript';
 import { createDataSource } from '../../src/database/data-source';
-import { LOOKUP_ENTITIES } from '../../src/modules/reference-data/entities/lookup-tables.entity';
+import { LOOKUP_ENTITIES } from '../../src/modules/foundation/reference-data/entities/lookup-tables.entity';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const ROOT = join(__dirname, '..', '..');

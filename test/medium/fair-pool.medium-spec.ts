@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { type RequestContext, runForAll, runInContext } from '../../src/platform/context/request-context';
+import { type RequestContext, runForAll, runInContext } from '../../src/platform/kernel/context/request-context';
 import { eventually } from '../harness/eventually';
 import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
 

@@ -1,5 +1,5 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
-import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { eventually } from '../harness/eventually';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';

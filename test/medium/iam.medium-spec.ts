@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Module } from '@nestjs/common';
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import type { TenantSummary } from '../../src/modules/iam/tenants/dto/tenant.dto';
-import { Allow } from '../../src/platform/auth/access';
-import type { TenantScope } from '../../src/platform/auth/principal';
-import { CurrentScope } from '../../src/platform/auth/request-principal';
-import { EVERY_TENANT_ROLE, PLATFORM_ROLES, type Role } from '../../src/platform/auth/roles';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import type { TenantSummary } from '../../src/modules/foundation/iam/tenants/dto/tenant.dto';
+import { Allow } from '../../src/platform/kernel/auth/access';
+import type { TenantScope } from '../../src/platform/kernel/auth/principal';
+import { CurrentScope } from '../../src/platform/http/auth/request-principal';
+import { EVERY_TENANT_ROLE, PLATFORM_ROLES, type Role } from '../../src/platform/kernel/auth/roles';
 import { Answers, Operation } from '../../src/platform/http/operation';
 import { PASSWORD, People } from './harness/people';
 import {

@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { type SeededRandom, seededRandom } from '../harness/seeded-random.cjs';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterSubscriber } from '../../src/modules/clusters/clusters.contract';
-import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/clusters/cluster-state';
-import type { UsageLine } from '../../src/modules/billing/usage.repository';
-import { rebuildUsage, verifyBilling } from '../../src/modules/billing/billing-checks';
+import { ClusterSubscriber } from '../../src/modules/execution/clusters/clusters';
+import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { UsageLine } from '../../src/modules/execution/billing/usage.repository';
+import { rebuildUsage, verifyBilling } from '../../src/modules/execution/billing/billing-checks';
 import { makeBilling } from './harness/billed';
 import { setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';

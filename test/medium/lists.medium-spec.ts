@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { VolumeConfsRepository } from '../../src/modules/volume-confs/volume-confs.repository';
-import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/http/page';
+import { VolumeConfsRepository } from '../../src/modules/infrastructure/environments/volumes/volume-confs.repository';
+import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/kernel/dto/page';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { LoginPauses } from '../../src/modules/iam/login/login-pauses';
-import { LoginLimiter } from '../../src/modules/iam/login/login-limiter';
-import type { SessionsRepository } from '../../src/modules/iam/sessions/sessions.repository';
-import { createLogger } from '../../src/platform/logging/logger';
+import { LoginPauses } from '../../src/modules/foundation/iam/login/login-pauses';
+import { LoginLimiter } from '../../src/modules/foundation/iam/login/login-limiter';
+import type { SessionsRepository } from '../../src/modules/foundation/iam/sessions/sessions.repository';
+import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { configure } from './harness/test-api';
 
 const ADDRESS = '192.0.2.1';

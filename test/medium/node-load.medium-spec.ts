@@ -1,11 +1,11 @@
 import { eventually } from '../harness/eventually';
 import { Config } from '../../src/config/config';
-import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
-import type { NodeStatus } from '../../src/modules/clusters/cluster-state';
-import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
-import { RunsRepository } from '../../src/modules/jobs/runs.repository';
-import { JobReconciler } from '../../src/modules/jobs/workflows/job-reconciler';
-import { LOGGER } from '../../src/platform/logging/logger';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
+import type { NodeStatus } from '../../src/modules/execution/clusters/cluster-state';
+import { RunScheduler } from '../../src/modules/execution/runs/jobs/run-scheduler.service';
+import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
+import { JobReconciler } from '../../src/modules/execution/runs/jobs/workflows/job-reconciler';
+import { LOGGER } from '../../src/platform/kernel/logging/logger';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';

@@ -1,11 +1,11 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import type { RunState } from '../../libs/contracts/agent-protocol';
 import { eventually } from '../harness/eventually';
-import { EndedKernelsSweeper } from '../../src/modules/notebook-instances/workflows/ended-kernels-sweeper';
-import { IdleKernels } from '../../src/modules/notebook-instances/workflows/idle-kernels';
-import { KernelsRepository } from '../../src/modules/notebook-instances/kernels.repository';
-import { NotebookInstancesService } from '../../src/modules/notebook-instances/notebook-instances.service';
-import { Transactions } from '../../src/platform/persistence/transactions';
+import { EndedKernelsSweeper } from '../../src/modules/execution/notebooks/instances/workflows/ended-kernels-sweeper';
+import { IdleKernels } from '../../src/modules/execution/notebooks/instances/workflows/idle-kernels';
+import { KernelsRepository } from '../../src/modules/execution/notebooks/instances/kernels.repository';
+import { NotebookInstancesService } from '../../src/modules/execution/notebooks/instances/notebook-instances.service';
+import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { KernelTestClient as Client } from '../harness/kernel-client';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';

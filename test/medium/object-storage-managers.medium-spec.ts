@@ -1,18 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { BillingModule } from '../../src/modules/billing/billing.module';
-import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
-import { ObjectStorageManagersApiModule } from '../../src/modules/object-storage-managers/object-storage-managers.api.module';
-import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
-import { TenantSecretsService } from '../../src/modules/secrets/tenant-secrets.service';
+import { BillingModule } from '../../src/modules/execution/billing/billing.module';
+import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
+import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { ObjectStorageManagersApiModule } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-managers.api.module';
+import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
+import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
 import type { Caller, People } from './harness/people';
 import { startPeople } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
 import type { TestApi } from './harness/test-api';
 
 const MANAGERS = '/object_storage_managers';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Config } from '../../src/config/config';
-import { EXPIRED_SSO_LOGINS } from '../../src/modules/iam/login/sso-logins.repository';
-import { LOGGER, type Logger } from '../../src/platform/logging/logger';
-import { RetentionSweeper } from '../../src/platform/workflows/retention';
+import { EXPIRED_SSO_LOGINS } from '../../src/modules/foundation/iam/login/sso-logins.repository';
+import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
+import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { type Fault, type OidcPerson, OidcServer } from './harness/oidc-server';
 import { People } from './harness/people';

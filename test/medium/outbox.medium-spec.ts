@@ -4,15 +4,15 @@ import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { createLogger } from '../../src/platform/logging/logger';
-import { enqueueWorkflow } from '../../src/platform/outbox/outbox';
-import { OutboxRelay } from '../../src/platform/outbox/outbox-relay';
+import { createLogger } from '../../src/platform/kernel/logging/logger';
+import { enqueueWorkflow } from '../../src/platform/background/outbox/outbox';
+import { OutboxRelay } from '../../src/platform/background/outbox/outbox-relay';
 
-import { Queues } from '../../src/platform/queues/queues';
-import { RedisFailures } from '../../src/platform/queues/redis-failures';
-import { sendWakeUps } from '../../src/platform/wakeups/after-commit';
-import { PgListener } from '../../src/platform/wakeups/pg-listener';
-import { defineWorkflow } from '../../src/platform/workflows/workflow-definition';
+import { Queues } from '../../src/platform/background/queues/queues';
+import { RedisFailures } from '../../src/platform/background/queues/redis-failures';
+import { sendWakeUps } from '../../src/platform/kernel/wakeups/after-commit';
+import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
+import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 

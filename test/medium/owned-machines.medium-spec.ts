@@ -1,5 +1,5 @@
-import { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
-import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
+import { MachinePlacesRepository } from '../../src/modules/execution/clusters/machine-places.repository';
+import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { type Caller, People } from './harness/people';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';

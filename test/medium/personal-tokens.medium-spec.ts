@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AccessTokens } from '../../src/modules/iam/sessions/access-tokens';
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
+import { AccessTokens } from '../../src/modules/foundation/iam/sessions/access-tokens';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { setClock } from './harness/clock';
 import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';

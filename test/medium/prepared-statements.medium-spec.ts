@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
-import { prepared } from '../../src/platform/persistence/sql';
+import { WorkspacesRepository } from '../../src/modules/execution/workspaces/workspaces.repository';
+import { prepared } from '../../src/platform/kernel/persistence/sql';
 import { makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 

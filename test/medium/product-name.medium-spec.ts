@@ -1,5 +1,5 @@
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
-import { setProductName } from '../../src/platform/product/product-name';
+import { setProductName } from '../../src/platform/kernel/product/product-name';
 import { type Answer, ApiClient, type Json } from '../e2e/harness/api-client';
 import { clusterBody, describeEstate, type Estate } from '../e2e/harness/estate';
 import { readRuntime } from '../e2e/harness/platform';

@@ -1,8 +1,8 @@
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import { ReferenceDataApiModule } from '../../src/modules/reference-data/reference-data.api.module';
-import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
-import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import { ReferenceDataApiModule } from '../../src/modules/foundation/reference-data/reference-data.api.module';
+import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
+import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
 import {
   configure,
   createTestDatabase,

@@ -1,4 +1,4 @@
-import { PgListener } from '../../src/platform/wakeups/pg-listener';
+import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
 import type { People } from './harness/people';
 import { type Caller, type Directory, refusal, ROLE_ID, startDirectory } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';

@@ -1,5 +1,5 @@
 import type { PollResponse, RunSecrets } from '../../libs/contracts/agent-protocol';
-import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';

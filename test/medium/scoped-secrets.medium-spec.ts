@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
-import { SecretsOfTenantService } from '../../src/modules/scoped-secrets/secrets-of-tenant.service';
-import { SecretsOfUserService } from '../../src/modules/scoped-secrets/secrets-of-user.service';
-import { SecretsOfWorkspaceService } from '../../src/modules/scoped-secrets/secrets-of-workspace.service';
+import { SecretsOfTenantService } from '../../src/modules/execution/user-secrets/scoped-secrets/secrets-of-tenant.service';
+import { SecretsOfUserService } from '../../src/modules/execution/user-secrets/scoped-secrets/secrets-of-user.service';
+import { SecretsOfWorkspaceService } from '../../src/modules/execution/user-secrets/scoped-secrets/secrets-of-workspace.service';
 import { REFERENCE } from '../samples/reference';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { rewrapDataKeys } from '../../src/modules/secrets/rewrap-data-keys';
-import { TenantSecretsRepository } from '../../src/modules/secrets/tenant-secrets.repository';
-import { TenantSecretsService } from '../../src/modules/secrets/tenant-secrets.service';
+import { rewrapDataKeys } from '../../src/modules/foundation/secrets/rewrap-data-keys';
+import { TenantSecretsRepository } from '../../src/modules/foundation/secrets/tenant-secrets.repository';
+import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { appendState, type History } from '../../src/platform/history/state-history';
-import { firstRow } from '../../src/platform/persistence/sql';
+import { appendState, type History } from '../../src/platform/kernel/history/state-history';
+import { firstRow } from '../../src/platform/kernel/persistence/sql';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
-import { ClusterStateEntry } from '../../src/modules/clusters/entities/cluster-state.entity';
+import { ClusterStateEntry } from '../../src/modules/execution/clusters/entities/cluster-state.entity';
 
 const WRITERS = 40;
 const HISTORY: History<ClusterStateEntry> = {

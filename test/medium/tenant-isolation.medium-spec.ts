@@ -1,28 +1,28 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { BootDiskImagesRepository } from '../../src/modules/boot-disk-images/boot-disk-images.repository';
-import { CloudEnvsRepository } from '../../src/modules/cloud-envs/cloud-envs.repository';
-import { ClusterConfsRepository } from '../../src/modules/cluster-confs/cluster-confs.repository';
-import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
-import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/credentials-confs.repository';
-import { DependencyRepositoriesRepository } from '../../src/modules/dependency-repositories/dependency-repositories.repository';
-import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
-import { MetastoreCatalogsRepository } from '../../src/modules/metastore-catalogs/metastore-catalogs.repository';
-import { MountsRepository } from '../../src/modules/mounts/mounts.repository';
-import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
-import { ObjectStorageManagersRepository } from '../../src/modules/object-storage-managers/object-storage-managers.repository';
+import { BootDiskImagesRepository } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.repository';
+import { CloudEnvsRepository } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.repository';
+import { ClusterConfsRepository } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.repository';
+import { ClustersRepository } from '../../src/modules/execution/clusters/clusters.repository';
+import { CredentialsConfsRepository } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.repository';
+import { DependencyRepositoriesRepository } from '../../src/modules/infrastructure/storage/dependency-repositories/dependency-repositories.repository';
+import { JobConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
+import { MetastoreCatalogsRepository } from '../../src/modules/infrastructure/metastores/metastore-catalogs.repository';
+import { MountsRepository } from '../../src/modules/infrastructure/storage/mounts/mounts.repository';
+import { NetworkConfsRepository } from '../../src/modules/infrastructure/environments/networks/network-confs.repository';
+import { ObjectStorageManagersRepository } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-managers.repository';
 import {
   SecretsOfTenantRepository,
   SecretsOfUserRepository,
   SecretsOfWorkspaceRepository,
-} from '../../src/modules/scoped-secrets/scoped-secrets.repository';
-import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
-import { insertRow } from '../../src/platform/persistence/sql';
-import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
+} from '../../src/modules/execution/user-secrets/scoped-secrets/scoped-secrets.repository';
+import { WorkspacesRepository } from '../../src/modules/execution/workspaces/workspaces.repository';
+import { insertRow } from '../../src/platform/kernel/persistence/sql';
+import type { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
-import { ClusterMount } from '../../src/modules/clusters/entities/cluster-mount.entity';
-import type { TenantScope } from '../../src/platform/auth/principal';
+import { ClusterMount } from '../../src/modules/execution/clusters/entities/cluster-mount.entity';
+import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 
 describe('tenants', () => {
   let database: TestDatabase;

@@ -1,14 +1,14 @@
-import { BillingModule } from '../../src/modules/billing/billing.module';
-import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/jobs/jobs.module';
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
-import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
+import { BillingModule } from '../../src/modules/execution/billing/billing.module';
+import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
+import { ReferenceDataModule } from '../../src/modules/foundation/reference-data/reference-data.module';
 import { PASSWORD, People } from './harness/people';
 import { bodyOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
 import {
   configure,
   createTestDatabase,

@@ -2,8 +2,8 @@ import type { DataSource } from 'typeorm';
 import { type EntityManager } from 'typeorm';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { type IdempotencyContext, runInContext } from '../../src/platform/context/request-context';
-import { Transactions } from '../../src/platform/persistence/transactions';
+import { type IdempotencyContext, runInContext } from '../../src/platform/kernel/context/request-context';
+import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const CALLERS = 12;

@@ -2,20 +2,20 @@ import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { createLogger } from '../../src/platform/logging/logger';
-import { ThisWorker } from '../../src/platform/workers/this-worker';
-import { WatchSession } from '../../src/platform/workers/watch-session';
-import { WorkerWatch } from '../../src/platform/workers/worker-watch';
-import { registerWorker } from '../../src/platform/workers/workers.repository';
+import { createLogger } from '../../src/platform/kernel/logging/logger';
+import { ThisWorker } from '../../src/platform/background/workers/this-worker';
+import { WatchSession } from '../../src/platform/background/workers/watch-session';
+import { WorkerWatch } from '../../src/platform/background/workers/worker-watch';
+import { registerWorker } from '../../src/platform/background/workers/workers.repository';
 import {
   defineWorkflow,
   Step,
   type Workflow,
   type WorkflowContext,
-} from '../../src/platform/workflows/workflow-definition';
-import { startWorkflow } from '../../src/platform/workflows/workflow-intents';
-import { WorkflowObserver, type WorkflowPoint } from '../../src/platform/workflows/workflow-observer';
-import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+} from '../../src/platform/background/workflows/workflow-definition';
+import { startWorkflow } from '../../src/platform/background/workflows/workflow-intents';
+import { WorkflowObserver, type WorkflowPoint } from '../../src/platform/background/workflows/workflow-observer';
+import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { createLogger } from '../../src/platform/logging/logger';
+import { createLogger } from '../../src/platform/kernel/logging/logger';
 import {
   PermanentError,
   Step,
@@ -11,11 +11,11 @@ import {
   type Workflow,
   type WorkflowContext,
   type WorkflowFailure,
-} from '../../src/platform/workflows/workflow-definition';
-import { workflowErrors } from '../../src/platform/workflows/workflow-errors';
-import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/workflows/workflow-intents';
-import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
-import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+} from '../../src/platform/background/workflows/workflow-definition';
+import { workflowErrors } from '../../src/platform/background/workflows/workflow-errors';
+import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/background/workflows/workflow-intents';
+import { WorkflowObserver } from '../../src/platform/background/workflows/workflow-observer';
+import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';

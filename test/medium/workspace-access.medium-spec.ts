@@ -1,4 +1,4 @@
-import type { Role } from '../../src/platform/auth/roles';
+import type { Role } from '../../src/platform/kernel/auth/roles';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 

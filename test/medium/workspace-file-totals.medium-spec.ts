@@ -1,4 +1,4 @@
-import { rows } from '../../src/platform/persistence/sql';
+import { rows } from '../../src/platform/kernel/persistence/sql';
 import { WorkspaceFileTotals1795353906772 } from '../../src/database/migrations/1795353906772-workspace-file-totals';
 import { type Caller, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';

@@ -1,4 +1,4 @@
-import { WorkspaceFilesRepository } from '../../src/modules/workspaces/workspace-files.repository';
+import { WorkspaceFilesRepository } from '../../src/modules/execution/workspaces/workspace-files.repository';
 import { type Caller, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 

@@ -1,28 +1,28 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
-import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
-import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
-import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
-import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
-import { START_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
-import type { ClusterNode } from '../../src/modules/clusters/entities/cluster-node.entity';
-import { AGED_OFFERS, BlockedOffersRepository } from '../../src/modules/clusters/workflows/blocked-offers.repository';
-import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
-import { ClusterScaler } from '../../src/modules/clusters/workflows/cluster-scaler';
-import { Drivers } from '../../src/modules/clusters/workflows/drivers';
-import { ResizeClusterUpWorkflow } from '../../src/modules/clusters/workflows/resize-cluster.workflow';
-import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
-import type { RetentionSweeper } from '../../src/platform/workflows/retention';
-import { ThisWorker } from '../../src/platform/workers/this-worker';
+import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { ClusterLifecycle } from '../../src/modules/execution/clusters/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
+import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
+import type { ClusterOperation } from '../../src/modules/execution/clusters/cluster-state';
+import { START_CLUSTER } from '../../src/modules/execution/clusters/cluster-workflows';
+import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
+import { AGED_OFFERS, BlockedOffersRepository } from '../../src/modules/execution/clusters/workflows/blocked-offers.repository';
+import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
+import { ClusterScaler } from '../../src/modules/execution/clusters/workflows/cluster-scaler';
+import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { ResizeClusterUpWorkflow } from '../../src/modules/execution/clusters/workflows/resize-cluster.workflow';
+import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
+import type { RetentionSweeper } from '../../src/platform/background/workflows/retention';
+import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import {
   Step,
   type StepOutcome,
   type Workflow,
   type WorkflowContext,
-} from '../../src/platform/workflows/workflow-definition';
-import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+} from '../../src/platform/background/workflows/workflow-definition';
+import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { WorkerModule } from '../../src/worker.module';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';

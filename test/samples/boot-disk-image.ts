@@ -1,8 +1,8 @@
 import type {
   CreateBootDiskImage,
   UpdateBootDiskImage,
-} from '../../src/modules/boot-disk-images/dto/boot-disk-image.dto';
-import type { BootDiskImage } from '../../src/modules/boot-disk-images/entities/boot-disk-image.entity';
+} from '../../src/modules/infrastructure/environments/boot-disk-images/dto/boot-disk-image.dto';
+import type { BootDiskImage } from '../../src/modules/infrastructure/environments/boot-disk-images/entities/boot-disk-image.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

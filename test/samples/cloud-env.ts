@@ -1,5 +1,5 @@
-import type { CreateCloudEnv, UpdateCloudEnv } from '../../src/modules/cloud-envs/dto/cloud-env.dto';
-import type { CloudEnv } from '../../src/modules/cloud-envs/entities/cloud-env.entity';
+import type { CreateCloudEnv, UpdateCloudEnv } from '../../src/modules/infrastructure/environments/cloud-environments/dto/cloud-env.dto';
+import type { CloudEnv } from '../../src/modules/infrastructure/environments/cloud-environments/entities/cloud-env.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

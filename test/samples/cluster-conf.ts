@@ -1,5 +1,5 @@
-import type { CreateClusterConf, UpdateClusterConf } from '../../src/modules/cluster-confs/dto/cluster-conf.dto';
-import type { ClusterConf } from '../../src/modules/cluster-confs/entities/cluster-conf.entity';
+import type { CreateClusterConf, UpdateClusterConf } from '../../src/modules/infrastructure/environments/cluster-configurations/dto/cluster-conf.dto';
+import type { ClusterConf } from '../../src/modules/infrastructure/environments/cluster-configurations/entities/cluster-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

@@ -1,8 +1,8 @@
 import type {
   CreateCredentialsConf,
   UpdateCredentialsConf,
-} from '../../src/modules/credentials-confs/dto/credentials-conf.dto';
-import type { CredentialsConf } from '../../src/modules/credentials-confs/entities/credentials-conf.entity';
+} from '../../src/modules/infrastructure/environments/credentials/dto/credentials-conf.dto';
+import type { CredentialsConf } from '../../src/modules/infrastructure/environments/credentials/entities/credentials-conf.entity';
 import { REFERENCE } from './reference';
 import { encodedCredentials, sample } from './sample';
 

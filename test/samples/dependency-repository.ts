@@ -1,8 +1,8 @@
 import type {
   CreateDependencyRepository,
   UpdateDependencyRepository,
-} from '../../src/modules/dependency-repositories/dto/dependency-repository.dto';
-import type { DependencyRepository } from '../../src/modules/dependency-repositories/entities/dependency-repository.entity';
+} from '../../src/modules/infrastructure/storage/dependency-repositories/dto/dependency-repository.dto';
+import type { DependencyRepository } from '../../src/modules/infrastructure/storage/dependency-repositories/entities/dependency-repository.entity';
 import { sample } from './sample';
 
 export const dependencyRepository = sample<

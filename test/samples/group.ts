@@ -1,5 +1,5 @@
-import type { Group } from '../../src/modules/iam/entities/group.entity';
-import type { CreateGroup, UpdateGroup } from '../../src/modules/iam/users-and-groups/dto/group.dto';
+import type { Group } from '../../src/modules/foundation/iam/entities/group.entity';
+import type { CreateGroup, UpdateGroup } from '../../src/modules/foundation/iam/users-and-groups/dto/group.dto';
 import { sample } from './sample';
 
 export const group = sample<Partial<CreateGroup>, UpdateGroup, Group>({

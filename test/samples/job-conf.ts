@@ -1,5 +1,5 @@
-import type { CreateJobConf, UpdateJobConf } from '../../src/modules/jobs/dto/job-conf.dto';
-import type { JobConf } from '../../src/modules/jobs/entities/job-conf.entity';
+import type { CreateJobConf, UpdateJobConf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
+import type { JobConf } from '../../src/modules/execution/runs/jobs/entities/job-conf.entity';
 import { type Request, sample } from './sample';
 
 type Needed = 'cluster_id' | 'workspace_id';

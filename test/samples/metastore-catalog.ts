@@ -2,8 +2,8 @@ import { configurationXml } from '../harness/configuration-xml';
 import type {
   CreateGlueCatalog,
   UpdateGlueCatalog,
-} from '../../src/modules/metastore-catalogs/dto/metastore-catalog.dto';
-import type { MetastoreCatalog } from '../../src/modules/metastore-catalogs/entities/metastore-catalog.entity';
+} from '../../src/modules/infrastructure/metastores/dto/metastore-catalog.dto';
+import type { MetastoreCatalog } from '../../src/modules/infrastructure/metastores/entities/metastore-catalog.entity';
 import { sample } from './sample';
 
 /** Types of catalogs in the reference data. */

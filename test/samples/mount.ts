@@ -1,5 +1,5 @@
-import type { CreateMount, UpdateMount } from '../../src/modules/mounts/dto/mount.dto';
-import type { Mount } from '../../src/modules/mounts/entities/mount.entity';
+import type { CreateMount, UpdateMount } from '../../src/modules/infrastructure/storage/mounts/dto/mount.dto';
+import type { Mount } from '../../src/modules/infrastructure/storage/mounts/entities/mount.entity';
 import { REFERENCE } from './reference';
 import { type Request, sample } from './sample';
 

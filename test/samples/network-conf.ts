@@ -1,5 +1,5 @@
-import type { CreateNetworkConf, UpdateNetworkConf } from '../../src/modules/network-confs/dto/network-conf.dto';
-import type { NetworkConf } from '../../src/modules/network-confs/entities/network-conf.entity';
+import type { CreateNetworkConf, UpdateNetworkConf } from '../../src/modules/infrastructure/environments/networks/dto/network-conf.dto';
+import type { NetworkConf } from '../../src/modules/infrastructure/environments/networks/entities/network-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

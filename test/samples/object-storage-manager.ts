@@ -1,8 +1,8 @@
 import type {
   CreateObjectStorageManager,
   UpdateObjectStorageManager,
-} from '../../src/modules/object-storage-managers/dto/object-storage-manager.dto';
-import type { ObjectStorageManager } from '../../src/modules/object-storage-managers/entities/object-storage-manager.entity';
+} from '../../src/modules/infrastructure/storage/object-storage-managers/dto/object-storage-manager.dto';
+import type { ObjectStorageManager } from '../../src/modules/infrastructure/storage/object-storage-managers/entities/object-storage-manager.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

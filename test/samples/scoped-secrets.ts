@@ -1,9 +1,9 @@
-import type { CreateSecret, UpdateSecret } from '../../src/modules/scoped-secrets/dto/scoped-secret.dto';
+import type { CreateSecret, UpdateSecret } from '../../src/modules/execution/user-secrets/scoped-secrets/dto/scoped-secret.dto';
 import type {
   TenantSecret,
   UserSecret,
   WorkspaceSecret,
-} from '../../src/modules/scoped-secrets/entities/scoped-secret.entity';
+} from '../../src/modules/execution/user-secrets/scoped-secrets/entities/scoped-secret.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

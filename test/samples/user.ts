@@ -1,5 +1,5 @@
-import type { User } from '../../src/modules/iam/entities/user.entity';
-import type { CreateUser, UpdateUser } from '../../src/modules/iam/users-and-groups/dto/user.dto';
+import type { User } from '../../src/modules/foundation/iam/entities/user.entity';
+import type { CreateUser, UpdateUser } from '../../src/modules/foundation/iam/users-and-groups/dto/user.dto';
 import { sample } from './sample';
 
 /** An `email` of its own is given by whoever makes it. */

@@ -1,5 +1,5 @@
-import type { CreateVolumeConf, UpdateVolumeConf } from '../../src/modules/volume-confs/dto/volume-conf.dto';
-import type { VolumeConf } from '../../src/modules/volume-confs/entities/volume-conf.entity';
+import type { CreateVolumeConf, UpdateVolumeConf } from '../../src/modules/infrastructure/environments/volumes/dto/volume-conf.dto';
+import type { VolumeConf } from '../../src/modules/infrastructure/environments/volumes/entities/volume-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 

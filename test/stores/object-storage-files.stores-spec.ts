@@ -1,5 +1,5 @@
 import { buffer, text } from 'node:stream/consumers';
-import { ObjectStorageFilesService } from '../../src/modules/object-storage-managers/object-storage-files.service';
+import { ObjectStorageFilesService } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-files.service';
 import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { GoogleSignIn } from './harness/emulated-clouds';
 import { bytes, type FileClient, type FileTenant, type Query, refusals, tenantAdmin } from './harness/file-client';

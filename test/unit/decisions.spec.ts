@@ -9,8 +9,8 @@ import {
   type ClusterStatus,
   clusterMayBecome,
   NODE_TRANSITIONS,
-} from '../../src/modules/clusters/cluster-state';
-import { planNodes } from '../../src/modules/clusters/node-plan';
+} from '../../src/modules/execution/clusters/cluster-state';
+import { planNodes } from '../../src/modules/execution/clusters/node-plan';
 import {
   isFinished,
   RUN_TRANSITIONS,
@@ -18,8 +18,8 @@ import {
   type RunStatus,
   STATUS_OF_OUTCOME,
   STOPPABLE,
-} from '../../src/modules/jobs/run-state';
-import { splitArguments } from '../../src/modules/jobs/split-arguments';
+} from '../../src/modules/execution/runs/jobs/run-state';
+import { splitArguments } from '../../src/modules/execution/runs/jobs/split-arguments';
 
 const CASES = 10_000;
 

@@ -7,7 +7,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { EnvReader } from '../../src/config/env-reader';
 import { readHttpConfig } from '../../src/config/http.config';
 import { createApi } from '../../src/create-api';
-import { fieldShapes } from '../../src/platform/http/field-shapes';
+import { fieldShapes } from '../../src/platform/kernel/dto/field-shapes';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 
 interface Schema {

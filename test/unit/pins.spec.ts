@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
+import { readReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
 
 const root = join(__dirname, '..', '..');
 const folder = join(root, 'scripts', 'embedded', 'requirements');

@@ -1,4 +1,4 @@
-import { type Access, Allow } from '../auth/access';
+import { type Access, Allow } from '../kernel/auth/access';
 import { accessCatalogue } from './access-catalogue';
 import { Answers } from './operation';
 import { type OperationOptions } from './operation-options';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { admittedRoles } from '../auth/access';
-import { type Role, ROLES } from '../auth/roles';
+import { admittedRoles } from '../kernel/auth/access';
+import { type Role, ROLES } from '../kernel/auth/roles';
 import type { OperationOptions } from './operation-options';
 
 /** The verbs of operations; a permission's id is its position here. */

@@ -1,4 +1,4 @@
-import { Allow, type Access } from '../auth/access';
+import { Allow, type Access } from '../kernel/auth/access';
 import { accessSnapshot } from './access-snapshot';
 import { Answers } from './operation';
 import type { OperationOptions } from './operation-options';

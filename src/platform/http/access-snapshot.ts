@@ -1,5 +1,5 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
-import { isOfNodes } from '../auth/access';
+import { isOfNodes } from '../kernel/auth/access';
 import { API_PREFIX } from './openapi';
 import { describeAccess } from './operation-document';
 import type { OperationOptions } from './operation-options';

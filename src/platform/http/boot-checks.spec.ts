@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Controller, Get, type Type } from '@nestjs/common';
 import { type DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import { Allow } from '../auth/access';
+import { Allow } from '../kernel/auth/access';
 import { declaredOperations } from './boot-checks';
 import { Answers, Operation } from './operation';
 import { Upgrade } from './upgrades/upgrade';

@@ -1,4 +1,4 @@
-import { invalid } from '../errors/domain-error';
+import { invalid } from '../kernel/errors/domain-error';
 
 /** Throws 400 if an update names no field to change; null counts as a value and clears the field. */
 export function assertChanges(body: object): void {

@@ -1,4 +1,4 @@
-import { Field } from './fields';
+import { Field } from '../kernel/dto/fields';
 
 /** Body of every error. */
 export class ErrorAnswerBody {

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { ArgumentsHost } from '@nestjs/common';
 import type { Response } from 'express';
 import { pino } from 'pino';
-import type { AuditTrail } from '../audit/audit-trail';
-import type { AuthenticatedRequest } from '../auth/request-principal';
-import { DomainError, notFound } from '../errors/domain-error';
+import type { AuditTrail } from './audit/audit-trail';
+import type { AuthenticatedRequest } from './auth/request-principal';
+import { DomainError, notFound } from '../kernel/errors/domain-error';
 import { ErrorFilter } from './error.filter';
 import { requestLogMiddleware } from './request-log.middleware';
 

@@ -1,10 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { AuditTrail } from '../audit/audit-trail';
-import type { AuthenticatedRequest } from '../auth/request-principal';
-import { correlationId } from '../context/request-context';
-import { answerError, type ErrorBody, type Fault } from '../errors/error-answer';
-import { LOGGER, type Logger } from '../logging/logger';
+import { AuditTrail } from './audit/audit-trail';
+import type { AuthenticatedRequest } from './auth/request-principal';
+import { correlationId } from '../kernel/context/request-context';
+import { answerError, type ErrorBody, type Fault } from '../kernel/errors/error-answer';
+import { LOGGER, type Logger } from '../kernel/logging/logger';
 import { discardRest } from './bodies/discard-rest';
 
 /** The one place where errors become answers. */

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Response } from 'express';
-import type { ZipEntry } from '../files/zip-stream';
+import type { ZipEntry } from '../kernel/files/zip-stream';
 import { contentDisposition, sendFile, sendZip } from './file-answer';
 
 describe('contentDisposition', () => {

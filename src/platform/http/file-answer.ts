@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import type { FileContent, LogSlice } from '../files/content';
-import { firstByte } from '../files/first-byte';
-import { freeTransferred } from '../files/transfer-memory';
-import { type ZipEntry, zipStream } from '../files/zip-stream';
+import type { FileContent, LogSlice } from '../kernel/files/content';
+import { firstByte } from '../kernel/files/first-byte';
+import { freeTransferred } from '../kernel/files/transfer-memory';
+import { type ZipEntry, zipStream } from '../kernel/files/zip-stream';
 
 /** Name of the answer header with the offset at which a tail continues. */
 const LOG_OFFSET_HEADER = 'x-log-offset';

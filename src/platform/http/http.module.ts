@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { UntrustedJson } from '../json/untrusted-json';
+import { UntrustedJson } from '../kernel/json/untrusted-json';
 import { JsonParser } from './bodies/json-parser';
-import { LiveAccess } from '../auth/live-access';
+import { LiveAccess } from './auth/live-access';
 import { LargeBodyTurns } from './bodies/large-body-turns';
 import { RequestBodies } from './bodies/request-bodies';
 import { Streams } from './connections/streams';

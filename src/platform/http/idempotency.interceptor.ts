@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { Config } from '../../config/config';
-import type { AuthenticatedRequest } from '../auth/request-principal';
-import { currentContext } from '../context/request-context';
-import { invalid } from '../errors/domain-error';
+import type { AuthenticatedRequest } from './auth/request-principal';
+import { currentContext } from '../kernel/context/request-context';
+import { invalid } from '../kernel/errors/domain-error';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 

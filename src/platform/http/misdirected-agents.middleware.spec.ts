@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { answerError } from '../errors/error-answer';
-import type { Logger } from '../logging/logger';
+import { answerError } from '../kernel/errors/error-answer';
+import type { Logger } from '../kernel/logging/logger';
 import { misdirectedAgentsMiddleware } from './misdirected-agents.middleware';
 
 describe('misdirectedAgentsMiddleware', () => {

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
-import { DomainError } from '../errors/domain-error';
-import type { Logger } from '../logging/logger';
+import { DomainError } from '../kernel/errors/domain-error';
+import type { Logger } from '../kernel/logging/logger';
 
 /** A node that is misdirected calls again and again. */
 const WARN_EVERY_MS = 60_000;

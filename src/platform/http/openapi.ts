@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { keysToWire, keyToWire, toWire } from '../product/product-name';
+import { keysToWire, keyToWire, toWire } from '../kernel/product/product-name';
 import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operation-document';
 import { TAGS } from './tags';
 

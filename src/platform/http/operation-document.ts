@@ -11,8 +11,8 @@ import {
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { type Access, isOfNodes } from '../auth/access';
-import { Message } from './answers';
+import { type Access, isOfNodes } from '../kernel/auth/access';
+import { Message } from '../kernel/dto/answers';
 import { ErrorAnswerBody } from './error-answer-body';
 import { LIST_PAGE_HEADERS } from './list-page';
 import {
@@ -22,7 +22,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
-import { ResultSet } from './page';
+import { ResultSet } from '../kernel/dto/page';
 import { documentId } from './parameters';
 import { routeHandlers } from './route-handlers';
 

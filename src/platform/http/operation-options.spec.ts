@@ -1,5 +1,5 @@
-import { Allow } from '../auth/access';
-import { Field } from './fields';
+import { Allow } from '../kernel/auth/access';
+import { Field } from '../kernel/dto/fields';
 import { answersSecret, carriesStream, type OperationOptions } from './operation-options';
 
 class Plain {

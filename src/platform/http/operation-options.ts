@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
-import type { Access } from '../auth/access';
-import { fieldShapes } from './field-shapes';
+import type { Access } from '../kernel/auth/access';
+import { fieldShapes } from '../kernel/dto/field-shapes';
 
 export type Answer =
   | { kind: 'object' | 'list' | 'page' | 'page-of-list'; type: Type<object> }

@@ -9,7 +9,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { AuditInterceptor } from '../audit/audit.interceptor';
+import { AuditInterceptor } from './audit/audit.interceptor';
 import { JsonBodyInterceptor } from './bodies/json-body.interceptor';
 import { StreamInterceptor } from './connections/stream.interceptor';
 import { IdempotencyInterceptor } from './idempotency.interceptor';

@@ -1,7 +1,7 @@
 import { Body, createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { invalid } from '../errors/domain-error';
+import { invalid } from '../kernel/errors/domain-error';
 
 /** An int64 id in the path, read from the request itself: the validation pipe would make a number of `1e3` first. */
 export function IdParam(name: string): ParameterDecorator {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
-import { runInContext } from '../context/request-context';
+import { runInContext } from '../kernel/context/request-context';
 
 const ACCEPTABLE = /^[A-Za-z0-9._:-]{1,128}$/;
 

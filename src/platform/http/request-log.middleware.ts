@@ -1,7 +1,7 @@
 import type { NextFunction, Response } from 'express';
-import { isOfNodes } from '../auth/access';
-import type { AuthenticatedRequest } from '../auth/request-principal';
-import type { Logger } from '../logging/logger';
+import { isOfNodes } from '../kernel/auth/access';
+import type { AuthenticatedRequest } from './auth/request-principal';
+import type { Logger } from '../kernel/logging/logger';
 
 /** One line for every answered request: what, who, outcome, how long. Long polls of agents are quiet. */
 export function requestLogMiddleware(logger: Logger) {

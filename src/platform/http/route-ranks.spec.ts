@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Allow } from '../auth/access';
+import { Allow } from '../kernel/auth/access';
 import { Answers, Operation } from './operation';
 import type { OperationOptions } from './operation-options';
 import { RankedRoutesAdapter } from './ranked-routes.adapter';

@@ -1,4 +1,4 @@
-import { isOfNodes } from '../auth/access';
+import { isOfNodes } from '../kernel/auth/access';
 import type { OperationOptions } from './operation-options';
 
 const LITERAL = /^[\w.~-]+$/;

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished, Transform, type TransformCallback } from 'node:stream';
-import { currentContext } from '../context/request-context';
-import { DomainError, invalid } from '../errors/domain-error';
-import { freeTransferred } from '../files/transfer-memory';
+import { currentContext } from '../kernel/context/request-context';
+import { DomainError, invalid } from '../kernel/errors/domain-error';
+import { freeTransferred } from '../kernel/files/transfer-memory';
 import { follow } from './connections/request-caller';
 
 /** How long it may take to find out whether a body without an announced length is empty. */

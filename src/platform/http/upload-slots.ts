@@ -1,4 +1,4 @@
-import { type DomainError, tooMany } from '../errors/domain-error';
+import { type DomainError, tooMany } from '../kernel/errors/domain-error';
 import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 
 const RETRY_AFTER_SECONDS = 10;

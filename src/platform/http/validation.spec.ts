@@ -1,4 +1,4 @@
-import { Field } from './fields';
+import { Field } from '../kernel/dto/fields';
 import { createValidationPipe } from './validation';
 
 class Body {

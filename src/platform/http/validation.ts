@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, type Type, ValidationPipe, type ValidationError } from '@nestjs/common';
-import { invalid } from '../errors/domain-error';
+import { invalid } from '../kernel/errors/domain-error';
 import { contentsOf } from '../../../libs/json/strict-json';
-import { Problems, unusable } from './bodies/problems';
-import { knownFields } from './field-shapes';
+import { Problems, unusable } from '../kernel/dto/problems';
+import { knownFields } from '../kernel/dto/field-shapes';
 import { NoQuery } from './no-query';
 
 /** If one of these rules is broken, the field's other rules are not reported: they say nothing about a value of the wrong type. */

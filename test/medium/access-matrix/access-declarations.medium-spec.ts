@@ -2,21 +2,21 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { decode, verify } from 'jsonwebtoken';
 import { Config } from '../../../src/config/config';
-import { tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
-import { SessionAuthenticator } from '../../../src/modules/iam/sessions/session-authenticator';
-import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions/sessions.repository';
-import { type Access, Allow } from '../../../src/platform/auth/access';
-import { AccessGuard } from '../../../src/platform/auth/access.guard';
+import { tokenHash } from '../../../src/modules/foundation/iam/sessions/access-tokens';
+import { SessionAuthenticator } from '../../../src/modules/foundation/iam/sessions/session-authenticator';
+import { type SessionRow, SessionsRepository } from '../../../src/modules/foundation/iam/sessions/sessions.repository';
+import { type Access, Allow } from '../../../src/platform/kernel/auth/access';
+import { AccessGuard } from '../../../src/platform/http/auth/access.guard';
 import {
   type TokenClaims,
   WORKSPACE_AUTHORIZER,
   type WorkspaceAuthorizer,
-} from '../../../src/platform/auth/authentication';
-import { bearerToken } from '../../../src/platform/auth/presented-token';
-import type { Principal } from '../../../src/platform/auth/principal';
-import type { AuthenticatedRequest } from '../../../src/platform/auth/request-principal';
-import type { Role } from '../../../src/platform/auth/roles';
-import { TokenGuard } from '../../../src/platform/auth/token.guard';
+} from '../../../src/platform/http/auth/authentication';
+import { bearerToken } from '../../../src/platform/http/auth/presented-token';
+import type { Principal } from '../../../src/platform/kernel/auth/principal';
+import type { AuthenticatedRequest } from '../../../src/platform/http/auth/request-principal';
+import type { Role } from '../../../src/platform/kernel/auth/roles';
+import { TokenGuard } from '../../../src/platform/http/auth/token.guard';
 import type { Cell } from './cells';
 import { AccessMatrix, concurrently, type Failure, firstFailure } from './matrix';
 import { Declarations, wideningsOf } from './mutations';

@@ -6,7 +6,7 @@ import { readSecondLines } from './mutations';
 import { type BuiltRequest, unknownIds } from './requests';
 import { sentSites, unwatchStatements, watchStatements, without } from './tenant-sites';
 
-jest.mock('../../../src/platform/persistence/tenant-condition', () => {
+jest.mock('../../../src/platform/kernel/persistence/tenant-condition', () => {
   return jest.requireActual<typeof import('./tenant-sites')>('./tenant-sites').markedConditions;
 });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationOptions } from '../../../src/platform/http/operation-options';
-import { type Access, isOfNodes } from '../../../src/platform/auth/access';
-import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
-import { ClusterNodesService } from '../../../src/modules/clusters/cluster-nodes.service';
+import { type Access, isOfNodes } from '../../../src/platform/kernel/auth/access';
+import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
+import { ClusterNodesService } from '../../../src/modules/execution/clusters/cluster-nodes.service';
 import { makeTenancy, type Tenancy } from '../harness/records';
 import { putNode } from '../harness/statuses';
 import { TestAgent } from '../harness/test-agent';

@@ -1,4 +1,4 @@
-import { PLATFORM_ROLES } from '../../../src/platform/auth/roles';
+import { PLATFORM_ROLES } from '../../../src/platform/kernel/auth/roles';
 import { type CallerSpec, membershipsOf, type Tenants } from './callers';
 import type { Cell, Expectation } from './cells';
 import type { ExpectedOperation } from './expected-access';

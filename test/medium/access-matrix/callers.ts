@@ -2,16 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Config } from '../../../src/config/config';
-import { type AccessTokens, tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
-import { hashPassword } from '../../../src/modules/iam/users-and-groups/passwords';
-import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../../../src/platform/auth/roles';
-import { insertRow } from '../../../src/platform/persistence/sql';
+import { type AccessTokens, tokenHash } from '../../../src/modules/foundation/iam/sessions/access-tokens';
+import { hashPassword } from '../../../src/modules/foundation/iam/users-and-groups/passwords';
+import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../../../src/platform/kernel/auth/roles';
+import { insertRow } from '../../../src/platform/kernel/persistence/sql';
 import { insertPlain } from '../harness/records';
 import type { Standing } from './expected-access';
 import { rowOf } from '../../samples';
 import { SECRET_TYPE } from '../../samples/scoped-secrets';
 import { personalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
-import { Session } from '../../../src/modules/iam/entities/session.entity';
+import { Session } from '../../../src/modules/foundation/iam/entities/session.entity';
 
 /** Password of every caller, and the name of the one who logs in. */
 export const PASSWORD = 'the password of all callers';

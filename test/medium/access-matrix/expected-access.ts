@@ -8,7 +8,7 @@ import {
   ROLES,
   WORKSPACE_PERMISSIONS,
   type WorkspacePermission,
-} from '../../../src/platform/auth/roles';
+} from '../../../src/platform/kernel/auth/roles';
 
 /** Who may call an operation by the contract; see expected-access.yaml. */
 export type ExpectedAccess =

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { load as parse } from 'js-yaml';
-import { type Access, Allow } from '../../../src/platform/auth/access';
-import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../../../src/platform/auth/roles';
+import { type Access, Allow } from '../../../src/platform/kernel/auth/access';
+import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../../../src/platform/kernel/auth/roles';
 import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation-options';
 import type { CallerSpec } from './callers';
 

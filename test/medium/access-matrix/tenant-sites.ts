@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { type FindOperator, Raw } from 'typeorm';
-import type * as tenantCondition from '../../../src/platform/persistence/tenant-condition';
-import { correlationId } from '../../../src/platform/context/request-context';
+import type * as tenantCondition from '../../../src/platform/kernel/persistence/tenant-condition';
+import { correlationId } from '../../../src/platform/kernel/context/request-context';
 import { CORRELATION_PREFIX } from './matrix';
 
 type Query = (this: Client, ...args: unknown[]) => unknown;

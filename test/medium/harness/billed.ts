@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { Config } from '../../../src/config/config';
-import { BillingService } from '../../../src/modules/billing/billing.service';
-import { LedgerRepository } from '../../../src/modules/billing/ledger.repository';
-import { UsageRepository } from '../../../src/modules/billing/usage.repository';
-import { UsageReconciler } from '../../../src/modules/billing/workflows/usage-reconciler';
-import { createLogger } from '../../../src/platform/logging/logger';
+import { BillingService } from '../../../src/modules/execution/billing/billing.service';
+import { LedgerRepository } from '../../../src/modules/execution/billing/ledger.repository';
+import { UsageRepository } from '../../../src/modules/execution/billing/usage.repository';
+import { UsageReconciler } from '../../../src/modules/execution/billing/workflows/usage-reconciler';
+import { createLogger } from '../../../src/platform/kernel/logging/logger';
 
 /** Billing over a database, without the rest of the application. */
 export function makeBilling(dataSource: DataSource) {

@@ -1,5 +1,5 @@
-import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../../src/modules/iam/iam.module';
+import { IamApiModule } from '../../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../../src/modules/foundation/iam/iam.module';
 import { configure, prepare, TestApi, type TestDatabase } from './test-api';
 
 /** The API of users with the variables of a directory, which are gone again for the next one. */

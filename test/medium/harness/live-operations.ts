@@ -1,9 +1,9 @@
 import { Controller, Module, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Allow } from '../../../src/platform/auth/access';
-import type { Principal, WorkspaceScope } from '../../../src/platform/auth/principal';
-import { CurrentPrincipal, InWorkspace } from '../../../src/platform/auth/request-principal';
-import { notFound } from '../../../src/platform/errors/domain-error';
+import { Allow } from '../../../src/platform/kernel/auth/access';
+import type { Principal, WorkspaceScope } from '../../../src/platform/kernel/auth/principal';
+import { CurrentPrincipal, InWorkspace } from '../../../src/platform/http/auth/request-principal';
+import { notFound } from '../../../src/platform/kernel/errors/domain-error';
 import { Answers, Operation } from '../../../src/platform/http/operation';
 import { IdParam } from '../../../src/platform/http/parameters';
 import { Upgrade } from '../../../src/platform/http/upgrades/upgrade';

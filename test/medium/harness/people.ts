@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
-import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../../src/modules/iam/iam.module';
-import { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
-import { hashPassword } from '../../../src/modules/iam/users-and-groups/passwords';
-import type { Role } from '../../../src/platform/auth/roles';
-import { ROLES } from '../../../src/platform/auth/roles';
-import { firstRow, insertRow } from '../../../src/platform/persistence/sql';
+import { IamApiModule } from '../../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../../src/modules/foundation/iam/iam.module';
+import { AccessTokens } from '../../../src/modules/foundation/iam/sessions/access-tokens';
+import { hashPassword } from '../../../src/modules/foundation/iam/users-and-groups/passwords';
+import type { Role } from '../../../src/platform/kernel/auth/roles';
+import { ROLES } from '../../../src/platform/kernel/auth/roles';
+import { firstRow, insertRow } from '../../../src/platform/kernel/persistence/sql';
 import { insertPlain } from './records';
 import { configure, createTestDatabase, prepare, type TestAnswer, TestApi } from './test-api';
-import { Group } from '../../../src/modules/iam/entities/group.entity';
-import { GroupRole } from '../../../src/modules/iam/entities/group-role.entity';
-import { GroupUser } from '../../../src/modules/iam/entities/group-user.entity';
-import { Session } from '../../../src/modules/iam/entities/session.entity';
-import { Tenant } from '../../../src/modules/iam/entities/tenant.entity';
-import { User } from '../../../src/modules/iam/entities/user.entity';
-import { UserRole } from '../../../src/modules/iam/entities/user-role.entity';
+import { Group } from '../../../src/modules/foundation/iam/entities/group.entity';
+import { GroupRole } from '../../../src/modules/foundation/iam/entities/group-role.entity';
+import { GroupUser } from '../../../src/modules/foundation/iam/entities/group-user.entity';
+import { Session } from '../../../src/modules/foundation/iam/entities/session.entity';
+import { Tenant } from '../../../src/modules/foundation/iam/entities/tenant.entity';
+import { User } from '../../../src/modules/foundation/iam/entities/user.entity';
+import { UserRole } from '../../../src/modules/foundation/iam/entities/user-role.entity';
 
 export const PASSWORD = 'a password of some length';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
+import { firstRow, rows, type Tx } from '../../../src/platform/kernel/persistence/sql';
 import { type Kind, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
 

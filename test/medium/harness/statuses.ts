@@ -1,7 +1,7 @@
-import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../../src/modules/clusters/cluster-rows.repository';
-import type { ClusterStatus, NodeStatus } from '../../../src/modules/clusters/cluster-state';
-import type { Tx } from '../../../src/platform/persistence/sql';
+import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/cluster-rows.repository';
+import type { ClusterStatus, NodeStatus } from '../../../src/modules/execution/clusters/cluster-state';
+import type { Tx } from '../../../src/platform/kernel/persistence/sql';
 
 /** Of what tests do by hand. */
 const CAUSE = { reason: 'As a test has it', userId: null };

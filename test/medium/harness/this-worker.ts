@@ -1,4 +1,4 @@
-import { ThisWorker } from '../../../src/platform/workers/this-worker';
+import { ThisWorker } from '../../../src/platform/background/workers/this-worker';
 
 /** A process that claims work as the worker with this id, whether or not it is registered. */
 export function makeWorker(id: number): ThisWorker {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { eventually } from '../../harness/eventually';
-import { firstRow } from '../../../src/platform/persistence/sql';
+import { firstRow } from '../../../src/platform/kernel/persistence/sql';
 
 /**
  * Vacuums and analyzes a table until every page of it is visible to all. A snapshot that anybody holds meanwhile keeps

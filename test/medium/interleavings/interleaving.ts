@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as macrotask, setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { messageOf } from '../../../src/platform/errors/message-of';
+import { messageOf } from '../../../src/platform/kernel/errors/message-of';
 import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs';
 
 /** A statement that takes longer than this may be waiting for a lock; milliseconds. */

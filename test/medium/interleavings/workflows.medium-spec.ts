@@ -1,17 +1,17 @@
 import { DataSource } from 'typeorm';
 import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { Config } from '../../../src/config/config';
-import { STOP_CLUSTER } from '../../../src/modules/clusters/cluster-workflows';
-import { LOGGER } from '../../../src/platform/logging/logger';
+import { STOP_CLUSTER } from '../../../src/modules/execution/clusters/cluster-workflows';
+import { LOGGER } from '../../../src/platform/kernel/logging/logger';
 import {
   PermanentError,
   Step,
   type StepOutcome,
   type Workflow,
-} from '../../../src/platform/workflows/workflow-definition';
-import { startWorkflow, wakeWorkflow } from '../../../src/platform/workflows/workflow-intents';
-import { WorkflowObserver } from '../../../src/platform/workflows/workflow-observer';
-import { WorkflowRunner } from '../../../src/platform/workflows/workflow-runner';
+} from '../../../src/platform/background/workflows/workflow-definition';
+import { startWorkflow, wakeWorkflow } from '../../../src/platform/background/workflows/workflow-intents';
+import { WorkflowObserver } from '../../../src/platform/background/workflows/workflow-observer';
+import { WorkflowRunner } from '../../../src/platform/background/workflows/workflow-runner';
 import { makeWorker } from '../harness/this-worker';
 import { makeGround } from './ground';
 import { Crashed, type Deed } from './interleaving';

@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../../src/modules/reference-data/reference-data.contract';
+import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../../src/modules/foundation/reference-data/reference-data';
 import { serviceAccountKeys } from './emulated-clouds';
 import type { BucketAccess } from './file-client';
 import { newBucketName, storeServers } from './store-servers';

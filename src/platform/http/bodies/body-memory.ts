@@ -1,4 +1,4 @@
-import { type DomainError, overloaded } from '../../errors/domain-error';
+import { type DomainError, overloaded } from '../../kernel/errors/domain-error';
 
 /** Share of the room that a single caller may have. */
 const SHARE_OF_ONE = 0.5;

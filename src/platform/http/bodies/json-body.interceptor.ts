@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import type { AuthenticatedRequest } from '../../auth/request-principal';
+import type { AuthenticatedRequest } from '../auth/request-principal';
 import { RequestBodies } from './request-bodies';
 
 /**

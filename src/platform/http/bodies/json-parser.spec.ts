@@ -1,5 +1,5 @@
 import { JSON_BOUNDS } from '../../../../libs/json/strict-json';
-import { createLogger } from '../../logging/logger';
+import { createLogger } from '../../kernel/logging/logger';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type JsonBounds, type Numbers, type ParsedJson, parseStrictJson } from '../../../../libs/json/strict-json';
-import { JsonThread, LARGE_FROM_BYTES } from '../../json/json-thread';
-import { LOGGER, type Logger } from '../../logging/logger';
+import { JsonThread, LARGE_FROM_BYTES } from '../../kernel/json/json-thread';
+import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { LargeBodyTurns } from './large-body-turns';
 
 /** Parses bodies within bounds, large ones in turns and off the event loop. */

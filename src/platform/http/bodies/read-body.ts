@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, invalid } from '../../errors/domain-error';
-import { LARGE_FROM_BYTES } from '../../json/json-thread';
+import { DomainError, invalid } from '../../kernel/errors/domain-error';
+import { LARGE_FROM_BYTES } from '../../kernel/json/json-thread';
 import { type LargeBodyTurns, TURN_BYTES } from './large-body-turns';
 
 export interface BodyLimits {

@@ -3,14 +3,14 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { JSON_BOUNDS, type JsonBounds, type ParsedJson } from '../../../../libs/json/strict-json';
 import { Config } from '../../../config/config';
-import type { AuthenticatedRequest } from '../../auth/request-principal';
-import { DomainError, invalid } from '../../errors/domain-error';
-import { internalKey, keysFromWire } from '../../product/product-name';
+import type { AuthenticatedRequest } from '../auth/request-principal';
+import { DomainError, invalid } from '../../kernel/errors/domain-error';
+import { internalKey, keysFromWire } from '../../kernel/product/product-name';
 import { awaitClient } from '../connections/request-caller';
 import { BodyMemory, type HeldBytes } from './body-memory';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
-import { unknownField, unusable } from './problems';
+import { unknownField, unusable } from '../../kernel/dto/problems';
 import { bodyTooLarge, readBody } from './read-body';
 
 /** Largest JSON body of a caller not yet known, bytes: a login takes a few hundred. */

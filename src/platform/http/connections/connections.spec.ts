@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { eventually } from '../../../../test/harness/eventually';
-import type { AuthenticatedRequest } from '../../auth/request-principal';
+import type { AuthenticatedRequest } from '../auth/request-principal';
 import { type ConnectionLimits, Connections } from './connections';
 import { noteCaller } from './request-caller';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthenticatedRequest, Caller } from '../../auth/request-principal';
+import type { AuthenticatedRequest, Caller } from '../auth/request-principal';
 
 /** Is told about a request while it is served. */
 export interface RequestListener {

@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, Subject, takeUntil } from 'rxjs';
-import { LiveAccess } from '../../auth/live-access';
-import type { AuthenticatedRequest } from '../../auth/request-principal';
+import { LiveAccess } from '../auth/live-access';
+import type { AuthenticatedRequest } from '../auth/request-principal';
 import { refuse } from './request-caller';
 import { Streams } from './streams';
 

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { Config } from '../../../config/config';
-import type { AuthenticatedRequest, Caller } from '../../auth/request-principal';
-import { overloaded, tooMany } from '../../errors/domain-error';
+import type { AuthenticatedRequest, Caller } from '../auth/request-principal';
+import { overloaded, tooMany } from '../../kernel/errors/domain-error';
 import { KeyedSlots } from './keyed-slots';
 
 /**

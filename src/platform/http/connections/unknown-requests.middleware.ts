@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { overloaded } from '../../errors/domain-error';
+import { overloaded } from '../../kernel/errors/domain-error';
 import { KeyedSlots, type SlotLimits } from './keyed-slots';
 import { follow } from './request-caller';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
-import { answerError } from '../../errors/error-answer';
-import { DomainError, type ErrorKind } from '../../errors/domain-error';
+import { answerError } from '../../kernel/errors/error-answer';
+import { DomainError, type ErrorKind } from '../../kernel/errors/domain-error';
 
 /**
  * Largest head of a request, line and headers together, bytes: just enough for a filter by a thousand ids, each a

@@ -1,8 +1,8 @@
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
-import { overloaded } from '../../errors/domain-error';
-import { answerError } from '../../errors/error-answer';
+import { overloaded } from '../../kernel/errors/domain-error';
+import { answerError } from '../../kernel/errors/error-answer';
 
 /** The connection of a request that asks for a WebSocket, and what its client sent after the head. */
 export interface AskedUpgrade {

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
-import type { AuthenticatedRequest } from '../../auth/request-principal';
+import type { AuthenticatedRequest } from '../auth/request-principal';
 import { type UpgradeHandler, Upgrades } from './upgrades';
 
 /** Accepts the WebSocket unless the operation refuses it. */

@@ -1,5 +1,5 @@
 import { applyDecorators, Res } from '@nestjs/common';
-import type { Access } from '../../auth/access';
+import type { Access } from '../../kernel/auth/access';
 import { Operation } from '../operation';
 import { declarePathToken } from './path-tokens';
 

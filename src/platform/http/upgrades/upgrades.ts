@@ -4,10 +4,10 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Config } from '../../../config/config';
-import { LiveAccess } from '../../auth/live-access';
-import type { AuthenticatedRequest, Caller } from '../../auth/request-principal';
-import { DomainError, forbidden, invalid, overloaded, tooMany } from '../../errors/domain-error';
-import { LOGGER, type Logger } from '../../logging/logger';
+import { LiveAccess } from '../auth/live-access';
+import type { AuthenticatedRequest, Caller } from '../auth/request-principal';
+import { DomainError, forbidden, invalid, overloaded, tooMany } from '../../kernel/errors/domain-error';
+import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { KeyedSlots } from '../connections/keyed-slots';
 import { ACCEPTED, type AskedUpgrade, askedUpgrade } from './upgrade-requests';
 

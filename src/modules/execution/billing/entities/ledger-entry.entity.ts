@@ -1,0 +1,31 @@
+import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Col, oneOf } from '../../../../platform/kernel/persistence/columns';
+import { IntervalColumns } from './billed.columns';
+
+/** `interval`: written when a node left RUNNING; `correction`: by an operator; `reversal`: what it names does not count. */
+export const LEDGER_ENTRY_KINDS = ['interval', 'correction', 'reversal'] as const;
+export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
+
+/** One stay of a node in RUNNING. Only ever appended: a trigger refuses all else (ADR 0040). */
+@Entity('ledger_entries')
+@Unique('uq_ledger_entries_tenant_id', ['tenant_id', 'ledger_entry_id'])
+@Index('uq_ledger_entries_node_state', ['node_state_id'], { unique: true, where: `kind = 'interval'` })
+@Index('uq_ledger_entries_reversal', ['reverses_id'], { unique: true, where: 'reverses_id IS NOT NULL' })
+@Index('ix_ledger_entries_cluster', ['cluster_id', 'ended_at'])
+@Check('ck_ledger_entries_kind', oneOf('kind', LEDGER_ENTRY_KINDS))
+@Check('ck_ledger_entries_reversal', `(kind = 'reversal') = (reverses_id IS NOT NULL)`)
+@ForeignKey('LedgerEntry', ['tenant_id', 'reverses_id'], ['tenant_id', 'ledger_entry_id'], {
+  name: 'fk_ledger_entries_reversed',
+})
+export class LedgerEntry extends IntervalColumns {
+  @Col.identity('pk_ledger_entries') ledger_entry_id: number;
+  @Col.text() kind: LedgerEntryKind;
+  /** Entry of the node's history. */
+  @Col.bigint() node_state_id: number;
+  /** Before `began_at` where the clock was set back in between; then the stay counts nothing. */
+  @Col.time() ended_at: Date;
+  @Col.bigint({ nullable: true }) reverses_id: number | null;
+  /** Of a correction. */
+  @Col.text({ nullable: true }) reason: string | null;
+  @Col.time({ default: () => 'platform_now()' }) written_at: Date;
+}

@@ -1,0 +1,400 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import {
+  Conditions,
+  firstRow,
+  keyedAdvisoryLock,
+  Params,
+  returning,
+  rows,
+  type Tx,
+} from '../../../platform/kernel/persistence/sql';
+import type { BilledClusterRead, BilledDateRangeRead, BilledMachineTypeRead, BilledTenant } from './dto/billing.dto';
+import type { UsageDay } from './entities/usage-day.entity';
+import { dayOf } from './ledger.repository';
+
+/** Of clusters whose sums are being renewed. */
+const SUM_LOCK = 7_203_107;
+
+/** One row of usage for each of these. */
+const GROUP = 'tenant_id, cluster_id, machine_type_id, labels_key';
+const KEY = `usage_date, ${GROUP}`;
+const NAMES = 'tenant_name, cluster_name, cloud_provider, machine_type, labels, named_at';
+const SUMS = 'node_count, running_ms, ycu_ms';
+
+const startOf = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`;
+const endOf = (day: string) => `((${day}) + 1)::timestamp AT TIME ZONE 'UTC'`;
+/** The day on which something is last that ends at this moment. */
+const lastDayOf = (end: string) => dayOf(`${end} - interval '1 microsecond'`);
+const msBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`;
+
+/** The names that were the last to be given, of rows that are grouped; only of those that fulfil the condition. */
+const latestNames = (condition = 'TRUE') =>
+  NAMES.split(', ')
+    .map((name) => `(array_agg(${name} ORDER BY named_at DESC) FILTER (WHERE ${condition}))[1] AS ${name}`)
+    .join(', ');
+const LATEST_NAMES = latestNames();
+
+/**
+ * A quotient of numerics that are not negative, rounded half up to a number of decimals. Division alone would round to
+ * some number of digits first, which may lift it over the half.
+ */
+const rounded = (dividend: string, divisor: string, decimals: { power: string; unit: string }) =>
+  `trim_scale(div(2 * ${dividend} * ${decimals.power} + ${divisor}, 2 * ${divisor}) * ${decimals.unit})`;
+
+/** `ycu_ms` of an hour with one compute unit. */
+const HOUR = '3600000::numeric';
+/** Decimals of compute units in answers. */
+const SIXTH = { power: '1000000', unit: '0.000001' };
+const SECONDS = (ms: string) => `div(2 * ${ms}::numeric + 1000, 2000)::bigint`;
+
+/**
+ * Common table expressions that sum up the ledger: `fresh` has the days of the clusters in `scope (cluster_id, from_date)`,
+ * each from its day on and until the given one. The most nodes at once are found by walking through the edges of their
+ * stays; those of nodes that run still have no end.
+ */
+const summedUp = (until: string) => `entries AS (
+    SELECT l.*, scope.from_date FROM scope JOIN ledger_entries l
+      ON l.cluster_id = scope.cluster_id AND l.ended_at > ${startOf('scope.from_date')}
+    WHERE l.kind <> 'reversal' AND l.began_at < l.ended_at AND l.began_at < ${endOf(until)}
+      AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.reverses_id = l.ledger_entry_id)),
+  pieces AS (
+    SELECT e.*, e.began_at AS named_at, day::date AS usage_date, greatest(e.began_at, ${startOf('day::date')}) AS starts,
+      least(e.ended_at, ${endOf('day::date')}) AS ends
+    FROM entries e CROSS JOIN LATERAL generate_series(greatest(${dayOf('e.began_at')}, e.from_date)::timestamp,
+      least(${lastDayOf('e.ended_at')}, ${until})::timestamp, interval '1 day') AS day),
+  sums AS (
+    SELECT ${KEY}, sum(${msBetween('starts', 'ends')})::bigint AS running_ms,
+      sum(${msBetween('starts', 'ends')} * machine_price_ycu) AS ycu_ms
+    FROM pieces GROUP BY ${KEY}),
+  names AS (
+    SELECT DISTINCT ON (${KEY}) ${KEY}, ${NAMES} FROM pieces ORDER BY ${KEY}, began_at DESC, node_state_id DESC),
+  spans AS (
+    SELECT ${KEY}, unnest(range_agg(tstzrange(starts, ends))) AS span
+    FROM (SELECT ${KEY}, node_id, starts, ends FROM pieces
+      UNION ALL
+      SELECT ${KEY}, node_id, greatest(began_at, ${startOf('usage_date')}), ${endOf('usage_date')}
+      FROM sums JOIN ledger_open_intervals USING (${GROUP}) WHERE began_at < ${endOf('usage_date')}) AS every
+    GROUP BY ${KEY}, node_id),
+  edges AS (SELECT ${KEY}, lower(span) AS at, 1 AS step FROM spans UNION ALL SELECT ${KEY}, upper(span), -1 FROM spans),
+  peaks AS (
+    SELECT ${KEY}, max(level)::integer AS node_count
+    FROM (SELECT ${KEY}, sum(step) OVER (PARTITION BY ${KEY} ORDER BY at, step ROWS UNBOUNDED PRECEDING) AS level
+      FROM edges) AS walk
+    GROUP BY ${KEY}),
+  fresh AS (
+    SELECT ${KEY}, ${NAMES}, ${SUMS} FROM sums JOIN names USING (${KEY}) JOIN peaks USING (${KEY}))`;
+
+const STALE = `stale AS MATERIALIZED (
+    SELECT cluster_id, min(from_date) AS from_date FROM stale_usage GROUP BY cluster_id)`;
+
+/** Which usage is asked for; what is absent does not limit it. */
+export interface UsageFilter {
+  tenantIds?: readonly string[];
+  cloudProviders?: readonly string[];
+  clusterIds?: readonly number[];
+  machineTypeIds?: readonly number[];
+  /** Each of these pairs, as the text of a JSON object. */
+  labels?: string;
+}
+
+/** Days (UTC), both included, and the moment until which open intervals count. */
+export interface UsagePeriod {
+  from: string;
+  until: string;
+  at: Date;
+}
+
+/** A price of compute units, and the day on which the next one replaces it, which is infinity for the last. */
+export interface PricedPeriod {
+  from: string;
+  until: string;
+  price: string;
+  currency: string;
+  /** Of the amount. */
+  decimals: number;
+}
+
+export interface UsageLine {
+  usage_date: string;
+  tenant_id: string;
+  tenant_name: string;
+  cluster_id: number;
+  cluster_name: string;
+  cloud_provider: string;
+  machine_type_id: number;
+  machine_type: string;
+  labels: Record<string, string>;
+  node_count: number;
+  running_seconds: number;
+  /** Decimal. */
+  ycu: string;
+}
+
+/** A line as it is answered: the text of a JSON object, in which numbers are exact, or the columns. */
+export type LineForm = 'json' | 'columns';
+
+/** What the ledger sums up to, by day: kept for the days that are settled, and found when they are read for the others. */
+@Injectable()
+export class UsageRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Until when open intervals count now. */
+  async now(): Promise<Date> {
+    const row = await firstRow<{ at: Date }>(
+      this.dataSource.manager,
+      `SELECT date_trunc('milliseconds', platform_clock()) AS at`,
+    );
+    return row?.at ?? new Date();
+  }
+
+  /** One line for each day, tenant, cluster, machine type and labels, in this order. */
+  async usage(filter: UsageFilter, period: UsagePeriod, form: LineForm): Promise<unknown[]> {
+    const { days, params } = this.days(filter, period);
+    return this.lines(
+      `WITH ${days}
+       SELECT usage_date, tenant_id, tenant_name, cluster_id, cluster_name, cloud_provider, machine_type_id, machine_type,
+         labels, node_count, ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIXTH)} AS ycu
+       FROM days ORDER BY ${KEY}`,
+      params,
+      form,
+    );
+  }
+
+  /** One line for each tenant, cluster, machine type, labels and price of the month that the period lies in. */
+  async invoice(
+    filter: UsageFilter,
+    period: UsagePeriod,
+    prices: readonly PricedPeriod[],
+    form: LineForm,
+  ): Promise<unknown[]> {
+    const { days, params } = this.days(filter, period);
+    const column = (value: (price: PricedPeriod) => string) => params.add(prices.map(value));
+    const powers = column(({ decimals }) => `1${'0'.repeat(decimals)}`);
+    const units = column(({ decimals }) => (decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`));
+    return this.lines(
+      `WITH ${days},
+       prices AS (SELECT * FROM unnest(${column(({ from }) => from)}::date[], ${column(({ until }) => until)}::date[],
+         ${column(({ price }) => price)}::numeric[], ${column(({ currency }) => currency)}::text[], ${powers}::numeric[],
+         ${units}::numeric[]) AS p (from_date, until_date, unit_price, currency, power, unit)),
+       sold AS (
+         SELECT ${GROUP}, unit_price, currency, power, unit, max(node_count) AS node_count, sum(running_ms) AS running_ms,
+           sum(ycu_ms) AS ycu_ms, ${LATEST_NAMES}
+         FROM days JOIN prices ON usage_date >= from_date AND usage_date < until_date
+         GROUP BY ${GROUP}, unit_price, currency, power, unit)
+       SELECT date_trunc('month', ${params.add(period.from)}::date::timestamp)::date AS month_year, tenant_id, tenant_name,
+         cluster_id, cluster_name, cloud_provider, machine_type_id, machine_type, labels, node_count,
+         ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIXTH)} AS ycu,
+         trim_scale(unit_price) AS unit_price,
+         ${rounded('ycu_ms * unit_price', HOUR, { power: 'power', unit: 'unit' })} AS amount, currency
+       FROM sold ORDER BY ${GROUP}, currency, unit_price`,
+      params,
+      form,
+    );
+  }
+
+  /** The first day of the period on which something was used; null when nothing was. */
+  async firstDay(filter: UsageFilter, period: UsagePeriod): Promise<string | null> {
+    const { days, params } = this.days(filter, period);
+    const sql = `WITH ${days} SELECT min(usage_date) AS day FROM days`;
+    return (await firstRow<{ day: string | null }>(this.dataSource.manager, sql, params.values))?.day ?? null;
+  }
+
+  /** Who used anything since the day. */
+  async tenants(filter: UsageFilter, since: string): Promise<BilledTenant[]> {
+    return this.ofGroups(
+      filter,
+      since,
+      `SELECT tenant_id, b.name, t.description
+       FROM (SELECT DISTINCT ON (tenant_id) tenant_id, tenant_name AS name FROM billed ORDER BY tenant_id, named_at DESC) b
+         LEFT JOIN tenants t USING (tenant_id) ORDER BY b.name, tenant_id`,
+    );
+  }
+
+  async clusters(filter: UsageFilter, since: string): Promise<BilledClusterRead[]> {
+    return this.ofGroups(
+      filter,
+      since,
+      `SELECT DISTINCT ON (cluster_id) cluster_id, cluster_name AS name, tenant_id, cloud_provider
+       FROM billed ORDER BY cluster_id, named_at DESC`,
+    );
+  }
+
+  async machineTypes(filter: UsageFilter, since: string): Promise<BilledMachineTypeRead[]> {
+    return this.ofGroups(
+      filter,
+      since,
+      `SELECT DISTINCT ON (machine_type_id) machine_type_id, machine_type AS name, cloud_provider
+       FROM billed ORDER BY machine_type_id, named_at DESC`,
+    );
+  }
+
+  /** Values by key. */
+  async labels(filter: UsageFilter, since: string): Promise<Record<string, string[]>> {
+    const found = await this.ofGroups<{ key: string; used: string[] }>(
+      filter,
+      since,
+      `SELECT key, array_agg(DISTINCT value ORDER BY value) AS used FROM billed CROSS JOIN LATERAL jsonb_each_text(labels)
+       GROUP BY key ORDER BY key`,
+    );
+    return Object.fromEntries(found.map(({ key, used }) => [key, used]));
+  }
+
+  /** First and last day; null when nothing was used. */
+  async dateRange(filter: UsageFilter, since: string): Promise<BilledDateRangeRead | null> {
+    const [range] = await this.ofGroups<BilledDateRangeRead>(
+      filter,
+      since,
+      'SELECT min(first_date) AS start_date, max(last_date) AS end_date FROM billed HAVING count(*) > 0',
+    );
+    return range ?? null;
+  }
+
+  /** Some clusters whose sums are out of date. */
+  async staleClusters(limit: number): Promise<number[]> {
+    const stale = await rows<{ cluster_id: number }>(
+      this.dataSource.manager,
+      `SELECT DISTINCT cluster_id FROM stale_usage LIMIT ${limit}`,
+    );
+    return stale.map(({ cluster_id }) => cluster_id);
+  }
+
+  /**
+   * Sums up the ledger of a cluster anew, from the first day on that is out of date. Whoever appends meanwhile leaves a
+   * mark that this transaction does not see, and so does not remove.
+   */
+  async renew(tx: Tx, clusterId: number): Promise<void> {
+    await keyedAdvisoryLock(tx, SUM_LOCK, String(clusterId));
+    const marks = await returning<{ from_date: string }>(
+      tx,
+      'DELETE FROM stale_usage WHERE cluster_id = $1 RETURNING from_date',
+      [clusterId],
+    );
+    const [first] = marks.map(({ from_date }) => from_date).sort();
+    if (first === undefined) return;
+    await tx.query('DELETE FROM usage_days WHERE cluster_id = $1 AND usage_date >= $2', [clusterId, first]);
+    await tx.query(
+      `WITH scope AS (SELECT $1::bigint AS cluster_id, $2::date AS from_date), ${summedUp(`DATE '9999-12-31'`)}
+       INSERT INTO usage_days (${KEY}, ${NAMES}, ${SUMS}) SELECT ${KEY}, ${NAMES}, ${SUMS} FROM fresh`,
+      [clusterId, first],
+    );
+    await tx.query('DELETE FROM usage_groups WHERE cluster_id = $1', [clusterId]);
+    await tx.query(
+      `INSERT INTO usage_groups (${GROUP}, ${NAMES}, first_date, last_date)
+       SELECT ${GROUP}, ${LATEST_NAMES}, min(usage_date), max(usage_date) FROM usage_days
+       WHERE cluster_id = $1 GROUP BY ${GROUP}`,
+      [clusterId],
+    );
+  }
+
+  /** Has all sums of the cluster made anew. */
+  async markStale(tx: Tx, clusterId: number): Promise<void> {
+    await tx.query(`INSERT INTO stale_usage (cluster_id, from_date) VALUES ($1, '0001-01-01')`, [clusterId]);
+  }
+
+  /** How many sums of the cluster differ from the ledger, those aside that are known to be out of date. */
+  async wrongSums(clusterId: number): Promise<number> {
+    const columns = `${KEY}, ${NAMES}, ${SUMS}`;
+    const found = await firstRow<{ wrong: number }>(
+      this.dataSource.manager,
+      `WITH scope AS (SELECT $1::bigint AS cluster_id, DATE '0001-01-01' AS from_date), ${summedUp(`DATE '9999-12-31'`)},
+         kept AS (SELECT ${columns} FROM usage_days WHERE cluster_id = $1),
+         stale AS (SELECT min(from_date) AS from_date FROM stale_usage WHERE cluster_id = $1)
+       SELECT count(*) AS wrong FROM (
+         (SELECT ${columns} FROM fresh EXCEPT SELECT ${columns} FROM kept)
+         UNION ALL (SELECT ${columns} FROM kept EXCEPT SELECT ${columns} FROM fresh)) d, stale
+       WHERE stale.from_date IS NULL OR d.usage_date < stale.from_date`,
+      [clusterId],
+    );
+    return found?.wrong ?? 0;
+  }
+
+  private async lines(sql: string, params: Params, form: LineForm): Promise<unknown[]> {
+    if (form === 'columns') return rows(this.dataSource.manager, sql, params.values);
+    const asText = `SELECT row_to_json(line)::text AS text FROM (${sql}) AS line`;
+    return (await rows<{ text: string }>(this.dataSource.manager, asText, params.values)).map(({ text }) => text);
+  }
+
+  /**
+   * Common table expressions up to `days`: the kept sums, those of the ledger where they are out of date, and what open
+   * intervals add until now.
+   */
+  private days(filter: UsageFilter, { from, until, at }: UsagePeriod): { days: string; params: Params } {
+    const { condition, params } = conditionOf(filter);
+    const first = `${params.add(from)}::date`;
+    const last = `${params.add(until)}::date`;
+    const now = `${params.add(at)}::timestamptz`;
+    const name = (column: string) =>
+      `CASE WHEN e.named_at IS NULL OR r.named_at > e.named_at THEN r.${column} ELSE e.${column} END AS ${column}`;
+    const days = `${STALE},
+      scope AS (SELECT cluster_id, greatest(from_date, ${first}) AS from_date FROM stale),
+      ${summedUp(last)},
+      ended AS (
+        SELECT ${KEY}, ${NAMES}, ${SUMS} FROM usage_days t LEFT JOIN stale USING (cluster_id)
+        WHERE t.usage_date BETWEEN ${first} AND ${last} AND (stale.from_date IS NULL OR t.usage_date < stale.from_date)
+          AND ${condition}
+        UNION ALL SELECT ${KEY}, ${NAMES}, ${SUMS} FROM fresh t WHERE ${condition}),
+      open_pieces AS (
+        SELECT t.*, t.began_at AS named_at, day::date AS usage_date, greatest(0, ${msBetween(
+          `greatest(t.began_at, ${startOf('day::date')})`,
+          `least(${now}, ${endOf('day::date')})`,
+        )}) AS ms
+        FROM ledger_open_intervals t CROSS JOIN LATERAL generate_series(greatest(${dayOf('t.began_at')}, ${first})::timestamp,
+          least(${lastDayOf(now)}, ${last})::timestamp, interval '1 day') AS day
+        WHERE t.began_at < ${endOf(last)} AND ${condition}),
+      running AS (
+        SELECT ${KEY}, ${latestNames('ms > 0')}, count(*)::integer AS node_count, sum(ms)::bigint AS running_ms,
+          sum(ms * machine_price_ycu) AS ycu_ms
+        FROM open_pieces GROUP BY ${KEY}),
+      days AS (
+        SELECT ${KEY}, ${NAMES.split(', ').map(name).join(', ')}, coalesce(e.node_count, r.node_count) AS node_count,
+          coalesce(e.running_ms, 0) + coalesce(r.running_ms, 0) AS running_ms,
+          coalesce(e.ycu_ms, 0) + coalesce(r.ycu_ms, 0) AS ycu_ms
+        FROM ended e FULL JOIN running r USING (${KEY})
+        WHERE e.usage_date IS NOT NULL OR r.running_ms > 0)`;
+    return { days, params };
+  }
+
+  /** Reads from `billed`: what was used since the day, by tenant, cluster, machine type and labels. */
+  private async ofGroups<T>(filter: UsageFilter, since: string, select: string): Promise<T[]> {
+    const { condition, params } = conditionOf(filter);
+    const first = `${params.add(since)}::date`;
+    const now = `${params.add(await this.now())}::timestamptz`;
+    const sql = `WITH ${STALE},
+      scope AS (SELECT cluster_id, greatest(from_date, ${first}) AS from_date FROM stale),
+      ${summedUp(`DATE '9999-12-31'`)},
+      unsettled AS (
+        SELECT ${KEY}, ${NAMES} FROM usage_days t JOIN stale USING (cluster_id)
+        WHERE t.usage_date >= ${first} AND t.usage_date < stale.from_date AND ${condition}
+        UNION ALL SELECT ${KEY}, ${NAMES} FROM fresh t WHERE ${condition}),
+      billed AS (
+        SELECT ${GROUP}, ${NAMES}, last_date, CASE WHEN first_date >= ${first} THEN first_date ELSE
+          (SELECT min(d.usage_date) FROM usage_days d WHERE d.cluster_id = t.cluster_id AND d.usage_date >= ${first}
+             AND d.machine_type_id = t.machine_type_id AND d.labels_key = t.labels_key) END AS first_date
+        FROM usage_groups t WHERE last_date >= ${first} AND ${condition}
+          AND NOT EXISTS (SELECT 1 FROM stale WHERE stale.cluster_id = t.cluster_id)
+        UNION ALL
+        SELECT ${GROUP}, ${LATEST_NAMES}, max(usage_date), min(usage_date) FROM unsettled GROUP BY ${GROUP}
+        UNION ALL
+        SELECT ${GROUP}, ${NAMES.replace('named_at', 't.began_at')}, ${lastDayOf(now)},
+          greatest(${dayOf('t.began_at')}, ${first})
+        FROM ledger_open_intervals t WHERE t.began_at < ${now} AND ${now} > ${startOf(first)} AND ${condition})
+      ${select}`;
+    return rows<T>(this.dataSource.manager, sql, params.values);
+  }
+}
+
+/** The filter as a condition on a table with the alias `t`. */
+function conditionOf(filter: UsageFilter): { condition: string; params: Params } {
+  const { tenantIds, cloudProviders, clusterIds, machineTypeIds, labels } = filter;
+  const conditions = new Conditions<UsageDay>()
+    .only('tenant_id', tenantIds)
+    .only('cloud_provider', cloudProviders)
+    .only('cluster_id', clusterIds)
+    // Ids beyond those of machine types are unknown ones.
+    .addIf(machineTypeIds !== undefined, 't.machine_type_id = ANY(?::bigint[])', machineTypeIds)
+    .addIf(labels !== undefined, 't.labels @> ?::jsonb', labels);
+  const params = new Params();
+  params.addAll(conditions.params);
+  return { condition: conditions.sql, params };
+}

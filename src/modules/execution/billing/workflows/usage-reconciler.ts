@@ -1,0 +1,42 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Config } from '../../../../config/config';
+import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
+import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { LedgerRepository } from '../ledger.repository';
+import { UsageRepository } from '../usage.repository';
+
+/** Clusters whose sums a pass renews. */
+const CLUSTERS = 200;
+
+/** Keeps the sums by day equal to the ledger, and the ledger to what releases without one do beside it. */
+@Injectable()
+export class UsageReconciler extends Reconciler {
+  readonly name = 'usage-days';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 60_000;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly ledger: LedgerRepository,
+    private readonly usage: UsageRepository,
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void | 'more'> {
+    const clusters = await this.dataSource.transaction((tx) => this.ledger.catchUp(tx));
+    if (clusters > 0) this.logger.warn({ clusters }, 'Booked transitions of nodes that had not been booked');
+    const stale = await this.usage.staleClusters(CLUSTERS);
+    const repairs = new Repairs(signal);
+    for (const clusterId of stale)
+      await repairs.attempt(`Usage of cluster ${clusterId}`, () =>
+        this.dataSource.transaction((tx) => this.usage.renew(tx, clusterId)),
+      );
+    repairs.finish();
+    if (stale.length === CLUSTERS) return 'more';
+  }
+}

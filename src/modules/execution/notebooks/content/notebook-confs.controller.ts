@@ -1,0 +1,223 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { Message } from '../../../../platform/kernel/dto/answers';
+import { sendContent, sendJson } from '../../../../platform/http/file-answer';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { type Page } from '../../../../platform/kernel/dto/page';
+import { IdParam } from '../../../../platform/http/parameters';
+import {
+  CloneNotebookConfQuery,
+  CreateNotebookConf,
+  NotebookConfListItem,
+  NotebookConfListQuery,
+  NotebookConfRead,
+  NotebookConfSearchQuery,
+  NotebookConfSelector,
+  NotebookConfWrite,
+  UpdateNotebookCells,
+  UpdateNotebookCellsQuery,
+  UpdateNotebookConf,
+} from './dto/notebook-conf.dto';
+import { NotebookCellsService } from './notebook-cells.service';
+import { NotebookConfsService } from './notebook-confs.service';
+import { MOST_NOTEBOOK_BYTES, MOST_VALUES } from './notebook-reader.service';
+
+const tag = 'Notebooks';
+const base = '/workspace/{workspace_id}/notebook';
+const view = Allow.workspace('VIEW');
+const edit = Allow.workspace('EDIT');
+
+/** What notebooks are described by, and their cells. */
+@Controller()
+export class NotebookConfsController {
+  constructor(
+    private readonly confs: NotebookConfsService,
+    private readonly cells: NotebookCellsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/confs/search`,
+    id: 'searchNotebookConfs',
+    summary: 'Search notebook configurations by part of the name',
+    description: 'If nothing is found, the answer is 404.',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookConfListItem),
+  })
+  search(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: NotebookConfSearchQuery,
+  ): Promise<Page<NotebookConfListItem>> {
+    return this.confs.list(scope, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/confs`,
+    id: 'listNotebookConfs',
+    summary: 'List notebook configurations, newest first',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookConfListItem),
+  })
+  list(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: NotebookConfListQuery,
+  ): Promise<Page<NotebookConfListItem>> {
+    return this.confs.list(scope, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/conf`,
+    id: 'createNotebookConf',
+    summary: 'Create a notebook configuration, with a file of the workspace as its notebook',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    errors: [409],
+  })
+  create(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebookConf): Promise<NotebookConfWrite> {
+    return this.confs.create(scope, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/conf`,
+    id: 'getNotebookConf',
+    summary: 'Get a notebook configuration by id or name, with its cells and their outputs',
+    tag,
+    access: view,
+    answer: Answers.one(NotebookConfRead),
+  })
+  async get(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: NotebookConfSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendJson(response, await this.confs.get(scope, query.selector()));
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf`,
+    id: 'updateNotebookConf',
+    summary: 'Update a notebook configuration; instances started before keep what they began with',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: NotebookConfSelector,
+    @Body() body: UpdateNotebookConf,
+  ): Promise<NotebookConfWrite> {
+    return this.confs.update(scope, query.selector(), body);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: `${base}/conf`,
+    id: 'deleteNotebookConf',
+    summary: 'Delete a notebook configuration without unfinished instances; its file stays',
+    tag,
+    access: edit,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<Message> {
+    return this.confs.delete(scope, query.selector());
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/conf/export`,
+    id: 'exportNotebookConf',
+    summary: 'Export a notebook as an .ipynb file, with the outputs as they are now',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async export(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: NotebookConfSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.confs.export(scope, query.selector()));
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf/enable`,
+    id: 'enableNotebookConf',
+    summary: 'Enable a notebook configuration',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  enable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
+    return this.confs.enable(scope, query.selector());
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf/disable`,
+    id: 'disableNotebookConf',
+    summary: 'Disable a notebook configuration: no new instance of it can be started',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  disable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
+    return this.confs.disable(scope, query.selector());
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/conf/clone`,
+    id: 'cloneNotebookConf',
+    summary: 'Copy a notebook configuration and its cells without outputs',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    errors: [409],
+  })
+  clone(@InWorkspace() scope: WorkspaceScope, @Query() query: CloneNotebookConfQuery): Promise<NotebookConfWrite> {
+    const { new_notebook_name: name, clone_file_path: path } = query;
+    return this.confs.clone(scope, query.selector(), { name, path });
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/{notebook_conf_id}/update`,
+    id: 'updateNotebookCells',
+    summary: 'Store the cells of a notebook with their outputs',
+    description:
+      'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of cells that an unfinished instance has executed belong to the server and stay.',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+    document: { maxBytes: MOST_NOTEBOOK_BYTES, maxValues: MOST_VALUES },
+  })
+  updateCells(
+    @IdParam('notebook_conf_id') notebookConfId: number,
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() _query: UpdateNotebookCellsQuery,
+    @Body() body: UpdateNotebookCells,
+  ): Promise<Message> {
+    return this.cells.update(scope, notebookConfId, body.cells);
+  }
+}

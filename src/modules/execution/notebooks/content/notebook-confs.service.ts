@@ -1,0 +1,216 @@
+import { Injectable } from '@nestjs/common';
+import { emptyDocument } from '../../../../../libs/notebooks/ipynb';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { conflict, invalid } from '../../../../platform/kernel/errors/domain-error';
+import type { FileContent } from '../../../../platform/kernel/files/content';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { checkConf } from '../../clusters/spark-conf';
+import {
+  assertFiles,
+  clusterInfo,
+  ConfParts,
+  ConfsOfKind,
+  type JobConfRow,
+  type JobSettings,
+  NotebookConfsRepository,
+  settingsOf,
+} from '../../runs/jobs/jobs';
+import { WorkspaceFilesService } from '../../workspaces/workspace-files.service';
+import {
+  type CreateNotebookConf,
+  languageOf,
+  NOTEBOOK_SETTINGS,
+  type NotebookConfListItem,
+  type NotebookConfListQuery,
+  type NotebookConfRead,
+  type NotebookConfSearchQuery,
+  type NotebookConfWrite,
+  typeOf,
+  type UpdateNotebookConf,
+} from './dto/notebook-conf.dto';
+import { NotebookCellsService } from './notebook-cells.service';
+import { NotebookDocumentsRepository } from './notebook-documents.repository';
+import { NotebookDocumentsService } from './notebook-documents.service';
+import { NotebookReader } from './notebook-reader.service';
+import { notebookPath, NotebookStagingService, type StagedNotebook } from './notebook-staging.service';
+
+/** What notebooks are described by; their instances are in `notebook-instances`. */
+@Injectable()
+export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
+  protected readonly who = 'NOTEBOOK_CONF';
+  protected readonly runs = 'instances';
+
+  constructor(
+    parts: ConfParts,
+    repository: NotebookConfsRepository,
+    private readonly documents: NotebookDocumentsService,
+    private readonly documentsRepository: NotebookDocumentsRepository,
+    private readonly cells: NotebookCellsService,
+    private readonly staging: NotebookStagingService,
+    private readonly files: WorkspaceFilesService,
+    private readonly reader: NotebookReader,
+  ) {
+    super(parts, repository);
+  }
+
+  async list(
+    scope: WorkspaceScope,
+    query: NotebookConfListQuery | NotebookConfSearchQuery,
+  ): Promise<Page<NotebookConfListItem>> {
+    const partOfName = 'notebook_name' in query ? query.notebook_name : undefined;
+    const page = await this.page(scope, query, partOfName);
+    const paths = await this.documentsRepository.paths(page.data.map(({ job_conf_id }) => job_conf_id));
+    return {
+      ...page,
+      data: page.data.map((row) => ({
+        ...read(row, paths.get(row.job_conf_id)),
+        last_notebook_run:
+          row.last_run_id === null
+            ? null
+            : { notebook_id: row.last_run_id, notebook_status: row.last_run_status ?? '' },
+      })),
+    };
+  }
+
+  /** A `NotebookConfRead` as the text of JSON: a notebook with its outputs may be large. */
+  async get(scope: WorkspaceScope, selector: RecordSelector): Promise<AsyncIterable<string>> {
+    const row = await this.repository.get(scope, selector);
+    const paths = await this.documentsRepository.paths([row.job_conf_id]);
+    return this.written(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
+  }
+
+  async create(scope: WorkspaceScope, body: CreateNotebookConf): Promise<NotebookConfWrite> {
+    if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
+    const { notebook_name: name, notebook_type, notebook_path, max_concurrency } = body;
+    const settings = settingsOf(body);
+    const language = languageOf(notebook_type);
+    this.check(language, settings);
+    checkConf('NOTEBOOK_CONF', settings.conf);
+    const staged = await this.staged(scope, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
+    const conf = { name, job_type: 'NOTEBOOK', language, max_concurrency, settings };
+    return this.begin(scope, conf, selectorFrom(body, 'cluster'), staged);
+  }
+
+  update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateNotebookConf): Promise<NotebookConfWrite> {
+    const { notebook_name: name, ...changes } = body;
+    return this.updateConf(scope, selector, { ...changes, name } as UpdateNotebookConf, name);
+  }
+
+  /** A new configuration with the same settings and cells, and no outputs. */
+  async clone(
+    scope: WorkspaceScope,
+    selector: RecordSelector,
+    asked: { name: string; path: string | undefined },
+  ): Promise<NotebookConfWrite> {
+    if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
+    const row = await this.repository.get(scope, selector);
+    const path = notebookPath(asked.path ?? `/${asked.name}.ipynb`);
+    if (await this.files.at(scope.workspace, path)) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
+    const document = await this.documents.read(await this.documents.current(row.job_conf_id));
+    const staged = await this.staging.stage(scope.tenantId, path, { document, outputs: new Map() });
+    const { job_type, language, max_concurrency, settings, cluster_id: id } = row;
+    const conf = { name: asked.name, job_type, language, max_concurrency, settings };
+    return this.begin(scope, conf, { id }, staged);
+  }
+
+  /** Opens the notebook as an .ipynb file with its outputs. */
+  async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
+    const row = await this.repository.get(scope, selector);
+    return this.documents.export(row.job_conf_id, row.name);
+  }
+
+  protected async write(row: JobConfRow, tx: Tx): Promise<NotebookConfWrite> {
+    const paths = await this.documentsRepository.paths([row.job_conf_id], tx);
+    return write(row, paths.get(row.job_conf_id));
+  }
+
+  protected check(_language: JobConfRow['language'], settings: Required<JobSettings>): void {
+    assertFiles(settings);
+  }
+
+  /** The file stays, and so do the revisions that instances began with. */
+  protected override async deleted(tx: Tx, row: JobConfRow): Promise<void> {
+    await this.documentsRepository.delete(tx, row.job_conf_id);
+  }
+
+  private async *written(notebookConfId: number, head: object): AsyncGenerator<string> {
+    yield `${JSON.stringify(head).slice(0, -1)},"notebook_cells":{"cells":[`;
+    yield* this.cells.written(notebookConfId);
+    yield ']}}';
+  }
+
+  private async begin(
+    scope: WorkspaceScope,
+    conf: Parameters<NotebookConfsService['add']>[2],
+    cluster: RecordSelector,
+    staged: StagedNotebook,
+  ): Promise<NotebookConfWrite> {
+    let unused: string[] | null = null;
+    try {
+      return await this.parts.transactions.run(async (tx) => {
+        unused = null;
+        await this.files.lock(tx, scope.workspace);
+        const row = await this.add(tx, scope, conf, cluster);
+        const discarded = await this.staging.begin(tx, scope, row.job_conf_id, staged);
+        const answer = await this.write(row, tx);
+        unused = discarded;
+        return answer;
+      });
+    } finally {
+      if (unused === null) await this.staging.discard(staged);
+      else await this.files.discard(unused);
+    }
+  }
+
+  private async staged(
+    { tenantId, workspace }: WorkspaceScope,
+    path: string,
+    language: string,
+  ): Promise<StagedNotebook> {
+    const file = await this.files.at(workspace, path);
+    if (!file) {
+      return this.staging.stage(tenantId, path, { document: emptyDocument(language), outputs: new Map() });
+    }
+    if (file.is_dir) throw invalid('NOTEBOOK_CONF.INVALID_PATH', `"/${path}" is a directory.`);
+    const open = async () => (await this.files.read(file)).stream;
+    const notebook = await this.reader.read(tenantId, path, { sizeBytes: file.size_bytes ?? 0, open });
+    return this.staging.stage(tenantId, path, notebook, file);
+  }
+}
+
+function own(row: JobConfRow, path: string | undefined) {
+  const settings = Object.fromEntries(NOTEBOOK_SETTINGS.map((name) => [name, row.settings[name]]));
+  return {
+    notebook_name: row.name,
+    notebook_type: typeOf(row.language),
+    notebook_path: `/${path ?? ''}`,
+    max_concurrency: row.max_concurrency,
+    spark_job_type: { job_type: row.job_type, language: row.language },
+    ...(settings as Pick<Required<JobSettings>, (typeof NOTEBOOK_SETTINGS)[number]>),
+    tenant_id: row.tenant_id,
+  };
+}
+
+function read(row: JobConfRow, path: string | undefined): Omit<NotebookConfRead, 'notebook_cells'> {
+  return {
+    notebook_conf_id: row.job_conf_id,
+    cluster_id: row.cluster_id,
+    workspace_id: row.workspace_id,
+    ...own(row, path),
+    cluster_info: clusterInfo(row),
+    ...readAudit(row),
+  };
+}
+
+function write(row: JobConfRow, path: string | undefined): NotebookConfWrite {
+  return {
+    notebook_conf_id: idText(row.job_conf_id),
+    cluster_id: idText(row.cluster_id),
+    workspace_id: idText(row.workspace_id),
+    ...own(row, path),
+    ...writeAudit(row),
+  };
+}

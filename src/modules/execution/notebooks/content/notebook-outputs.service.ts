@@ -1,0 +1,498 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { exactJson } from '../../../../../libs/json/exact-json';
+import { parseMarked } from '../../../../../libs/json/opaque-json';
+import { markOpaque } from '../../../../../libs/json/strict-json';
+import type { CellType, WrittenOutputs } from '../../../../../libs/notebooks/ipynb';
+import { MOST_LEVELS } from '../../../../../libs/notebooks/json';
+import {
+  mergedStreams,
+  type NbOutput,
+  readOutput,
+  shown,
+  type ShownOutput,
+  type StreamOutput,
+} from '../../../../../libs/notebooks/outputs';
+import { LARGE_FROM_BYTES } from '../../../../platform/kernel/json/json-thread';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { EventLoopTurns } from '../../../../platform/kernel/process/event-loop-turns';
+import { NotebookContentsService, type StagedText } from './notebook-contents.service';
+import {
+  type CellRow,
+  type KeptOutput,
+  type LockedNotebook,
+  type NewOutputs,
+  type NewPiece,
+  NotebookOutputsRepository,
+  PIECE_BYTES,
+  type PieceRow,
+} from './notebook-outputs.repository';
+
+/** A cell that a run executes. */
+export interface ExecutedCell {
+  notebookConfId: number;
+  cellUuid: string;
+  runId: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Of a single output that lies in its row. */
+const INLINE_BYTES = 256 * KIB;
+/** Of the outputs that runs give to one cell. */
+const MOST_BYTES = 10 * MIB;
+const MOST_OUTPUTS = 100;
+/** Of these, the first ones that stay when later ones go; the room beyond is for the end, where the result is. */
+const FIRST_OUTPUTS = MOST_OUTPUTS / 2;
+const FIRST_BYTES = 2 * MIB;
+/** Of a notebook with its outputs, as far as runs add to it: as much as can be sent again. */
+const MOST_NOTEBOOK_BYTES = 30 * MIB;
+/** Most of them are a byte each. */
+const PIECE_CHARACTERS = PIECE_BYTES - 4096;
+/** Outputs that are in memory at once while a notebook is written. */
+const READ_BYTES = 4 * MIB;
+
+/**
+ * Two levels of an output are parsed, such as its data by media type or the fields of an error. Stored outputs are known to be
+ * JSON, since they were checked before they were stored.
+ */
+const KEPT_JSON = { values: 500_000, levels: MOST_LEVELS, parsedLevels: 2 };
+
+/** Takes the place of outputs of a cell that are left out. */
+const LEFT_OUT: StreamOutput = {
+  output_type: 'stream',
+  name: 'stderr',
+  text: `\n[Outputs are left out here: a cell keeps the first and the last of them, at most ${MOST_OUTPUTS} outputs and ${MOST_BYTES / MIB} MiB, and a notebook with its outputs ${MOST_NOTEBOOK_BYTES / MIB} MiB.]\n`,
+};
+
+/** What a cell has, as far as adding to it needs. */
+type OpenCell = NonNullable<Awaited<ReturnType<NotebookOutputsRepository['cell']>>>;
+
+/** Outputs that are to replace those of a cell, with what of them is on its way into the store. */
+export interface StagedOutputs {
+  given: readonly NbOutput[];
+  outputs: NewOutputs;
+  texts: readonly StagedText[];
+}
+
+/** What executions of cells leave: written as it comes, whoever looks on. */
+@Injectable()
+export class NotebookOutputsService {
+  constructor(
+    private readonly repository: NotebookOutputsRepository,
+    private readonly contents: NotebookContentsService,
+  ) {}
+
+  /**
+   * Begins an execution: the cell has no outputs, and those of the run are its own from now on. False, and nothing
+   * changes, if the notebook has no such code cell.
+   */
+  async begin(tx: Tx, { notebookConfId, cellUuid, runId }: ExecutedCell): Promise<boolean> {
+    if (!(await this.repository.lock(tx, notebookConfId))) return false;
+    return this.repository.begin(tx, notebookConfId, cellUuid, runId);
+  }
+
+  /**
+   * Removes the outputs so far, or those which are there when the next one `waits`. False if the cell is not, or no longer,
+   * the run's.
+   */
+  async clear(tx: Tx, at: ExecutedCell, { waits }: { waits: boolean }): Promise<boolean> {
+    if (!(await this.ofRun(tx, at))) return false;
+    return waits
+      ? this.repository.clearLater(tx, at.notebookConfId, at.cellUuid)
+      : this.repository.clear(tx, at.notebookConfId, at.cellUuid);
+  }
+
+  /**
+   * Adds outputs; a stream that goes on becomes one output. Of more than 10 MiB or 100 outputs the first and the last are
+   * kept, and a line in stderr stands in the place of the others. What is no output of nbformat (`readOutput`) must be left
+   * out before. False if the cell is not, or no longer, the run's.
+   */
+  async append(tx: Tx, at: ExecutedCell, outputs: readonly NbOutput[]): Promise<boolean> {
+    const found = await this.ofRun(tx, at);
+    if (!found) return false;
+    if (found.cell.clears_next && outputs.length > 0) {
+      await this.repository.clear(tx, at.notebookConfId, at.cellUuid);
+      return this.append(tx, at, outputs);
+    }
+    const added = new AddedOutputs(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
+    await added.addAll(mergedStreams(outputs));
+    return true;
+  }
+
+  /** Sets how often the kernel has executed something. False if the cell is not, or no longer, the run's. */
+  executionCount(tx: Tx, at: ExecutedCell, count: number | null): Promise<boolean> {
+    return this.repository.setExecutionCount(tx, at.notebookConfId, at.cellUuid, at.runId, count);
+  }
+
+  /** Which of the cells the notebook has, by their ids, and what they are. */
+  async cells(tx: Tx, notebookConfId: number, cellUuids: readonly string[]): Promise<Map<string, CellType>> {
+    const found = await this.repository.typesOf(tx, notebookConfId, cellUuids);
+    return new Map(found.map(({ cell_uuid, cell_type }) => [cell_uuid, cell_type]));
+  }
+
+  /** Outputs that shall replace those of a cell; what is large is in the store when this returns. */
+  async stage(
+    tenantId: string,
+    cellUuid: string,
+    given: readonly NbOutput[],
+    executionCount: number | null,
+  ): Promise<StagedOutputs> {
+    const pieces: NewPiece[] = [];
+    const texts: StagedText[] = [];
+    for (const [index, output] of given.entries()) {
+      if (output.output_type === 'stream') {
+        pieces.push(...streamPieces(index, output));
+        continue;
+      }
+      const text = await this.contents.stage(tenantId, exactJson(output), INLINE_BYTES);
+      if (text.inline === null) texts.push(text);
+      pieces.push(pieceOf(index, text));
+    }
+    const last = given.at(-1);
+    return {
+      given,
+      texts,
+      outputs: {
+        cell_uuid: cellUuid,
+        execution_count: executionCount,
+        outputs: given.length,
+        bytes: pieces.reduce((sum, { bytes }) => sum + bytes, 0),
+        open_stream: last?.output_type === 'stream' ? last.name : null,
+        shown_sha256: shownHash(given.map(shown)),
+        pieces,
+      },
+    };
+  }
+
+  /** Gives cells the outputs, those excepted which an unfinished run has executed. */
+  async replace(tx: Tx, tenantId: string, notebookConfId: number, staged: readonly StagedOutputs[]): Promise<void> {
+    for (const { texts } of staged) for (const text of texts) await this.contents.keep(tx, tenantId, text);
+    await this.repository.replace(
+      tx,
+      notebookConfId,
+      staged.map(({ outputs }) => outputs),
+    );
+  }
+
+  /** Cells of a notebook by their ids. */
+  async rows(notebookConfId: number, tx?: Tx): Promise<Map<string, CellRow>> {
+    return new Map((await this.repository.cells(notebookConfId, tx)).map((cell) => [cell.cell_uuid, cell]));
+  }
+
+  /** The outputs of a cell. */
+  async read(tenantId: string, notebookConfId: number, cell: CellRow): Promise<NbOutput[]> {
+    const pieces = await this.repository.pieces(notebookConfId, [cell.cell_uuid]);
+    return parsedOutputs(this.contents, tenantId, outputsOf(pieces, cell.outputs));
+  }
+
+  /** Whether the outputs of a cell are those that a client shows. */
+  async isShown(
+    tenantId: string,
+    notebookConfId: number,
+    cell: CellRow,
+    given: readonly ShownOutput[],
+  ): Promise<boolean> {
+    if (cell.outputs === 0 || given.length === 0) return cell.outputs === 0 && given.length === 0;
+    let { shown_sha256: hash } = cell;
+    if (hash === null) {
+      hash = shownHash((await this.read(tenantId, notebookConfId, cell)).map(shown));
+      await this.repository.setShown(notebookConfId, cell, hash);
+    }
+    return hash === shownHash(given);
+  }
+
+  /** The outputs of cells one after the other, of which only a few are in memory at once; ask in the order of `cells`. */
+  reader(tenantId: string, notebookConfId: number, cells: readonly CellRow[]): OutputsReader {
+    return new OutputsReader(this.repository, this.contents, tenantId, notebookConfId, cells);
+  }
+
+  private async ofRun(
+    tx: Tx,
+    { notebookConfId, cellUuid, runId }: ExecutedCell,
+  ): Promise<{ notebook: LockedNotebook; cell: OpenCell } | null> {
+    const notebook = await this.repository.lock(tx, notebookConfId);
+    const cell = notebook && (await this.repository.cell(tx, notebookConfId, cellUuid));
+    return notebook && cell?.run_id === runId ? { notebook, cell } : null;
+  }
+}
+
+/** Adds outputs to a cell within the bounds. Numbers of outputs that are left out stay unused. */
+class AddedOutputs {
+  /** More bytes than before, or fewer. */
+  private bytes = 0;
+  private readonly cell: Pick<OpenCell, 'outputs' | 'pieces' | 'open_stream' | 'is_cut'>;
+  private room: number;
+  /** Behind the first ones, the oldest first; null until room has to be made. */
+  private last: KeptOutput[] | null = null;
+  private first = 0;
+  /** Which are to be removed; none unless the end is behind the beginning. */
+  private removed = { from: 0, to: 0 };
+
+  constructor(
+    private readonly repository: NotebookOutputsRepository,
+    private readonly contents: NotebookContentsService,
+    private readonly tx: Tx,
+    private readonly notebook: LockedNotebook,
+    private readonly cellUuid: string,
+    { outputs, pieces, open_stream, is_cut, bytes }: OpenCell,
+  ) {
+    this.cell = { outputs, pieces, open_stream, is_cut };
+    const { output_bytes, size_bytes } = notebook;
+    this.room = Math.max(0, Math.min(MOST_BYTES - bytes, MOST_NOTEBOOK_BYTES - size_bytes - output_bytes));
+  }
+
+  async addAll(outputs: readonly NbOutput[]): Promise<void> {
+    // What would only be removed again is not written first.
+    const leaves = Math.max(0, FIRST_OUTPUTS - this.cell.outputs);
+    const goesOn = outputs.length - (MOST_OUTPUTS - FIRST_OUTPUTS);
+    for (const [index, output] of outputs.entries()) {
+      if (index > leaves && index < goesOn) this.leaveOut();
+      else await this.add(output);
+    }
+    if (this.removed.to > this.removed.from) await this.repository.remove(this.tx, this.place(), this.removed);
+    await this.repository.added(this.tx, this.place(), this.cell, this.bytes);
+  }
+
+  private async add(output: NbOutput): Promise<void> {
+    if (output.output_type === 'stream') {
+      const goesOn = this.cell.open_stream === output.name;
+      for (const piece of streamPieces(goesOn ? this.cell.outputs - 1 : this.cell.outputs, output)) {
+        if (await this.hasRoom(piece.bytes, piece.output)) await this.addPart(piece);
+        else return this.leaveOut();
+      }
+      return;
+    }
+    const text = exactJson(output);
+    if (!(await this.hasRoom(Buffer.byteLength(text), this.cell.outputs))) return this.leaveOut();
+    const { tenant_id } = this.notebook;
+    const staged = await this.contents.stage(tenant_id, text, INLINE_BYTES, this.tx);
+    await this.contents.keep(this.tx, tenant_id, staged);
+    await this.insert(pieceOf(this.cell.outputs, staged));
+  }
+
+  private leaveOut(): void {
+    this.cell.outputs += 1;
+    this.cell.open_stream = null;
+    this.cell.is_cut = true;
+  }
+
+  /** Whether there is room for more of an output, for which older ones go if that helps. */
+  private async hasRoom(bytes: number, output: number): Promise<boolean> {
+    const isNew = output === this.cell.outputs;
+    if (bytes <= this.room && !(isNew && this.cell.outputs >= MOST_OUTPUTS)) return true;
+    const last = (this.last ??= await this.readLast());
+    const mayGo = last.filter((kept) => kept.output !== output);
+    if (bytes > this.room + mayGo.reduce((sum, kept) => sum + kept.bytes, 0)) return false;
+    for (const kept of mayGo) {
+      if (bytes <= this.room && !(isNew && this.first + last.length >= MOST_OUTPUTS)) break;
+      last.shift();
+      this.room += kept.bytes;
+      this.bytes -= kept.bytes;
+      this.removed = { from: this.first, to: kept.output + 1 };
+      this.cell.is_cut = true;
+    }
+    return bytes <= this.room;
+  }
+
+  private async readLast(): Promise<KeptOutput[]> {
+    const kept = await this.repository.kept(this.tx, this.place());
+    let bytes = 0;
+    for (const { output, bytes: more } of kept) {
+      bytes += more;
+      if (output !== this.first || output >= FIRST_OUTPUTS || bytes > FIRST_BYTES) break;
+      this.first += 1;
+    }
+    return kept.slice(this.first);
+  }
+
+  private async addPart(piece: NewPiece): Promise<void> {
+    if (piece.output < this.cell.outputs) {
+      const place = { ...this.place(), number: this.cell.pieces - 1 };
+      if (await this.repository.extend(this.tx, place, piece.content ?? '', piece.bytes)) {
+        this.count(piece);
+        return;
+      }
+    }
+    await this.insert(piece);
+  }
+
+  private async insert(piece: NewPiece): Promise<void> {
+    await this.repository.insert(this.tx, { ...this.place(), number: this.cell.pieces, ...piece });
+    this.cell.pieces += 1;
+    this.cell.outputs = piece.output + 1;
+    this.cell.open_stream = piece.stream;
+    this.count(piece);
+  }
+
+  private count({ output, bytes }: NewPiece): void {
+    this.bytes += bytes;
+    this.room -= bytes;
+    if (!this.last) return;
+    const last = this.last.at(-1);
+    if (last?.output === output) last.bytes += bytes;
+    else if (output >= this.first) this.last.push({ output, bytes });
+  }
+
+  private place() {
+    return { job_conf_id: this.notebook.job_conf_id, cell_uuid: this.cellUuid };
+  }
+}
+
+/** Reads the outputs of cells, as many at a time as fit into a few MiB. */
+export class OutputsReader {
+  private readonly rows: ReadonlyMap<string, CellRow>;
+  private readonly order: readonly CellRow[];
+  private read = new Map<string, PieceRow[]>();
+  private next = 0;
+
+  constructor(
+    private readonly repository: NotebookOutputsRepository,
+    private readonly contents: NotebookContentsService,
+    private readonly tenantId: string,
+    private readonly notebookConfId: number,
+    cells: readonly CellRow[],
+  ) {
+    this.rows = new Map(cells.map((cell) => [cell.cell_uuid, cell]));
+    this.order = cells.filter(({ outputs }) => outputs > 0);
+  }
+
+  /** For a file: as pieces of JSON. */
+  async written(cellUuid: string): Promise<WrittenOutputs> {
+    return {
+      executionCount: this.rows.get(cellUuid)?.execution_count ?? null,
+      outputs: writtenOutputs(this.contents, this.tenantId, await this.outputs(cellUuid)),
+    };
+  }
+
+  async shown(cellUuid: string): Promise<ShownOutput[]> {
+    const outputs = await parsedOutputs(this.contents, this.tenantId, await this.outputs(cellUuid));
+    return outputs.map(shown);
+  }
+
+  private async outputs(cellUuid: string): Promise<StoredOutput[]> {
+    const outputs = this.rows.get(cellUuid)?.outputs ?? 0;
+    if (outputs === 0) return [];
+    if (!this.read.has(cellUuid)) await this.readOn(cellUuid);
+    const pieces = this.read.get(cellUuid) ?? [];
+    this.read.delete(cellUuid);
+    return outputsOf(pieces, outputs);
+  }
+
+  private async readOn(cellUuid: string): Promise<void> {
+    const asked = [cellUuid];
+    let bytes = this.rows.get(cellUuid)?.bytes ?? 0;
+    for (; this.next < this.order.length; this.next += 1) {
+      const cell = this.order[this.next];
+      if (!cell || cell.cell_uuid === cellUuid) continue;
+      bytes += cell.bytes;
+      if (bytes > READ_BYTES) break;
+      asked.push(cell.cell_uuid);
+    }
+    this.read = new Map(asked.map((id) => [id, []]));
+    for (const piece of await this.repository.pieces(this.notebookConfId, asked)) {
+      this.read.get(piece.cell_uuid)?.push(piece);
+    }
+  }
+}
+
+function pieceOf(output: number, { bytes, inline, sha256 }: StagedText): NewPiece {
+  return { output, stream: null, bytes, content: inline, sha256: inline === null ? sha256 : null };
+}
+
+function streamPieces(output: number, { name, text }: Pick<StreamOutput, 'name' | 'text'>): NewPiece[] {
+  const pieces: NewPiece[] = [];
+  const add = (part: string) => {
+    const content = JSON.stringify(part).slice(1, -1);
+    const bytes = Buffer.byteLength(content);
+    if (bytes <= PIECE_BYTES) {
+      pieces.push({ output, stream: name, bytes, content, sha256: null });
+      return;
+    }
+    const middle = Math.ceil(part.length / 2);
+    add(part.slice(0, middle));
+    add(part.slice(middle));
+  };
+  // A stream without a text is an output, too.
+  for (let from = 0; from === 0 || from < text.length; from += PIECE_CHARACTERS) {
+    add(text.slice(from, from + PIECE_CHARACTERS));
+  }
+  return pieces;
+}
+
+/** The pieces of an output, at least one; null in the place of outputs that are left out. */
+type StoredOutput = readonly PieceRow[] | null;
+
+/** @param total how many outputs there were, with those that are left out */
+function outputsOf(pieces: readonly PieceRow[], total: number): StoredOutput[] {
+  const outputs: (PieceRow[] | null)[] = [];
+  let next = 0;
+  for (const piece of pieces) {
+    if (piece.output < next) {
+      outputs.at(-1)?.push(piece);
+      continue;
+    }
+    if (piece.output > next) outputs.push(null);
+    outputs.push([piece]);
+    next = piece.output + 1;
+  }
+  if (total > next) outputs.push(null);
+  return outputs;
+}
+
+/** JSON of outputs with commas between; the parts of a stream become one. */
+async function* writtenOutputs(
+  contents: NotebookContentsService,
+  tenantId: string,
+  outputs: readonly StoredOutput[],
+): AsyncGenerator<string | Buffer> {
+  for (const [index, pieces] of outputs.entries()) {
+    if (index > 0) yield ',';
+    if (pieces === null) {
+      yield JSON.stringify(LEFT_OUT);
+      continue;
+    }
+    const stream = pieces[0]?.stream ?? null;
+    if (stream !== null) yield `{"output_type":"stream","name":${JSON.stringify(stream)},"text":"`;
+    for (const { content, sha256 } of pieces) {
+      if (content !== null) yield content;
+      else yield* (await contents.open(tenantId, sha256 ?? '')) as AsyncIterable<Buffer>;
+    }
+    if (stream !== null) yield '"}';
+  }
+}
+
+async function parsedOutputs(
+  contents: NotebookContentsService,
+  tenantId: string,
+  outputs: readonly StoredOutput[],
+): Promise<NbOutput[]> {
+  const parsed: NbOutput[] = [];
+  const turns = new EventLoopTurns(LARGE_FROM_BYTES);
+  for (const pieces of outputs) {
+    if (pieces === null) {
+      parsed.push(LEFT_OUT);
+      continue;
+    }
+    const stream = pieces[0]?.stream ?? null;
+    const parts: string[] = [];
+    for (const { content, sha256 } of pieces) parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
+    const text = parts.join('');
+    await turns.takeFor(text.length);
+    const marked = markOpaque(Buffer.from(stream === null ? text : `"${text}"`), KEPT_JSON);
+    const value = marked && parseMarked(marked);
+    const output = readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value });
+    if (output) parsed.push(output);
+  }
+  return parsed;
+}
+
+/** One of the same outputs as clients see them. */
+export function shownHash(outputs: readonly ShownOutput[]): string {
+  const hash = createHash('sha256');
+  for (const { type, Celloutput: content } of outputs) {
+    hash.update(`${type} ${Buffer.byteLength(content)} `).update(content);
+  }
+  return hash.digest('hex');
+}

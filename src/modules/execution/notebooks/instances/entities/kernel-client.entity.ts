@@ -1,0 +1,16 @@
+import { Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Col } from '../../../../../platform/kernel/persistence/columns';
+
+/** How far the frames of an instance have been delivered to a session: with its next socket it goes on from there. */
+@Entity('kernel_clients')
+@Index('ix_kernel_clients_seen', ['run_id', 'seen_at'])
+@ForeignKey('Kernel', ['run_id'], ['run_id'], { name: 'fk_kernel_clients_kernel' })
+export class KernelClientPosition {
+  @PrimaryColumn({ type: 'bigint' }) run_id: number;
+  @PrimaryColumn({ type: 'text' }) session_id: string;
+  /** Number of the last frame that was delivered. */
+  @Col.bigint() delivered: number;
+  /** When a socket of it was last known to be open; null once it is closed. */
+  @Col.time({ nullable: true }) seen_at: Date | null;
+  @Col.time({ default: () => 'platform_now()' }) began_at: Date;
+}

@@ -1,0 +1,16 @@
+import type { Run } from '../../runs/jobs/jobs';
+import type { KernelInfo } from './dto/notebook.dto';
+import { kernelState } from './kernel-state';
+import type { KernelRow } from './kernels.repository';
+
+/** A kernel as answers show it. */
+export function kernelInfo(run: Pick<Run, 'status' | 'job_conf_snapshot'>, kernel: KernelRow): KernelInfo {
+  return {
+    kernel_id: kernel.kernel_id,
+    kernel_name: run.job_conf_snapshot.language.toLowerCase(),
+    kernel_status: kernelState(run.status, kernel.state),
+    last_activity: kernel.last_activity,
+    connections: kernel.connections,
+    reason: kernel.reason,
+  };
+}

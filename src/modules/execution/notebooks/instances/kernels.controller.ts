@@ -1,0 +1,148 @@
+import { Controller, Req } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import { bearerToken } from '../../../../platform/http/auth/presented-token';
+import type { Principal, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { type AuthenticatedRequest, CurrentPrincipal, InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam, TextParam } from '../../../../platform/http/parameters';
+import { Upgrade } from '../../../../platform/http/upgrades/upgrade';
+import type { UpgradeHandler } from '../../../../platform/http/upgrades/upgrades';
+import { KernelSocket, KernelStatus } from './dto/notebook.dto';
+import { KernelSocketsService } from './kernel-sockets.service';
+import { KernelsService } from './kernels.service';
+
+const tag = 'Notebooks';
+const base = '/workspace/{workspace_id}/notebook/{notebook_id}/kernel';
+const run = Allow.workspace('RUN');
+/** What names a session, in the query and in the path: the product's name comes before it. */
+const SESSION_KEY = /_session$/;
+
+/** Kernels of notebook instances, and the sockets to them. */
+@Controller()
+export class KernelsController {
+  constructor(
+    private readonly kernels: KernelsService,
+    private readonly sockets: KernelSocketsService,
+  ) {}
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/startOrGetStatus`,
+    id: 'startOrGetKernel',
+    summary: 'Start the kernel of a RUNNING notebook, or get its state',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    errors: [409],
+  })
+  start(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.startOrGet(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/status`,
+    id: 'getKernelStatus',
+    summary: 'State of the kernel of a notebook',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(KernelStatus),
+  })
+  status(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.status(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/interrupt`,
+    id: 'interruptKernel',
+    summary: 'Interrupt what the kernel executes, with its Spark jobs',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    status: 201,
+    errors: [409],
+  })
+  interrupt(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.interrupt(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/restart`,
+    id: 'restartKernel',
+    summary: 'End the kernel and begin another; requests that wait are aborted',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    status: 201,
+    errors: [409],
+  })
+  restart(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
+    return this.kernels.restart(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/ws`,
+    id: 'prepareKernelSocket',
+    summary: 'Prepare a WebSocket to the kernel of a notebook',
+    description:
+      'A query parameter whose name ends in `_session` may repeat the bearer token; one of somebody else is refused.',
+    tag,
+    access: run,
+    answer: Answers.one(KernelSocket),
+    readsRawQuery: true,
+  })
+  @ApiQuery({
+    name: '{product}_session',
+    required: false,
+    schema: { type: 'string' },
+    description: 'The bearer token of the request; {product} is the name of the product in lower case',
+  })
+  prepare(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('notebook_id') notebookId: number,
+    @Req() request: AuthenticatedRequest,
+  ): Promise<KernelSocket> {
+    assertSameSession(request);
+    return this.kernels.socket(scope, notebookId);
+  }
+
+  @Upgrade({
+    path: `${base}/ws/{session_key}/{token}`,
+    id: 'openKernelSocket',
+    summary: 'A WebSocket to the kernel of a notebook: Jupyter messages, one in each text frame',
+    tag,
+    access: run,
+    tokenInPath: 'token',
+    isPublished: true,
+    description:
+      'Each text frame is a message of the Jupyter protocol 5.3. `session_key` ends in `_session`; the token at the end of the path counts instead of a header. A session that connects again is sent what it has missed.',
+    errors: [409],
+  })
+  async connect(
+    @InWorkspace() scope: WorkspaceScope,
+    @CurrentPrincipal() { sessionId }: Principal,
+    @IdParam('notebook_id') notebookId: number,
+    @TextParam('session_key') sessionKey: string,
+    @TextParam('token') _token: string,
+  ): Promise<UpgradeHandler> {
+    if (!SESSION_KEY.test(sessionKey)) {
+      throw invalid('REQUEST.INVALID', 'The part of the path before the token must end in _session.');
+    }
+    const found = await this.kernels.toConnect(scope, notebookId);
+    return this.sockets.connect(found, sessionId);
+  }
+}
+
+/** Throws unless every parameter is a session's and repeats the token of the request. */
+function assertSameSession(request: AuthenticatedRequest): void {
+  const token = bearerToken(request);
+  for (const [key, value] of Object.entries(request.query)) {
+    if (!SESSION_KEY.test(key)) throw invalid('REQUEST.INVALID', `The query parameter ${key} is unknown.`);
+    if (value !== token) throw invalid('REQUEST.INVALID', `${key} must repeat the token of the request.`);
+  }
+}

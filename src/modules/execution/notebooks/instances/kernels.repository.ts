@@ -1,0 +1,259 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { firstRow, jsonb, prepared, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import type { Run } from '../../runs/jobs/jobs';
+import type { KernelClientPosition } from './entities/kernel-client.entity';
+import type { KernelRequest } from './entities/kernel-request.entity';
+import type { Kernel } from './entities/kernel.entity';
+import type { StoredKernelState } from './kernel-state';
+
+/** Answered requests of an instance that are remembered: the newest ones. */
+const REMEMBERED = 10_000;
+/** Sessions of an instance whose positions are remembered. */
+const SESSIONS = 1_000;
+/** How long after its last sign a socket counts as open; seconds. */
+const SEEN_SECONDS = 15;
+
+/** Sockets of an instance `k` that are open now. */
+const CONNECTIONS = `(SELECT count(*) FROM kernel_clients s WHERE s.run_id = k.run_id
+  AND s.seen_at > platform_now() - interval '${SEEN_SECONDS} seconds')`;
+
+/** A kernel as answers show it. */
+export interface KernelRow extends Kernel {
+  connections: number;
+}
+
+/** What frames say of a kernel. */
+export interface KernelNews {
+  /** Null when they say nothing of its state. */
+  state: { generation: number; state: StoredKernelState; reason: string | null } | null;
+  replies: { msgId: string; reply: Record<string, unknown> | null }[];
+}
+
+/** How far a client has come. */
+export type Position = Pick<KernelClientPosition, 'run_id' | 'session_id' | 'delivered'>;
+
+/** Kernels, what they were asked, and how far their clients are. */
+@Injectable()
+export class KernelsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @param revisionId what the notebook is as the instance begins */
+  async add(tx: Tx, { run_id, tenant_id }: Run, revisionId: number | null): Promise<void> {
+    await tx.query(
+      'INSERT INTO kernels (run_id, tenant_id, kernel_id, notebook_revision_id) VALUES ($1, $2, gen_random_uuid(), $3)',
+      [run_id, tenant_id, revisionId],
+    );
+  }
+
+  /** Kernels of instances, by their runs. */
+  async of(runIds: readonly number[]): Promise<Map<number, KernelRow>> {
+    const found = await rows<KernelRow>(
+      this.dataSource.manager,
+      prepared(`SELECT k.*, ${CONNECTIONS} AS connections FROM kernels k WHERE k.run_id = ANY($1)`),
+      [runIds],
+    );
+    return new Map(found.map((row) => [row.run_id, row]));
+  }
+
+  /** The kernel and the status of its instance; until `tx` ends neither changes. */
+  async lock(tx: Tx, runId: number): Promise<(Kernel & Pick<Run, 'status'>) | null> {
+    // The run first, as where its frames are stored.
+    const run = await firstRow<Pick<Run, 'status'>>(
+      tx,
+      prepared('SELECT status FROM runs WHERE run_id = $1 FOR SHARE'),
+      [runId],
+    );
+    const kernel = await firstRow<Kernel>(tx, prepared('SELECT * FROM kernels WHERE run_id = $1 FOR NO KEY UPDATE'), [
+      runId,
+    ]);
+    return run && kernel && { ...kernel, status: run.status };
+  }
+
+  /** Begins another kernel; its generation. */
+  async nextGeneration(tx: Tx, runId: number): Promise<number> {
+    const [row] = await returning<Pick<Kernel, 'generation'>>(
+      tx,
+      `UPDATE kernels SET generation = generation + 1, state = 'restarting', reason = NULL, last_activity = platform_now()
+       WHERE run_id = $1 RETURNING generation`,
+      [runId],
+    );
+    if (!row) throw new Error(`The instance ${runId} has no kernel`);
+    return row.generation;
+  }
+
+  /** Notes a request of the locked kernel; what is known of it if this kernel was asked before. */
+  async ask(
+    tx: Tx,
+    { run_id, generation }: Pick<Kernel, 'run_id' | 'generation'>,
+    msgId: string,
+  ): Promise<Pick<KernelRequest, 'answered_at' | 'reply'> | null> {
+    const known = await firstRow<Pick<KernelRequest, 'answered_at' | 'reply' | 'generation'>>(
+      tx,
+      prepared('SELECT answered_at, reply, generation FROM kernel_requests WHERE run_id = $1 AND msg_id = $2'),
+      [run_id, msgId],
+    );
+    // A kernel that was begun since knows nothing of it.
+    if (known && known.generation >= generation) return known;
+    await tx.query(
+      prepared(
+        `WITH kernel AS (
+           UPDATE kernels SET requests = requests + 1, last_activity = platform_now() WHERE run_id = $1
+           RETURNING requests),
+         forgotten AS (
+           DELETE FROM kernel_requests WHERE run_id = $1 AND answered_at IS NOT NULL
+             AND sequence <= (SELECT requests FROM kernel) - ${REMEMBERED})
+         INSERT INTO kernel_requests (run_id, msg_id, sequence, generation) SELECT $1, $2, requests, $3 FROM kernel
+         ON CONFLICT (run_id, msg_id) DO UPDATE SET sequence = excluded.sequence, generation = excluded.generation,
+           asked_at = platform_now(), answered_at = NULL, reply = NULL`,
+      ),
+      [run_id, msgId, generation],
+    );
+    return null;
+  }
+
+  /** How many requests of an instance wait for their answers, at most `limit`. */
+  async waiting(tx: Tx, runId: number, limit: number): Promise<number> {
+    const row = await firstRow<{ waiting: number }>(
+      tx,
+      prepared(
+        `SELECT count(*) AS waiting
+         FROM (SELECT 1 FROM kernel_requests WHERE run_id = $1 AND answered_at IS NULL LIMIT $2) open`,
+      ),
+      [runId, limit],
+    );
+    return row?.waiting ?? 0;
+  }
+
+  /** Ids of the requests that have no answer, the oldest first, at most so many. */
+  async unanswered(runId: number, limit: number): Promise<string[]> {
+    const found = await rows<Pick<KernelRequest, 'msg_id'>>(
+      this.dataSource.manager,
+      `SELECT msg_id FROM kernel_requests WHERE run_id = $1 AND answered_at IS NULL ORDER BY sequence LIMIT $2`,
+      [runId, limit],
+    );
+    return found.map(({ msg_id }) => msg_id);
+  }
+
+  /** Which of the ids are of requests that the instance was sent. */
+  async asked(tx: Tx, runId: number, msgIds: readonly string[]): Promise<Set<string>> {
+    if (msgIds.length === 0) return new Set();
+    const found = await rows<Pick<KernelRequest, 'msg_id'>>(
+      tx,
+      prepared('SELECT msg_id FROM kernel_requests WHERE run_id = $1 AND msg_id = ANY($2)'),
+      [runId, msgIds],
+    );
+    return new Set(found.map(({ msg_id }) => msg_id));
+  }
+
+  /** Takes in what frames say; what they say of an earlier kernel than the present one is outdated. */
+  async note(tx: Tx, runId: number, { state, replies }: KernelNews): Promise<void> {
+    await tx.query(
+      prepared(
+        `WITH replied AS (
+           UPDATE kernel_requests q SET answered_at = platform_now(), reply = a.reply
+           FROM jsonb_to_recordset($5) AS a (msg_id text, reply jsonb)
+           WHERE q.run_id = $1 AND q.msg_id = a.msg_id AND q.answered_at IS NULL)
+         UPDATE kernels SET last_activity = platform_now(),
+           generation = greatest(generation, $2),
+           state = CASE WHEN $2 >= generation THEN $3 ELSE state END,
+           reason = CASE WHEN $2 >= generation THEN $4 ELSE reason END
+         WHERE run_id = $1`,
+      ),
+      [
+        runId,
+        state?.generation ?? 0,
+        state?.state ?? '',
+        state?.reason ?? null,
+        jsonb(replies.map(({ msgId, reply }) => ({ msg_id: msgId, reply }))),
+      ],
+    );
+  }
+
+  /** Where the session goes on: behind what it was delivered before, else behind all that has been said. */
+  async begin(tx: Tx, runId: number, sessionId: string): Promise<number> {
+    await tx.query(
+      `DELETE FROM kernel_clients WHERE (run_id, session_id) IN (
+         SELECT run_id, session_id FROM kernel_clients WHERE run_id = $1 ORDER BY began_at DESC OFFSET ${SESSIONS} - 1)`,
+      [runId],
+    );
+    const [row] = await returning<Pick<KernelClientPosition, 'delivered'>>(
+      tx,
+      `INSERT INTO kernel_clients AS c (run_id, session_id, delivered, seen_at)
+       VALUES ($1, $2, coalesce((SELECT last FROM run_frame_logs WHERE run_id = $1), 0), platform_now())
+       ON CONFLICT (run_id, session_id) DO UPDATE SET seen_at = platform_now() RETURNING c.delivered`,
+      [runId, sessionId],
+    );
+    return row?.delivered ?? 0;
+  }
+
+  /** Keeps how far clients are, and whether their sockets are open. */
+  async keep(positions: readonly Position[], isOpen: boolean): Promise<void> {
+    if (positions.length === 0) return;
+    await this.dataSource.manager.query(
+      prepared(
+        `UPDATE kernel_clients c SET delivered = greatest(c.delivered, p.delivered),
+           seen_at = CASE WHEN $4 THEN platform_now() END
+         FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS p (run_id, session_id, delivered)
+         WHERE c.run_id = p.run_id AND c.session_id = p.session_id`,
+      ),
+      [
+        positions.map(({ run_id }) => run_id),
+        positions.map(({ session_id }) => session_id),
+        positions.map(({ delivered }) => delivered),
+        isOpen,
+      ],
+    );
+  }
+
+  /** Which of the runs have ended. */
+  async ended(runIds: readonly number[]): Promise<Set<number>> {
+    const found = await rows<Pick<Run, 'run_id'>>(
+      this.dataSource.manager,
+      prepared('SELECT run_id FROM runs WHERE run_id = ANY($1) AND ended_at IS NOT NULL'),
+      [runIds],
+    );
+    return new Set(found.map(({ run_id }) => run_id));
+  }
+
+  /** Instances that run and have had neither work nor a client for so long; some of them. */
+  async idle(minutes: number, limit: number): Promise<Pick<Run, 'run_id'>[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT r.run_id FROM runs r JOIN kernels k ON k.run_id = r.run_id
+       WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND k.state <> 'busy'
+         AND NOT k.is_cleared AND k.last_activity < platform_now() - $1 * interval '1 minute' AND ${CONNECTIONS} = 0
+       LIMIT $2`,
+      [minutes, limit],
+    );
+  }
+
+  /** Removes what is kept for clients of some instances that ended so long ago; how many there were. */
+  async clearEnded(tx: Tx, minutes: number, limit: number): Promise<number> {
+    const ended = await rows<Pick<Kernel, 'run_id'>>(
+      tx,
+      `SELECT k.run_id FROM kernels k JOIN runs r ON r.run_id = k.run_id
+       WHERE NOT k.is_cleared AND r.ended_at < platform_now() - $1 * interval '1 minute'
+       ORDER BY k.last_activity LIMIT $2 FOR UPDATE OF k SKIP LOCKED`,
+      [minutes, limit],
+    );
+    const ids = ended.map(({ run_id }) => run_id);
+    if (ids.length === 0) return 0;
+    for (const table of ['kernel_requests', 'kernel_clients']) {
+      await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [ids]);
+    }
+    await tx.query('UPDATE kernels SET is_cleared = TRUE WHERE run_id = ANY($1)', [ids]);
+    return ids.length;
+  }
+
+  /** Whether the locked instance is still without work and without a client. */
+  async isIdle(tx: Tx, runId: number, minutes: number): Promise<boolean> {
+    const found = await rows(
+      tx,
+      `SELECT 1 FROM kernels k WHERE k.run_id = $1 AND k.state <> 'busy'
+         AND k.last_activity < platform_now() - $2 * interval '1 minute' AND ${CONNECTIONS} = 0`,
+      [runId, minutes],
+    );
+    return found.length > 0;
+  }
+}

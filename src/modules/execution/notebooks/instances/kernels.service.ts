@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { conflict, invalid, notFound, tooMany } from '../../../../platform/kernel/errors/domain-error';
+import { idText } from '../../../../platform/kernel/dto/answers';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { isFinished, NotebookRunsRepository, type Run, type RunDetailRow } from '../../runs/jobs/jobs';
+import { NotebookOutputsService } from '../content/notebook-outputs.service';
+import { RunChannelsService } from '../../runs/channels/run-channels.service';
+import type { KernelSocket, KernelStatus } from './dto/notebook.dto';
+import type { Kernel } from './entities/kernel.entity';
+import { kernelInfo } from './kernel-info';
+import { cellOf, type ClientRequest, repliesTo } from './kernel-messages';
+import { kernelRuns } from './kernel-state';
+import { KernelsRepository } from './kernels.repository';
+
+/** Requests of an instance that may wait for their answers. */
+const MOST_WAITING = 1_000;
+
+/** Content of the reply for a cell of text. */
+const NOTHING_DONE = { status: 'ok', execution_count: 0, user_expressions: {}, payload: [] };
+
+type LockedKernel = Kernel & Pick<Run, 'status'>;
+
+/** Kernels of notebook instances: their state, and what is asked of them. */
+@Injectable()
+export class KernelsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly runs: NotebookRunsRepository,
+    private readonly kernels: KernelsRepository,
+    private readonly channels: RunChannelsService,
+    private readonly outputs: NotebookOutputsService,
+  ) {}
+
+  async status(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    const run = await this.runs.get(scope, { id: notebookId });
+    const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
+    if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
+    return { notebook_id: idText(run.run_id), kernel_info: kernelInfo(run, kernel) };
+  }
+
+  /** The kernel of a RUNNING instance begins with it; one that died is started again. */
+  async startOrGet(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
+      if (kernel.status !== 'RUNNING') throw notRunning(kernel);
+      if (kernel.state === 'dead') await this.begin(tx, kernel);
+    });
+    return this.status(scope, notebookId);
+  }
+
+  /** Interrupts what the kernel executes, Spark's jobs included; what waits is aborted. */
+  async interrupt(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
+      assertRuns(kernel);
+      await this.send(tx, kernel, { op: 'interrupt' });
+    });
+    return this.status(scope, notebookId);
+  }
+
+  /** Ends the kernel with all that it knows and begins another; what waits is aborted. */
+  async restart(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
+    await this.change(scope, notebookId, async (tx, kernel) => {
+      assertRuns(kernel);
+      await this.begin(tx, kernel);
+    });
+    return this.status(scope, notebookId);
+  }
+
+  /** That a socket to the kernel of an unfinished instance can be opened. */
+  async socket(scope: WorkspaceScope, notebookId: number): Promise<KernelSocket> {
+    const run = await this.runs.get(scope, { id: notebookId });
+    const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
+    if (!kernel || isFinished(run.status)) {
+      throw invalid('NOTEBOOK.INVALID_STATE', `The notebook ${notebookId} is ${run.status}: it has no kernel.`);
+    }
+    return {
+      message: 'Open a WebSocket at this path, followed by the session key and a token.',
+      notebook_id: idText(run.run_id),
+      kernel_id: kernel.kernel_id,
+    };
+  }
+
+  /** The instance that a socket is opened to; 409 unless it runs. */
+  async toConnect(scope: WorkspaceScope, notebookId: number): Promise<RunDetailRow> {
+    const run = await this.runs.get(scope, { id: notebookId });
+    if (run.status !== 'RUNNING') throw notRunning(run);
+    return run;
+  }
+
+  /**
+   * Sends a client's message to the kernel; what is answered at once, as texts of messages. A request to execute code
+   * that was asked before is not executed again: its reply is repeated once there is one.
+   */
+  async ask(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, request: ClientRequest): Promise<string[]> {
+    const { msgId, type, message } = request;
+    return this.transactions.run(async (tx) => {
+      const kernel = await this.kernels.lock(tx, run.run_id);
+      if (kernel?.status !== 'RUNNING') throw notRunning(kernel ?? { ...run, status: 'STOPPED' });
+      if (type === 'interrupt_request') {
+        await this.send(tx, kernel, { op: 'interrupt' });
+        return [];
+      }
+      if (type === 'execute_request') {
+        const cellType = (await this.outputs.cells(tx, run.job_conf_id, [cellOf(msgId)])).get(cellOf(msgId));
+        // Text has nothing to execute.
+        if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
+        if ((await this.kernels.waiting(tx, run.run_id, MOST_WAITING)) >= MOST_WAITING) {
+          throw tooMany(
+            'KERNEL.TOO_MANY_REQUESTS',
+            `${MOST_WAITING} requests are already waiting for the kernel. Try again later.`,
+          );
+        }
+        const known = await this.kernels.ask(tx, kernel, msgId);
+        if (known) return known.answered_at === null ? [] : repliesTo(msgId, known.reply ?? { status: 'ok' });
+      }
+      await this.send(tx, kernel, { op: 'message', generation: kernel.generation, message });
+      return [];
+    });
+  }
+
+  private async begin(tx: Tx, kernel: LockedKernel): Promise<void> {
+    const generation = await this.kernels.nextGeneration(tx, kernel.run_id);
+    await this.send(tx, kernel, { op: 'restart', generation });
+  }
+
+  private async send(tx: Tx, kernel: LockedKernel, request: object): Promise<void> {
+    await this.channels.send(tx, kernel, Buffer.from(JSON.stringify(request)));
+  }
+
+  private async change(
+    scope: WorkspaceScope,
+    notebookId: number,
+    work: (tx: Tx, kernel: LockedKernel) => Promise<void>,
+  ): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      const run = await this.runs.get(scope, { id: notebookId }, tx);
+      const kernel = await this.kernels.lock(tx, run.run_id);
+      if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
+      await work(tx, kernel);
+    });
+  }
+}
+
+function notRunning({ run_id, status }: Pick<Run, 'run_id' | 'status'>): Error {
+  return conflict(
+    'NOTEBOOK.NOT_RUNNING',
+    `The notebook ${run_id} is ${status}; its kernel runs only while it is RUNNING.`,
+    {
+      notebook_status: status,
+    },
+  );
+}
+
+function assertRuns(kernel: LockedKernel): void {
+  if (kernelRuns(kernel.status, kernel.state)) return;
+  if (kernel.status !== 'RUNNING') throw notRunning(kernel);
+  throw conflict('KERNEL.NOT_RUNNING', `The kernel of the notebook ${kernel.run_id} is dead: start it first.`);
+}

@@ -1,0 +1,153 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { sendContent, sendLog } from '../../../../platform/http/file-answer';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
+import { IdParam, WordParam } from '../../../../platform/http/parameters';
+import { JobLogQuery, WorkflowErrorRead } from '../../runs/jobs/jobs';
+import {
+  CreateNotebook,
+  NotebookCreated,
+  NotebookKill,
+  NotebookListQuery,
+  NotebookRead,
+  NotebookSearchQuery,
+} from './dto/notebook.dto';
+import { NotebookInstancesService } from './notebook-instances.service';
+
+const tag = 'Notebooks';
+const base = '/workspace/{workspace_id}';
+const view = Allow.workspace('VIEW');
+const run = Allow.workspace('RUN');
+const OUTPUTS = ['stdout', 'stderr'] as const;
+
+/** Instances of notebooks. */
+@Controller()
+export class NotebookInstancesController {
+  constructor(private readonly notebooks: NotebookInstancesService) {}
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/notebook`,
+    id: 'createNotebook',
+    summary: 'Start a notebook',
+    tag,
+    access: run,
+    answer: Answers.one(NotebookCreated),
+    errors: [409],
+  })
+  start(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebook): Promise<NotebookCreated> {
+    return this.notebooks.start(scope, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebooks/search`,
+    id: 'searchNotebooks',
+    summary: 'Search notebook instances by part of the name',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookRead),
+  })
+  search(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookSearchQuery): Promise<Page<NotebookRead>> {
+    return this.notebooks.list(scope, query, query.notebook_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebooks`,
+    id: 'listNotebooks',
+    summary: 'List notebook instances, newest first; 404 when there is none',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookRead),
+  })
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookListQuery): Promise<Page<NotebookRead>> {
+    return this.notebooks.list(scope, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebook/{notebook_id}`,
+    id: 'getNotebook',
+    summary: 'Get a notebook instance',
+    tag,
+    access: view,
+    answer: Answers.one(NotebookRead),
+  })
+  get(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<NotebookRead> {
+    return this.notebooks.get(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/notebook/kill/{notebook_id}`,
+    id: 'killNotebook',
+    summary: 'Stop a notebook with its kernel and its Spark application',
+    tag,
+    access: run,
+    answer: Answers.one(NotebookKill),
+    status: 201,
+    errors: [409],
+  })
+  kill(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<NotebookKill> {
+    return this.notebooks.kill(scope, notebookId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebook/{notebook_id}/log/{log_type}`,
+    id: 'getNotebookLog',
+    summary: 'Log of a notebook instance, while it runs and afterwards',
+    tag,
+    access: view,
+    answer: Answers.text,
+  })
+  async log(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('notebook_id') notebookId: number,
+    @WordParam('log_type', OUTPUTS) logType: string,
+    @Query() query: JobLogQuery,
+    @Res() response: Response,
+  ): Promise<void> {
+    const stream = logType as (typeof OUTPUTS)[number];
+    await sendLog(response, await this.notebooks.log(scope, notebookId, stream, query));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebook/{notebook_id}/download`,
+    id: 'downloadNotebookRun',
+    summary: 'The notebook as it was when the instance began, as an .ipynb file without outputs',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async download(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('notebook_id') notebookId: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.notebooks.download(scope, notebookId));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebook/{notebook_id}/workflow/errors`,
+    id: 'listNotebookWorkflowErrors',
+    summary: 'Errors of the workflow of a notebook instance',
+    tag,
+    access: view,
+    answer: Answers.page(WorkflowErrorRead),
+  })
+  errors(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('notebook_id') notebookId: number,
+    @Query() page: PageQuery,
+  ): Promise<Page<WorkflowErrorRead>> {
+    return this.notebooks.errors(scope, notebookId, page);
+  }
+}

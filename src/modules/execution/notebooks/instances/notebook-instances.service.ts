@@ -1,0 +1,189 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { notFound } from '../../../../platform/kernel/errors/domain-error';
+import type { FileContent } from '../../../../platform/kernel/files/content';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import { toWire } from '../../../../platform/kernel/product/product-name';
+import {
+  clusterInfo,
+  NotebookConfsRepository,
+  NotebookRunsRepository,
+  type Run,
+  type RunDetailRow,
+  RunParts,
+  RunsOfKind,
+  workflowOf,
+} from '../../runs/jobs/jobs';
+import { notebookSelector } from '../content/notebooks';
+import { NotebookDocumentsService } from '../content/notebook-documents.service';
+import type {
+  CreateNotebook,
+  NotebookConfSummary,
+  NotebookCreated,
+  NotebookKill,
+  NotebookListQuery,
+  NotebookRead,
+  NotebookSearchQuery,
+} from './dto/notebook.dto';
+import { kernelInfo } from './kernel-info';
+import { type KernelRow, KernelsRepository } from './kernels.repository';
+
+/** Right after the answer clients ask for RUNNING instances, and one that finds none waits a minute: how long it waits. */
+const RUNNING_WITHIN_MS = 1_000;
+const LOOK_MS = 50;
+
+/** Instances of notebooks as users see them: start, watch, read, stop. */
+@Injectable()
+export class NotebookInstancesService extends RunsOfKind {
+  constructor(
+    parts: RunParts,
+    private readonly runs: NotebookRunsRepository,
+    confs: NotebookConfsRepository,
+    private readonly kernels: KernelsRepository,
+    private readonly documents: NotebookDocumentsService,
+  ) {
+    super(parts, runs, confs);
+  }
+
+  /** Starts an instance; one that gets a node at once is RUNNING when this answers. */
+  async start(scope: WorkspaceScope, body: CreateNotebook): Promise<NotebookCreated> {
+    const { arguments: words, conf } = body;
+    const selector = notebookSelector(body);
+    const answer = await this.submitRun(scope, { selector, arguments: words, conf }, async (tx, run) => {
+      await this.kernels.add(tx, run, await this.documents.currentRevision(tx, run.job_conf_id));
+      return created(run);
+    });
+    const begun = await this.begun(Number(answer.notebook_id));
+    return begun ? { ...answer, notebook_status: begun.status } : answer;
+  }
+
+  /** 404 when there is none: clients wait on that, and count an empty list as a failure. */
+  async list(
+    scope: WorkspaceScope,
+    query: NotebookListQuery | NotebookSearchQuery,
+    partOfName?: string,
+  ): Promise<Page<NotebookRead>> {
+    const page = await this.runs.list(scope, query, (conditions) => {
+      conditions
+        .only('cluster_id', query.cluster_ids)
+        .only('job_conf_id', query.notebook_conf_ids)
+        .only('status', query.notebook_status)
+        .only('created_by_user_id', query.created_by_ids)
+        .only('modified_by_user_id', query.modified_by_ids);
+      if (query.isActive !== undefined) conditions.add(`t.ended_at IS ${query.isActive ? '' : 'NOT '}NULL`);
+      this.runs.submittedAs({
+        ...(partOfName === undefined ? {} : { partOfName }),
+        languages: query.job_type_langs,
+      })(conditions);
+    });
+    if (page.data.length === 0) {
+      throw notFound(
+        'NOTEBOOK.NOT_FOUND',
+        `The workspace "${scope.workspace.name}" has no notebook that matches the request.`,
+      );
+    }
+    const kernels = await this.kernels.of(page.data.map(({ run_id }) => run_id));
+    return { ...page, data: page.data.map((run) => read(run, kernels.get(run.run_id))) };
+  }
+
+  async get(scope: WorkspaceScope, notebookId: number): Promise<NotebookRead> {
+    const run = await this.row(scope, notebookId);
+    return read(run, (await this.kernels.of([run.run_id])).get(run.run_id));
+  }
+
+  /** Opens the notebook as it was when the instance began, as an .ipynb file. */
+  async download(scope: WorkspaceScope, notebookId: number): Promise<FileContent> {
+    const run = await this.row(scope, notebookId);
+    const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
+    if (revision === null) {
+      throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} was started without a document.`);
+    }
+    return this.documents.exportRevision(scope.tenantId, revision, run.job_conf_snapshot.name);
+  }
+
+  /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */
+  async kill(scope: WorkspaceScope, notebookId: number): Promise<NotebookKill> {
+    return this.stopRun(scope, notebookId, (run, workflow) => ({
+      NotebookKill: { ...workflow, notebook_id: run.run_id, engine_cluster_instance_id: run.cluster_id },
+    }));
+  }
+
+  /** Stops an instance that has had neither work nor a client for so long, unless that has changed meanwhile. */
+  async cull(notebookId: number, minutes: number): Promise<void> {
+    await this.parts.transactions.run(async (tx) => {
+      // The cluster first, as everywhere.
+      await this.runs.lockCluster(tx, notebookId);
+      const run = await this.runs.lock(tx, notebookId);
+      if (run?.status !== 'RUNNING' || !(await this.kernels.isIdle(tx, notebookId, minutes))) return;
+      const reason = `The notebook had neither work nor a client for ${minutes} minutes.`;
+      await this.stopLocked(tx, run, { reason, userId: null });
+    });
+  }
+
+  /** The run once it is no longer SUBMITTED; null when that takes too long. */
+  private async begun(runId: number): Promise<Run | null> {
+    for (const until = performance.now() + RUNNING_WITHIN_MS; performance.now() < until; await delay(LOOK_MS)) {
+      const run = await this.runs.byId(runId);
+      if (run && run.status !== 'SUBMITTED') return run;
+      // It waits for a slot, which takes longer.
+      if (run?.node_id === null) return null;
+    }
+    return null;
+  }
+}
+
+function created(run: Run): NotebookCreated {
+  return {
+    notebook_id: idText(run.run_id),
+    notebook_conf_id: idText(run.job_conf_id),
+    cluster_id: idText(run.cluster_id),
+    workspace_id: idText(run.workspace_id),
+    notebook_status: run.status,
+    arguments: run.arguments,
+    conf: run.conf,
+    tenant_id: run.tenant_id,
+    ...writeAudit(run),
+  };
+}
+
+function read(run: RunDetailRow, kernel: KernelRow | undefined): NotebookRead {
+  return {
+    notebook_id: run.run_id,
+    notebook_application_id: run.application_id,
+    notebook_status: run.status,
+    cluster_id: run.cluster_id,
+    cluster_info: clusterInfo(run),
+    workspace_id: run.workspace_id,
+    notebook_conf: summary(run),
+    arguments: run.arguments,
+    conf: run.conf,
+    kernel_info: kernel ? kernelInfo(run, kernel) : null,
+    reason_code: run.reason_code,
+    reason: run.reason,
+    workflow_job_instance_details: workflowOf(run),
+    tenant_id: run.tenant_id,
+    ...readAudit(run),
+  };
+}
+
+function summary({ job_conf_snapshot: snapshot }: RunDetailRow): NotebookConfSummary {
+  const { settings, language } = snapshot;
+  return {
+    notebook_conf_id: snapshot.job_conf_id,
+    notebook_name: snapshot.name,
+    notebook_type: language.toLowerCase(),
+    spark_job_type: { job_type: toWire(snapshot.job_type), language: toWire(language) },
+    conf: settings.conf,
+    files: settings.files,
+    jars: settings.jars,
+    packages: settings.packages,
+    driver_memory: settings.driver_memory,
+    executor_memory: settings.executor_memory,
+    driver_cores: settings.driver_cores,
+    total_executor_cores: settings.total_executor_cores,
+    executor_cores: settings.executor_cores,
+    num_executors: settings.num_executors,
+  };
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../../../config/config';
+import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import { Repairs } from '../../../../../platform/background/workflows/repairs';
+import { NotebookInstancesService } from '../notebook-instances.service';
+import { KernelsRepository } from '../kernels.repository';
+
+/** Instances that one pass looks at. */
+const BATCH = 100;
+
+/** Stops notebooks that have had neither work nor a client for too long. */
+@Injectable()
+export class IdleKernels extends Reconciler {
+  readonly name = 'idle-kernels';
+  readonly everyMs: number;
+  readonly deadlineMs = 60_000;
+  private readonly minutes: number;
+
+  constructor(
+    { worker }: Config,
+    private readonly kernels: KernelsRepository,
+    private readonly notebooks: NotebookInstancesService,
+  ) {
+    super();
+    this.everyMs = worker.reconcileMs;
+    this.minutes = worker.kernelIdleMinutes;
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const repairs = new Repairs(signal);
+    for (const { run_id } of await this.kernels.idle(this.minutes, BATCH)) {
+      await repairs.attempt(`Idle notebook ${run_id}`, () => this.notebooks.cull(run_id, this.minutes));
+    }
+    repairs.finish();
+  }
+}

@@ -1,0 +1,65 @@
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import { JobConfExport } from '../../../runs/jobs/jobs';
+import { NotebookConfExport } from '../../content/notebooks';
+
+/** Version of the documents that this release writes; it also reads those of earlier ones. */
+export const FORMAT_VERSION = 2;
+
+/** Configurations of each kind in one document. */
+export const MOST_CONFIGURATIONS = 10_000;
+
+export class WorkspaceExportQuery extends RecordSelectorQuery('workspace') {
+  @Param.boolean({ description: 'true exports active job configurations, false disabled ones; both if absent' })
+  enable?: boolean;
+}
+
+export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
+  @Param.id({ description: 'The cluster of the imported configurations, by id' }) cluster_id?: number;
+  @Param.text({ description: 'The same by name' }) cluster_name?: string;
+  @Param.boolean({ default: false, description: 'true replaces configurations of the same name' })
+  overwrite: boolean = false;
+  @Param.boolean({ default: false, description: 'true imports what it can and reports the rest' })
+  permissive: boolean = false;
+}
+
+export class ExportedWorkspace {
+  @Field.text({ optional: true, maxLength: 64 }) name?: string;
+  @Field.description() description?: string | null;
+}
+
+/** A workspace as a document, which `exportWorkspace` writes and `importWorkspace` reads. */
+@Example({
+  format_version: FORMAT_VERSION,
+  workspace: { name: 'example-workspace', description: 'An example' },
+  spark_job_confs: [{ name: 'imported-job', job_type: 'Python3', command: 'demo/machine_types.py' }],
+  notebook_confs: [],
+})
+export class WorkspaceExport {
+  @Field.int32({ optional: true, min: 1, description: 'Without one, the first' }) format_version?: number;
+  @Field.timestamp({ optional: true }) exported_at?: string;
+  @Field.object(() => ExportedWorkspace) workspace: ExportedWorkspace;
+  @Field.unreadObjects(() => JobConfExport, { default: [], maxItems: MOST_CONFIGURATIONS })
+  spark_job_confs: unknown[] = [];
+  @Field.unreadObjects(() => NotebookConfExport, { default: [], maxItems: MOST_CONFIGURATIONS })
+  notebook_confs: unknown[] = [];
+}
+
+class ImportedCounts {
+  @Field.int64() spark_job_confs: number;
+  @Field.int64() notebook_confs: number;
+}
+
+export class FailedImport {
+  @Field.oneOf(['spark_job_conf', 'notebook_conf']) kind: 'spark_job_conf' | 'notebook_conf';
+  @Field.text() name: string;
+  @Field.text() error_code: string;
+  @Field.text() error_message: string;
+}
+
+export class WorkspaceImportResult {
+  @Field.text() message: string;
+  @Field.idText() workspace_id: string;
+  @Field.object(() => ImportedCounts) imported: ImportedCounts;
+  @Field.objects(() => FailedImport) failed: FailedImport[];
+}

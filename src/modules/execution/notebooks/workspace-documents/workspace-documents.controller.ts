@@ -1,0 +1,65 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { sendContent } from '../../../../platform/http/file-answer';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import {
+  MOST_CONFIGURATIONS,
+  WorkspaceExport,
+  WorkspaceExportQuery,
+  WorkspaceImportQuery,
+  WorkspaceImportResult,
+} from './dto/workspace-document.dto';
+import { SETTING_NAMES } from '../../runs/jobs/jobs';
+import { WorkspaceDocumentsService } from './workspace-documents.service';
+
+const tag = 'Workspaces';
+const MIB = 1024 * 1024;
+
+/** Workspaces as files. */
+@Controller()
+export class WorkspaceDocumentsController {
+  constructor(private readonly documents: WorkspaceDocumentsService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/export',
+    id: 'exportWorkspace',
+    summary: 'Export a workspace as a JSON file, a WorkspaceExport',
+    description:
+      'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks have their cells with outputs.',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.binary,
+  })
+  async export(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceExportQuery,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, this.documents.export(scope, query));
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/import',
+    id: 'importWorkspace',
+    summary: 'Import a WorkspaceExport into a workspace',
+    description:
+      'Its configurations belong to the cluster that the query names. Notebooks become files of the workspace.',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(WorkspaceImportResult),
+    errors: [409],
+    document: { maxBytes: 30 * MIB, maxValues: MOST_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
+  })
+  import(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceImportQuery,
+    @Body() document: WorkspaceExport,
+  ): Promise<WorkspaceImportResult> {
+    return this.documents.import(scope, query, document);
+  }
+}

@@ -1,0 +1,293 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { asRefusal, conflict, DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
+import type { FileContent } from '../../../../platform/kernel/files/content';
+import { idText } from '../../../../platform/kernel/dto/answers';
+import { selectorFrom } from '../../../../platform/kernel/dto/selector';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { productName } from '../../../../platform/kernel/product/product-name';
+import { checkConf } from '../../clusters/spark-conf';
+import { checkPackages, checkRepositories } from '../../../infrastructure/storage/dependency-repositories/dependencies';
+import { DependencyRepositoriesService } from '../../../infrastructure/storage/dependency-repositories/dependency-repositories.service';
+import { WorkspacesService } from '../../workspaces/workspaces.service';
+import {
+  type FailedImport,
+  FORMAT_VERSION,
+  type WorkspaceExport,
+  type WorkspaceExportQuery,
+  type WorkspaceImportQuery,
+  type WorkspaceImportResult,
+} from './dto/workspace-document.dto';
+import {
+  checkSettings,
+  exportJobConf,
+  type ImportedJobConf,
+  type JobLanguage,
+  JobConfsRepository,
+  JobConfsService,
+  readJobConf,
+  settingsOf,
+} from '../../runs/jobs/jobs';
+import { readNotebookConf } from '../content/notebooks';
+import { DocumentedNotebooks, type ReadNotebookConf } from './documented-notebooks.service';
+
+/** Configurations that are read or written at once. */
+const BATCH = 200;
+
+/** Configurations of a document that are checked before others have their turn: some milliseconds. */
+const CHECKED = 20;
+
+interface Failure {
+  failed: FailedImport;
+  error: DomainError;
+}
+
+type Kind = FailedImport['kind'];
+
+/** What of a document can be imported, and the rest. */
+interface ReadDocument {
+  jobConfs: ImportedJobConf[];
+  notebookConfs: ReadNotebookConf[];
+  failures: Failure[];
+}
+
+/** How the transaction of an import went. */
+interface Imported {
+  imported: WorkspaceImportResult['imported'];
+  failures: Failure[];
+  /** Keys of the store that files had before. */
+  unused: string[];
+  /** Notebooks that were not imported. */
+  left: ReadNotebookConf[];
+}
+
+/** Workspaces as documents, by which they move between installations. */
+@Injectable()
+export class WorkspaceDocumentsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: JobConfsRepository,
+    private readonly jobConfs: JobConfsService,
+    private readonly workspaces: WorkspacesService,
+    private readonly dependencies: DependencyRepositoriesService,
+    private readonly notebooks: DocumentedNotebooks,
+  ) {}
+
+  /** Opens the document of a workspace, which is written as it is sent. */
+  export(scope: WorkspaceScope, { enable }: WorkspaceExportQuery): FileContent {
+    const text = this.written(scope, enable);
+    return {
+      kind: 'file',
+      name: `${scope.workspace.name}.${productName().toLowerCase()}`,
+      stream: Readable.from(text, { objectMode: false }),
+      sizeBytes: null,
+      asError: (error) => error,
+    };
+  }
+
+  /** All of the document in one transaction, or with `permissive` what of it can be. */
+  async import(
+    scope: WorkspaceScope,
+    query: WorkspaceImportQuery,
+    document: WorkspaceExport,
+  ): Promise<WorkspaceImportResult> {
+    if (await this.transactions.isRepeated()) return this.transactions.repeat();
+    assertVersion(document.format_version ?? 1);
+    const read = await this.read(scope, document, query.permissive);
+    const { notebookConfs } = read;
+    let left = notebookConfs;
+    let unused: readonly string[] = [];
+    try {
+      const answer = await this.transactions.run(async (tx) => {
+        left = notebookConfs;
+        const done = await this.importAll(tx, scope, query, document, read);
+        left = done.left;
+        unused = done.unused;
+        const { spark_job_confs: jobs, notebook_confs: notebooks } = done.imported;
+        const all = document.spark_job_confs.length + document.notebook_confs.length;
+        return {
+          message: `Imported ${jobs + notebooks} of ${all} configurations into the workspace "${scope.workspace.name}".`,
+          workspace_id: idText(scope.workspace.workspaceId),
+          imported: done.imported,
+          failed: done.failures.map(({ failed: report }) => report),
+        };
+      });
+      await this.notebooks.discardReplaced(unused);
+      return answer;
+    } catch (error) {
+      left = notebookConfs;
+      throw error;
+    } finally {
+      await this.notebooks.discard(left);
+    }
+  }
+
+  /** Reads what can be imported; without `permissive` the first that cannot ends it. */
+  private async read(scope: TenantScope, document: WorkspaceExport, permissive: boolean): Promise<ReadDocument> {
+    const allowed = await this.dependencies.allowed(scope);
+    const found: ReadDocument = { jobConfs: [], notebookConfs: [], failures: [] };
+    const fail = (failure: Failure) => {
+      if (!permissive) throw failure.error;
+      found.failures.push(failure);
+    };
+    try {
+      await readAll('spark_job_conf', document.spark_job_confs, fail, async (one, known) => {
+        const conf = await readJobOf(one, allowed);
+        known.add(conf.name);
+        found.jobConfs.push(conf);
+      });
+      await readAll('notebook_conf', document.notebook_confs, fail, async (one, known) => {
+        const read = await readNotebookConf(one);
+        known.add(read.conf.name);
+        known.add(`/${read.path}`);
+        found.notebookConfs.push(await this.notebooks.stage(scope, read));
+      });
+      return found;
+    } catch (error) {
+      await this.notebooks.discard(found.notebookConfs);
+      throw error;
+    }
+  }
+
+  private async importAll(
+    tx: Tx,
+    scope: WorkspaceScope,
+    query: WorkspaceImportQuery,
+    document: WorkspaceExport,
+    { jobConfs, notebookConfs, failures }: ReadDocument,
+  ): Promise<Imported> {
+    const done: Imported = {
+      imported: { spark_job_confs: 0, notebook_confs: 0 },
+      failures: [...failures],
+      unused: [],
+      left: [],
+    };
+    const { description } = document.workspace;
+    if (description) await this.workspaces.describe(tx, scope, scope.workspace.workspaceId, description);
+    await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
+    if (jobConfs.length + notebookConfs.length === 0) return done;
+    const clusterId = await this.jobConfs.usableCluster(tx, scope, selectorFrom(query, 'cluster'));
+    const { overwrite, permissive } = query;
+    const fail = (kind: Kind, name: string, error: DomainError) => {
+      if (!permissive) throw error;
+      done.failures.push({ failed: report(kind, name, error), error });
+    };
+    for (let from = 0; from < jobConfs.length; from += BATCH) {
+      const batch = jobConfs.slice(from, from + BATCH);
+      const rows = await this.repository.import(tx, scope, clusterId, batch, overwrite);
+      const written = new Set(rows.map(({ name }) => name));
+      done.imported.spark_job_confs += written.size;
+      for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, taken(name));
+    }
+    if (notebookConfs.length > 0) await this.notebooks.lock(tx, scope.workspace);
+    for (const one of notebookConfs) {
+      const result = await this.notebooks.import(tx, scope, one, { clusterId, overwrite });
+      if ('error' in result) {
+        fail('notebook_conf', one.conf.name, result.error);
+        done.left.push(one);
+        continue;
+      }
+      done.imported.notebook_confs += 1;
+      done.unused.push(...result.unused);
+    }
+    return done;
+  }
+
+  private async *written(place: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
+    const { name, description } = place.workspace;
+    const head = {
+      format_version: FORMAT_VERSION,
+      exported_at: new Date().toISOString(),
+      workspace: { name, description },
+    };
+    yield `${JSON.stringify(head).slice(0, -1)},"spark_job_confs":[`;
+    let separator = '\n';
+    let after = 0;
+    for (;;) {
+      const confs = await this.repository.someOf(place, { enabled, after, limit: BATCH });
+      for (const conf of confs) {
+        yield separator + JSON.stringify(exportJobConf(conf));
+        separator = ',\n';
+      }
+      const last = confs.at(-1);
+      if (!last || confs.length < BATCH) break;
+      after = last.job_conf_id;
+    }
+    yield '\n],"notebook_confs":[';
+    yield* this.notebooks.written(place, enabled);
+    yield '\n]}\n';
+  }
+}
+
+function assertVersion(version: number): void {
+  if (version <= FORMAT_VERSION) return;
+  throw invalid(
+    'WORKSPACE_DOCUMENT.VERSION_UNKNOWN',
+    `The document has format version ${version}; this release reads versions up to ${FORMAT_VERSION}.`,
+  );
+}
+
+/** Names and paths of the configurations of a document, which no two may share. */
+class Known {
+  private readonly taken = new Set<string>();
+
+  add(key: string): void {
+    if (this.taken.has(key)) throw invalid('WORKSPACE_DOCUMENT.NAME_TWICE', `The document has "${key}" twice.`);
+    this.taken.add(key);
+  }
+}
+
+/** Reads configurations of a document, in turns with other requests: it may have thousands. */
+async function readAll(
+  kind: Kind,
+  given: readonly unknown[],
+  fail: (failure: Failure) => void,
+  readOne: (one: unknown, known: Known) => Promise<void>,
+): Promise<void> {
+  const known = new Known();
+  for (const [index, one] of given.entries()) {
+    if (index % CHECKED === CHECKED - 1) await new Promise((resolve) => setImmediate(resolve));
+    const name = nameOf(one, kind === 'spark_job_conf' ? 'name' : 'notebook_name');
+    try {
+      await readOne(one, known);
+    } catch (error) {
+      const { kind: what, code, message, details } = asRefusal(error);
+      const where = `${kind}s[${index}]${name === '' ? '' : ` "${name}"`}`;
+      fail({
+        failed: report(kind, name, { code, message }),
+        error: new DomainError(what, code, `${where}: ${message}`, details),
+      });
+    }
+  }
+}
+
+async function readJobOf(given: unknown, allowed: ReadonlySet<string>): Promise<ImportedJobConf> {
+  const { name, job_type, max_concurrency, ...settings } = await readJobConf(given);
+  const complete = settingsOf(settings);
+  const { type, language } = checkSettings(job_type as JobLanguage, complete);
+  checkConf('JOB_CONF', complete.conf);
+  checkPackages('JOB_CONF', complete.packages);
+  checkRepositories('JOB_CONF', complete.repositories, allowed);
+  return { name, job_type: type, language, max_concurrency, settings: complete };
+}
+
+function taken(name: string): DomainError {
+  return conflict(
+    'RECORD.DUPLICATE_NAME',
+    `The workspace has a job configuration "${name}" already. Send overwrite=true to replace it.`,
+  );
+}
+
+function report(kind: Kind, name: string, { code, message }: Pick<DomainError, 'code' | 'message'>): FailedImport {
+  return { kind, name, error_code: code, error_message: message };
+}
+
+const MOST_SHOWN = 64;
+
+/** The name that a part of a document gives itself, as far as it is one; texts of strangers are cut short. */
+function nameOf(given: unknown, key: string): string {
+  const name = typeof given === 'object' && given !== null ? (given as Record<string, unknown>)[key] : undefined;
+  return typeof name === 'string' ? name.slice(0, MOST_SHOWN) : '';
+}

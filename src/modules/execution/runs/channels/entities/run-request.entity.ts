@@ -1,0 +1,14 @@
+import { Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Col } from '../../../../../platform/kernel/persistence/columns';
+import { RunRequestQueue } from './run-request-queue.entity';
+
+/** Something that the process of a run is asked, until its node has kept it. */
+@Entity('run_requests')
+export class RunRequest {
+  @ForeignKey(() => RunRequestQueue, { name: 'fk_run_requests_queue' })
+  @PrimaryColumn({ type: 'bigint' })
+  run_id: number;
+  /** Counts from 1 within the run. */
+  @PrimaryColumn({ type: 'bigint' }) number: number;
+  @Col.bytes() payload: Buffer;
+}

@@ -1,0 +1,72 @@
+import { Controller, Req, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { type AuthenticatedRequest, InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam } from '../../../../platform/http/parameters';
+import { FunctionsService, LONGEST_BODY } from './functions.service';
+
+/** Functions that jobs serve. */
+@Controller()
+export class FunctionsController {
+  constructor(
+    private readonly functions: FunctionsService,
+    private readonly bodies: RequestBodies,
+  ) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/{workspace_id}/spark/job/{job_id}/invoke',
+    id: 'invokeFunction',
+    summary: 'Call the function that a job serves',
+    description:
+      'An extension of this platform. The body is any JSON, which the function gets; the answer is the JSON that it returns. The header `x-invocation-id` names the call in the log of the job.',
+    tag: 'Jobs',
+    access: Allow.workspace('RUN'),
+    answer: Answers.anyJson,
+    errors: [409, 422, 429, 504],
+    // As it is: its keys are the function's, and its numbers may be longer than ours.
+    binaryBody: true,
+    waitsLong: true,
+    maxBodyBytes: LONGEST_BODY,
+    jsonExample: { rows: 3 },
+  })
+  async invoke(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @Req() request: AuthenticatedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    const body = await this.bodies.bytes(request);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { id, body: answer } = await this.functions.invoke(scope, jobId, { body, signal: gone.signal });
+    response.status(200).setHeader('x-invocation-id', id);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(answer);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/{workspace_id}/spark/job/{job_id}/openapi',
+    id: 'describeFunction',
+    summary: 'Describe the function that a job serves',
+    description:
+      'An extension of this platform: an OpenAPI document of `invoke` for this job, with the example of its configuration.',
+    tag: 'Jobs',
+    access: Allow.workspace('VIEW'),
+    answer: Answers.anyJson,
+  })
+  async describe(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    const document = await this.functions.describe(scope, jobId);
+    // As it is: what the example's keys are called is the function's own.
+    response.status(200).setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(document);
+  }
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { toldLine } from '../../../../../libs/contracts/told-line';
+import { exactJson } from '../../../../../libs/json/exact-json';
+import { readOpaque } from '../../../../../libs/json/opaque-json';
+import { readUntrusted, type UntrustedBounds } from '../../../../../libs/json/parse-json';
+import { behindByteOrderMark } from '../../../../../libs/json/byte-order-mark';
+import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { conflict, DomainError, invalid, tooMany } from '../../../../platform/kernel/errors/domain-error';
+import { API_PREFIX } from '../../../../platform/http/openapi';
+import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
+import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON, type RunDetailRow, RunsRepository } from '../jobs/jobs';
+import { RunCallsService } from '../channels/run-calls.service';
+
+/** Longest body of an invocation; bytes. */
+export const LONGEST_BODY = 4 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = 1;
+const OPENAPI_VERSION = '3.1.0';
+
+/** What came of an invocation. */
+export interface Invocation {
+  id: string;
+  /** JSON. */
+  body: Buffer;
+}
+
+/** Invocations of functions that run. */
+@Injectable()
+export class FunctionsService {
+  constructor(
+    private readonly runs: RunsRepository,
+    private readonly calls: RunCallsService,
+    private readonly json: UntrustedJson,
+  ) {}
+
+  /**
+   * Passes a JSON body to the function of a run. 409 unless it runs, 422 when the function fails, 429 when it has as many
+   * calls as it takes, 504 when it takes too long.
+   */
+  async invoke(
+    scope: WorkspaceScope,
+    jobId: number,
+    { body, signal }: { body: Buffer; signal: AbortSignal },
+  ): Promise<Invocation> {
+    const run = await this.functionRun(scope, jobId);
+    if (run.status !== 'RUNNING') {
+      throw conflict(
+        'FUNCTION.NOT_RUNNING',
+        `The job ${jobId} is ${run.status}; a function can be called only while its job is RUNNING.`,
+        {
+          job_status: run.status,
+        },
+      );
+    }
+    const given = behindByteOrderMark(body);
+    const text = given.length === 0 ? Buffer.from('null') : given;
+    if (!(await this.json.isJson(scope.tenantId, text)))
+      throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
+    const seconds = timeoutSeconds(run);
+    const answer = await this.calls.call(run, text, { timeoutMs: seconds * 1_000, signal });
+    switch (answer.outcome) {
+      case 'ok':
+        return { id: answer.id, body: await this.jsonOf(scope, answer.body) };
+      case 'error':
+        throw failed(answer.body);
+      case 'full':
+        throw tooMany(
+          'FUNCTION.FULL',
+          'The function already has as many calls as it accepts at once. Try again later.',
+          RETRY_AFTER_SECONDS,
+        );
+      case 'timeout':
+        throw new DomainError('late', 'FUNCTION.TIMEOUT', `The function did not answer within ${seconds} seconds.`);
+      case 'unanswerable':
+        throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The job sent no usable answer from the function.');
+    }
+  }
+
+  /** An OpenAPI document of the one call that a run serves, with the example of its configuration; JSON. */
+  async describe(scope: WorkspaceScope, jobId: number): Promise<string> {
+    const run = await this.functionRun(scope, jobId);
+    const { name, settings } = run.job_conf_snapshot;
+    const example = settings.platform_functions_example_request_body;
+    const json = (example?: unknown) => ({
+      'application/json': { schema: {}, ...(example !== undefined && { example }) },
+    });
+    return exactJson({
+      openapi: OPENAPI_VERSION,
+      info: { title: name, version: String(jobId) },
+      servers: [{ url: `/${API_PREFIX}` }],
+      security: [{ bearerAuth: [] }],
+      paths: {
+        [`/workspace/${scope.workspace.workspaceId}/spark/job/${jobId}/invoke`]: {
+          post: {
+            operationId: settings.platform_functions_function_name,
+            description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
+            // A configuration takes no example but JSON; one of a release that knew no functions has none.
+            requestBody: {
+              required: true,
+              content: json(
+                example ? readOpaque(Buffer.from(example), { ...EXAMPLE_JSON, parsedLevels: 0 }) : undefined,
+              ),
+            },
+            responses: {
+              200: { description: 'What the function returned', content: json() },
+              default: { description: 'An error: `error_code` says which', content: json() },
+            },
+          },
+        },
+      },
+      components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
+    });
+  }
+
+  /** The body, if it is JSON: the job can answer whatever it likes. */
+  private async jsonOf({ tenantId }: TenantScope, body: Buffer): Promise<Buffer> {
+    if (await this.json.isJson(tenantId, body)) return body;
+    throw new DomainError(
+      'upstream',
+      'FUNCTION.UNANSWERABLE',
+      'The function returned something other than JSON. Correct its return value.',
+    );
+  }
+
+  /** 400 for a job of another type. */
+  private async functionRun(scope: WorkspaceScope, jobId: number): Promise<RunDetailRow> {
+    const run = await this.runs.get(scope, { id: jobId });
+    if (run.job_conf_snapshot.job_type === 'PLATFORM_FUNCTIONS') return run;
+    throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} does not serve a function.`);
+  }
+}
+
+function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): number {
+  return settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
+}
+
+const LONGEST_TEXT = 4_000;
+const MOST_LINES = 30;
+/** A failure as the bridge describes it is not larger, even if every character is escaped. */
+const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
+
+/** What the function raised, as far as it says. */
+function failed(body: Buffer): DomainError {
+  const told = Object(readUntrusted(body, FAILURE)) as Record<string, unknown>;
+  const text = (value: unknown, otherwise: string) =>
+    (typeof value === 'string' ? value : otherwise).slice(0, LONGEST_TEXT).toWellFormed();
+  const type = text(told['type'], 'Exception');
+  const message = text(told['message'], '');
+  const given = Array.isArray(told['lines']) ? told['lines'] : [];
+  const lines = given.slice(-MOST_LINES).map((line) => text(line, ''));
+  return new DomainError('unprocessable', 'FUNCTION.FAILED', toldLine(`${type}: ${message}`), { type, message, lines });
+}

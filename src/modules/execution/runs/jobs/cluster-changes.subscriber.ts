@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { enqueue } from '../../../../platform/background/outbox/outbox';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import {
+  ClusterSubscriber,
+  GIVES_SLOTS,
+  type ClusterTransitioned,
+  type NodeBecameReady,
+} from '../../clusters/clusters';
+
+/** Where operations end: runs that wait get a node then, or an end. */
+const SETTLED: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
+
+/** Has the waiting runs of a cluster settled, by the worker and after the commit, when the cluster has changed. */
+@Injectable()
+export class ClusterChangesSubscriber extends ClusterSubscriber {
+  readonly domain = 'jobs';
+  readonly on = {
+    clusterTransitioned: async (tx: Tx, { clusterId, from, to }: ClusterTransitioned) => {
+      // No run waits for a cluster that is new, or comes back after it was destroyed.
+      if (from === null || from === 'DESTROYED' || !SETTLED.includes(to)) return;
+      await this.settle(tx, clusterId);
+    },
+    // Added, or back after a restart: runs may have been waiting for it.
+    nodeBecameReady: async (tx: Tx, { node, clusterStatus }: NodeBecameReady) => {
+      if (GIVES_SLOTS.includes(clusterStatus)) await this.settle(tx, node.cluster_id);
+    },
+  };
+
+  private settle(tx: Tx, clusterId: number): Promise<void> {
+    return enqueue(tx, 'job.dispatch', { cluster_id: clusterId });
+  }
+}

@@ -1,0 +1,31 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { CurrentScope } from '../../../../platform/http/auth/request-principal';
+import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam } from '../../../../platform/http/parameters';
+import { CosiKillAllJobsResult } from './dto/job.dto';
+import { RunsService } from './runs.service';
+
+/** What can be done with all jobs of a cluster. */
+@Controller()
+export class ClusterJobsController {
+  constructor(private readonly runs: RunsService) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/cluster/{cluster_id}/stop_all_jobs',
+    id: 'stopAllClusterJobs',
+    summary: 'Stop every job of a cluster that has been submitted',
+    tag: 'Clusters',
+    access: Allow.tenant(CLUSTER_MANAGERS),
+    answer: Answers.one(CosiKillAllJobsResult),
+  })
+  stopAll(
+    @CurrentScope() scope: TenantScope,
+    @IdParam('cluster_id') clusterId: number,
+  ): Promise<CosiKillAllJobsResult> {
+    return this.runs.stopAll(scope, clusterId);
+  }
+}

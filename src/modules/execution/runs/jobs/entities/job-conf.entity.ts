@@ -1,0 +1,41 @@
+import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
+import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import { RecordKind } from '../../../../../platform/http/resources/record-kind';
+import type { JobSettings } from '../dto/job-conf.dto';
+import { CONF_KINDS, type ConfKind, type NotebookLanguage, type JobLanguage } from '../job-types';
+
+const NOT_DELETED = 'deleted_at IS NULL';
+
+/** A configuration of jobs, or of notebooks, of a workspace. `to_date` is set while it is disabled, and once it is deleted. */
+@Entity('job_confs')
+@Unique('uq_job_confs_tenant_id', ['tenant_id', 'job_conf_id'])
+@Index('uq_job_confs_name', ['workspace_id', 'kind', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'kind', 'job_conf_id', 'name'], { where: NOT_DELETED })
+@PartOfNameIndex('ix_job_confs_name_part', 'name', { where: NOT_DELETED })
+@Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
+@Check('ck_job_confs_kind', oneOf('kind', CONF_KINDS))
+@Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
+@Check('ck_job_confs_unfinished', 'unfinished_runs >= 0 AND (unfinished_runs IS NULL) = (max_concurrency = 0)')
+@Check('ck_job_confs_deleted', `deleted_at IS NULL OR to_date <> 'infinity'`)
+@ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
+  name: 'fk_job_confs_workspace',
+})
+@ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_job_confs_cluster' })
+@RecordKind({ code: 'JOB_CONF', label: 'job configuration' })
+export class JobConf extends TenantColumns {
+  @Col.identity() job_conf_id: number;
+  @Col.bigint() workspace_id: number;
+  @Col.bigint() cluster_id: number;
+  @Col.text({ default: 'job' }) kind: ConfKind;
+  @Col.text() name: string;
+  @Col.text() job_type: string;
+  @Col.text() language: JobLanguage | NotebookLanguage;
+  /** Runs of it at once; 0 is no limit. */
+  @Col.bigint() max_concurrency: number;
+  /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */
+  @Col.bigint({ nullable: true }) unfinished_runs: number | null;
+  /** Since when nobody finds it any longer; its runs stay readable. */
+  @Col.time({ nullable: true }) deleted_at: Date | null;
+  /** The settings as the contract names them. */
+  @Col.json() settings: Required<JobSettings>;
+}

@@ -1,0 +1,13 @@
+import { ForeignKey, Entity, Index } from 'typeorm';
+import { StateHistoryColumns } from '../../../../../platform/kernel/history/state-history.columns';
+import { Col } from '../../../../../platform/kernel/persistence/columns';
+import { Run } from './run.entity';
+
+@Entity('run_states')
+@Index('uq_run_states_sequence', ['run_id', 'sequence'], { unique: true })
+export class RunStateEntry extends StateHistoryColumns {
+  @Col.identity() run_state_id: number;
+  @ForeignKey(() => Run, { name: 'fk_run_states_run' })
+  @Col.bigint()
+  run_id: number;
+}

@@ -1,0 +1,68 @@
+import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
+import { Col, oneOf, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import { KeepsInUse, RecordKind } from '../../../../../platform/http/resources/record-kind';
+import { IS_WAITING } from '../../../clusters/waiting-runs';
+import { CONF_KINDS, type ConfKind } from '../job-types';
+import type { JobConfSnapshot } from '../run-spec';
+import { RUN_STATUSES, type RunStatus } from '../run-state';
+
+/** A job or notebook instance: one run of a configuration, with the settings it was submitted with. */
+@Entity('runs')
+@Unique('uq_runs_tenant_id', ['tenant_id', 'run_id'])
+@Index('ix_runs_workspace', ['workspace_id', 'kind', 'run_id'])
+@Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
+@Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_waiting', ['cluster_id', 'run_id'], { where: IS_WAITING })
+@Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
+// Of the name in the snapshot: an expression, which only the migration can say.
+@Index('ix_runs_name_part', { synchronize: false })
+@Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
+@Check('ck_runs_kind', oneOf('kind', CONF_KINDS))
+@Check('ck_runs_status', oneOf('status', RUN_STATUSES))
+@ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], { name: 'fk_runs_workspace' })
+@ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
+@ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
+@ForeignKey('ClusterNode', ['tenant_id', 'node_id'], ['tenant_id', 'node_id'], { name: 'fk_runs_node' })
+@RecordKind({ code: 'JOB', label: 'job' })
+@KeepsInUse({
+  kept: 'Tenant',
+  column: 'tenant_id',
+  condition: 't.ended_at IS NULL',
+  columns: 't.run_id',
+  code: 'TENANT.IN_USE',
+  named: ({ run_id }) => String(run_id),
+  message: (names) => `The tenant has the unfinished jobs ${names}. Stop them first.`,
+  details: (runs) => ({ job_ids: runs.map(({ run_id }) => run_id) }),
+})
+export class Run extends TenantColumns {
+  @Col.identity() run_id: number;
+  @Col.bigint() workspace_id: number;
+  @Col.text({ default: 'job' }) kind: ConfKind;
+  @Col.bigint() job_conf_id: number;
+  @Col.bigint() cluster_id: number;
+  /** Null while the run waits for a slot. */
+  @Col.bigint({ nullable: true }) node_id: number | null;
+  @Col.text() status: RunStatus;
+  /** Configuration as it was when the run was submitted: name, type, language, settings. */
+  @Col.json() job_conf_snapshot: JobConfSnapshot;
+  @Col.text({ nullable: true }) arguments: string | null;
+  @Col.texts({ nullable: true }) conf: string[] | null;
+  @Col.text({ nullable: true }) application_id: string | null;
+  @Col.int({ nullable: true }) exit_code: number | null;
+  @Col.text({ nullable: true }) reason_code: string | null;
+  @Col.text({ nullable: true }) reason: string | null;
+  /** Sequence number of the last report of the agent that was taken in. */
+  @Col.bigint({ default: 0 }) report_seq: number;
+  @Col.bool({ default: false }) stop_requested: boolean;
+  @Col.text() correlation_id: string;
+  @Col.bigint() workflow_job_instance_id: number;
+  @Col.bigint({ nullable: true }) stop_workflow_job_instance_id: number | null;
+  @Col.time({ nullable: true }) assigned_at: Date | null;
+  @Col.time({ nullable: true }) ended_at: Date | null;
+  /** False once its logs were removed. */
+  @Col.bool({ default: true }) logs_kept: boolean;
+  /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
+  @Col.bool({ default: false }) logs_settled: boolean;
+}

@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { conflict } from '../../../../platform/kernel/errors/domain-error';
+import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import { Conditions, firstRow, jsonb, NOW, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
+import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
+import { JobConf } from './entities/job-conf.entity';
+import type { ConfKind } from './job-types';
+
+export interface JobConfRow extends JobConf, AuthorNames {
+  cluster_name: string;
+  cluster_status: string;
+  cluster_type: string;
+  cluster_size: number;
+  last_run_id: number | null;
+  last_run_status: string | null;
+}
+
+/** Columns of a cluster that answers about its jobs carry; the cluster has the alias `c`. */
+export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster_status, c.cluster_type,
+  (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = c.cluster_id AND n.to_date = 'infinity') AS cluster_size`;
+
+/** Status of the newest run of configuration `t`; null without one. */
+const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
+  ORDER BY r.run_id DESC LIMIT 1)`;
+
+/** A configuration of a document. */
+export type ImportedJobConf = Pick<JobConf, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
+
+const REPLACE = `DO UPDATE SET cluster_id = excluded.cluster_id, job_type = excluded.job_type,
+  language = excluded.language, settings = excluded.settings, max_concurrency = excluded.max_concurrency,
+  unfinished_runs = CASE WHEN excluded.max_concurrency > 0 THEN coalesce(t.unfinished_runs,
+    (SELECT count(*) FROM runs WHERE job_conf_id = t.job_conf_id AND ended_at IS NULL)) END,
+  modified_by_user_id = excluded.modified_by_user_id, last_update_date = platform_now()`;
+
+/** Configurations of one kind: those of other kinds do not exist here. */
+export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
+  constructor(
+    dataSource: DataSource,
+    private readonly confKind: ConfKind,
+    names?: RecordKindNames,
+  ) {
+    super(dataSource, {
+      entity: JobConf,
+      ...(names && { names }),
+      further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
+      joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
+        LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
+          ORDER BY r.run_id DESC LIMIT 1) last ON TRUE`,
+    });
+  }
+
+  /**
+   * Counts one more unfinished run of a configuration with a limit; 409 if it has as many as it may. Until `tx` ends,
+   * others that are submitted wait.
+   */
+  async countOneMore(tx: Tx, conf: Pick<JobConf, 'job_conf_id' | 'name' | 'max_concurrency'>): Promise<void> {
+    const counted = await returning(
+      tx,
+      `UPDATE job_confs SET unfinished_runs = unfinished_runs + 1
+       WHERE job_conf_id = $1 AND unfinished_runs < max_concurrency RETURNING job_conf_id`,
+      [conf.job_conf_id],
+    );
+    if (counted.length > 0) return;
+    const unfinished = conf.max_concurrency;
+    const runs = this.confKind === 'job' ? 'jobs' : 'notebooks';
+    throw conflict(
+      `${this.kind.code}.MAX_CONCURRENCY`,
+      `The ${this.kind.label} "${conf.name}" already has ${unfinished} unfinished ${runs}, as many as its max_concurrency allows.`,
+      { unfinished, max_concurrency: conf.max_concurrency },
+    );
+  }
+
+  /** How many runs of the configuration have not ended, at most `limit`. */
+  async unfinishedRuns(tx: Tx, jobConfId: number, limit: number | null): Promise<number> {
+    const row = await firstRow<{ runs: number }>(
+      tx,
+      `SELECT count(*) AS runs
+       FROM (SELECT 1 FROM runs WHERE job_conf_id = $1 AND ended_at IS NULL LIMIT $2) unfinished`,
+      [jobConfId, limit],
+    );
+    return row?.runs ?? 0;
+  }
+
+  /** Ends the validity of a configuration that nobody shall find any longer. */
+  async delete(tx: Tx, scope: WorkspaceScope, jobConf: Pick<JobConf, 'job_conf_id' | 'to_date'>): Promise<void> {
+    const to_date = jobConf.to_date instanceof Date ? undefined : NOW;
+    await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
+  }
+
+  /** Clears or sets the end of a configuration's validity. */
+  async setEnd(tx: Tx, scope: WorkspaceScope, jobConfId: number, isOpen: boolean): Promise<void> {
+    await this.write(tx, scope, jobConfId, { to_date: isOpen ? Infinity : NOW });
+  }
+
+  /** Some configurations of a workspace, by their ids, after one. */
+  async someOf(
+    { tenantId, workspace }: WorkspaceScope,
+    { enabled, after, limit }: { enabled: boolean | undefined; after: number; limit: number },
+  ): Promise<JobConf[]> {
+    const conditions = new Conditions<JobConf>()
+      .add(ofTenant('t'), tenantId)
+      .only('workspace_id', workspace.workspaceId)
+      .only('kind', this.confKind)
+      .onlyEnabled(enabled)
+      .add('t.job_conf_id > ?', after);
+    this.addValidity(conditions);
+    return rows<JobConf>(
+      this.dataSource.manager,
+      `SELECT t.* FROM job_confs t WHERE ${conditions.sql} ORDER BY t.job_conf_id LIMIT ${limit}`,
+      conditions.params,
+    );
+  }
+
+  /** Inserts the configurations, or replaces those of the same names; answers those that it wrote. */
+  async import(
+    tx: Tx,
+    { tenantId, userId, workspace }: WorkspaceScope,
+    clusterId: number,
+    confs: readonly ImportedJobConf[],
+    overwrite: boolean,
+  ): Promise<Pick<JobConf, 'job_conf_id' | 'name'>[]> {
+    if (overwrite) {
+      // Nobody submits a run of what changes, as with any other change.
+      await tx.query(
+        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND kind = '${this.confKind}' AND name = ANY($2) AND to_date = 'infinity'
+         ORDER BY job_conf_id FOR UPDATE`,
+        [workspace.workspaceId, confs.map(({ name }) => name)],
+      );
+    }
+    return rows<Pick<JobConf, 'job_conf_id' | 'name'>>(
+      tx,
+      `INSERT INTO job_confs AS t (tenant_id, workspace_id, kind, cluster_id, name, job_type, language, max_concurrency,
+         unfinished_runs, settings, created_by_user_id, modified_by_user_id)
+       SELECT $1, $2, '${this.confKind}', $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
+         $4, $4
+       FROM ROWS FROM (jsonb_to_recordset($5) AS (name text, job_type text, language text, max_concurrency bigint,
+         settings jsonb)) WITH ORDINALITY AS given (name, job_type, language, max_concurrency, settings, place)
+       ORDER BY place
+       ON CONFLICT (workspace_id, kind, name) WHERE to_date = 'infinity' ${overwrite ? REPLACE : 'DO NOTHING'}
+       RETURNING t.job_conf_id, t.name`,
+      [tenantId, workspace.workspaceId, clusterId, userId, jsonb(confs)],
+    );
+  }
+
+  /** Those whose newest run has one of the statuses; all without any. */
+  lastRunIs(statuses: readonly string[] | undefined): ResourceFilter<JobConf> {
+    return (conditions) => conditions.addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
+  }
+
+  protected override within(scope: WorkspaceScope): Conditions<JobConf> {
+    return super.within(scope).add('t.kind = ?', this.confKind);
+  }
+
+  protected override placeOf(scope: WorkspaceScope): Partial<JobConf> {
+    return { ...super.placeOf(scope), kind: this.confKind };
+  }
+
+  /** Disabled configurations are read and listed, too. */
+  protected override addValidity(conditions: Conditions<JobConf>): void {
+    conditions.add('t.deleted_at IS NULL');
+  }
+}
+
+@Injectable()
+export class JobConfsRepository extends ConfsRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'job');
+  }
+}
+
+@Injectable()
+export class NotebookConfsRepository extends ConfsRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'notebook', { code: 'NOTEBOOK_CONF', label: 'notebook configuration' });
+  }
+}

@@ -1,0 +1,47 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { CurrentScope, InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
+import { ClusterDefinitionsService } from '../../clusters/cluster-definitions.service';
+import { JobStats } from './dto/job.dto';
+import { RunsService } from './runs.service';
+
+class ClusterStatsQuery extends RecordSelectorQuery('cluster') {}
+class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
+
+/** Counts of jobs by status, of a cluster and of a workspace. */
+@Controller()
+export class JobStatsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly clusters: ClusterDefinitionsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/cluster/stats',
+    id: 'getClusterJobStats',
+    summary: 'Jobs of a cluster by status',
+    tag: 'Clusters',
+    access: Allow.tenant(),
+    answer: Answers.one(JobStats),
+  })
+  async ofCluster(@CurrentScope() scope: TenantScope, @Query() query: ClusterStatsQuery): Promise<JobStats> {
+    return this.runs.stats(scope, 'cluster_id', await this.clusters.idOf(scope, query.selector()));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/stats',
+    id: 'getWorkspaceStats',
+    summary: 'Jobs of a workspace by status',
+    tag: 'Workspaces',
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(JobStats),
+  })
+  ofWorkspace(@InWorkspace() scope: WorkspaceScope, @Query() _query: WorkspaceStatsQuery): Promise<JobStats> {
+    return this.runs.stats(scope, 'workspace_id', scope.workspace.workspaceId);
+  }
+}

@@ -1,0 +1,94 @@
+import type { RunKind, RunSpec } from '../../../../../libs/contracts/agent-protocol';
+
+/** What a configuration describes and a run is: the two have names and lists of their own. */
+export const CONF_KINDS = ['job', 'notebook'] as const;
+export type ConfKind = (typeof CONF_KINDS)[number];
+
+export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
+export type JobLanguage = (typeof JOB_LANGUAGES)[number];
+
+/** What kernels of notebooks speak. */
+export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
+export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
+
+/** Names that filters take; SPARK_SQL is known to clients only. */
+export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
+export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
+
+/** Types of runs that are sent requests and answer with frames, and that others than their creators drive. */
+export const INTERACTIVE_JOB_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'] as const;
+export type InteractiveJobType = (typeof INTERACTIVE_JOB_TYPES)[number];
+
+/** Whether runs of the type are driven by requests. */
+export function isInteractive(jobType: string): jobType is InteractiveJobType {
+  return INTERACTIVE_JOB_TYPES.some((type) => type === jobType);
+}
+
+type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_function_name';
+
+interface JobTypeRule {
+  type: string;
+  /** Shown as the language of the type. */
+  language: JobLanguage;
+  kind: RunKind;
+  needs: readonly ('command' | 'class_name' | 'raw_scala_code' | FunctionSetting)[];
+  refuses: readonly ('command' | 'raw_scala_code')[];
+}
+
+/** What each `job_type` of a create request is, needs and refuses. */
+export const JOB_TYPE_RULES: Record<JobLanguage, JobTypeRule> = {
+  RAW_SCALA: {
+    type: 'SPARK_JOB',
+    language: 'RAW_SCALA',
+    kind: 'raw-scala',
+    needs: ['raw_scala_code'],
+    refuses: ['command'],
+  },
+  SQL: { type: 'SPARK_JOB', language: 'SQL', kind: 'sql', needs: ['raw_scala_code'], refuses: ['command'] },
+  Jar: {
+    type: 'SPARK_JOB',
+    language: 'Jar',
+    kind: 'jar',
+    needs: ['command', 'class_name'],
+    refuses: ['raw_scala_code'],
+  },
+  PLATFORM_FUNCTIONS: {
+    type: 'PLATFORM_FUNCTIONS',
+    language: 'PLATFORM_FUNCTIONS',
+    kind: 'function',
+    needs: ['platform_functions_script_path', 'platform_functions_function_name'],
+    refuses: ['command', 'raw_scala_code'],
+  },
+  THRIFT_SQL: {
+    type: 'THRIFT_SQL',
+    language: 'THRIFT_SQL',
+    kind: 'thrift',
+    needs: [],
+    refuses: ['command', 'raw_scala_code'],
+  },
+  Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
+};
+
+/** The language as answers and lookups have it: functions are Python, and what is said in Thrift is SQL. */
+export function shownLanguage(language: string): string {
+  if (language === 'PLATFORM_FUNCTIONS') return 'Python3';
+  return language === 'THRIFT_SQL' ? 'SQL' : language;
+}
+
+/** What the agent runs for a configuration. */
+export function runKindOf(conf: { job_type: string; language: JobLanguage | NotebookLanguage }): RunKind {
+  if (conf.job_type === 'NOTEBOOK') return 'notebook';
+  return JOB_TYPE_RULES[conf.language as JobLanguage].kind;
+}
+
+/** The kernel of a notebook's configuration; undefined for a job's. */
+export function kernelOf({ job_type, language }: { job_type: string; language: string }): RunSpec['kernel'] {
+  if (job_type !== 'NOTEBOOK') return undefined;
+  return { language: language === 'Python3' ? 'python' : language === 'SQL' ? 'sql' : 'scala' };
+}
+
+/** The type of a configuration that names none: by its code, else by the ending of its command. */
+export function inferLanguage(command: string | null, code: string | null): JobLanguage {
+  if (code !== null) return 'RAW_SCALA';
+  return command?.endsWith('.py') ? 'Python3' : 'Jar';
+}

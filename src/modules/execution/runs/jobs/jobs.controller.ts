@@ -1,0 +1,190 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import type { LogStream } from '../../../../../libs/contracts/agent-protocol';
+import { LOG_STREAMS } from '../../../../../libs/object-storage/log-store';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { sendLog } from '../../../../platform/http/file-answer';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
+import { IdParam, TextParam, WordParam } from '../../../../platform/http/parameters';
+import {
+  CreateJob,
+  JobCreated,
+  JobKill,
+  JobListQuery,
+  JobLogQuery,
+  JobRead,
+  JobSearchQuery,
+  JobStatusHistory,
+  JobWorkflowDetails,
+  WorkflowErrorRead,
+} from './dto/job.dto';
+import { JobMetrics } from './dto/job-metrics.dto';
+import { RunMetricsService } from './run-metrics.service';
+import { RunsService } from './runs.service';
+
+const tag = 'Jobs';
+const base = '/workspace/{workspace_id}/spark';
+const view = Allow.workspace('VIEW');
+
+@Controller()
+export class JobsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly runMetrics: RunMetricsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/jobs/search`,
+    id: 'searchJobs',
+    summary: 'Search jobs by part of the name of their configuration',
+    tag,
+    access: view,
+    answer: Answers.page(JobRead),
+  })
+  search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobSearchQuery): Promise<Page<JobRead>> {
+    return this.runs.list(scope, query, query.job_conf_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/jobs`,
+    id: 'listJobs',
+    summary: 'List jobs, newest first',
+    tag,
+    access: view,
+    answer: Answers.page(JobRead),
+  })
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobListQuery): Promise<Page<JobRead>> {
+    return this.runs.list(scope, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/job`,
+    id: 'createJob',
+    summary: 'Run a job',
+    description:
+      'The run gets the secrets of your own that its cluster names or that open its catalog. Whoever may edit the file, the configuration or the cluster of the job decides what code has them.',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.one(JobCreated),
+    errors: [409],
+  })
+  submit(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJob): Promise<JobCreated> {
+    return this.runs.submit(scope, body);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/job/kill/{job_id}`,
+    id: 'killJob',
+    summary: 'Stop a job; it is killed when it does not end within its grace',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.one(JobKill),
+    status: 201,
+    errors: [409],
+  })
+  kill(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobKill> {
+    return this.runs.stop(scope, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/workflow_job_instance_details/{job_application_id}`,
+    id: 'getJobWorkflowDetails',
+    summary: "The workflow behind a job, by Spark's application id",
+    tag,
+    access: view,
+    answer: Answers.one(JobWorkflowDetails),
+  })
+  workflowDetails(
+    @InWorkspace() scope: WorkspaceScope,
+    @TextParam('job_application_id') applicationId: string,
+  ): Promise<JobWorkflowDetails> {
+    return this.runs.workflowDetails(scope, applicationId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}`,
+    id: 'getJob',
+    summary: 'Get a job',
+    tag,
+    access: view,
+    answer: Answers.one(JobRead),
+  })
+  get(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobRead> {
+    return this.runs.get(scope, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/status`,
+    id: 'getJobStatus',
+    summary: 'Status history of a job',
+    tag,
+    access: view,
+    answer: Answers.one(JobStatusHistory),
+  })
+  status(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobStatusHistory> {
+    return this.runs.status(scope, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/log/{log_type}`,
+    id: 'getJobLog',
+    summary: 'Log of a job, while it runs and afterwards',
+    description:
+      "`events` is Spark's own event log, one JSON object in each line, of the first application of the job: its History Server reads it.",
+    tag,
+    access: view,
+    answer: Answers.text,
+  })
+  async log(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @WordParam('log_type', LOG_STREAMS.run) logType: string,
+    @Query() query: JobLogQuery,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendLog(response, await this.runs.log(scope, jobId, logType as LogStream, query));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/metrics`,
+    id: 'getJobMetrics',
+    summary: 'What Spark has done in a job, while it runs and afterwards',
+    description:
+      "An extension of this platform. From Spark's event log of the first application of the job; the lists are empty until it has begun, and once the logs are as old as logs may be.",
+    tag,
+    access: view,
+    answer: Answers.one(JobMetrics),
+  })
+  metrics(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobMetrics> {
+    return this.runMetrics.metrics(scope, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/workflow/errors`,
+    id: 'listJobWorkflowErrors',
+    summary: 'Errors of the workflow of a job',
+    tag,
+    access: view,
+    answer: Answers.page(WorkflowErrorRead),
+  })
+  errors(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @Query() page: PageQuery,
+  ): Promise<Page<WorkflowErrorRead>> {
+    return this.runs.errors(scope, jobId, page);
+  }
+}

@@ -1,0 +1,13 @@
+import { defineReportedWorkflow, defineWorkflow } from '../../../../platform/background/workflows/workflow-definition';
+
+export const START_RUN = defineReportedWorkflow({ type: 'spark_start', subject: 'run' });
+
+export const STOP_RUN = defineReportedWorkflow({ type: 'spark_kill', subject: 'run' });
+
+/** Stops what was submitted to a cluster before it was asked for. */
+export const STOP_ALL_RUNS = defineWorkflow({
+  type: 'cosi_kill_all_jobs_by_cluster',
+  subject: 'cluster',
+  job: { name: 'cluster.stop_all_jobs', queue: 'jobs' },
+  deadlineMs: 15 * 60_000,
+});

@@ -1,0 +1,470 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import { appendStates, type History } from '../../../../platform/kernel/history/state-history';
+import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
+import { columnsOf } from '../../../../platform/kernel/persistence/entity-table';
+import { type Conditions, firstRow, jsonb, Params, prepared, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
+import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
+import { workflowInsert } from '../../../../platform/background/workflows/workflow-intents';
+import {
+  type ClusterNode,
+  hasFreeSlot,
+  IS_DEAD,
+  leavesNoneWaiting,
+  type LockedCluster,
+} from '../../clusters/clusters';
+import { IS_WAITING } from '../../clusters/waiting-runs';
+import { mayRun, servesWorkspace } from '../../workspaces/workspaces';
+import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
+import type { JobConf } from './entities/job-conf.entity';
+import type { ConfKind } from './job-types';
+import type { RunCount } from './entities/run-count.entity';
+import { Run } from './entities/run.entity';
+import { RunStateEntry } from './entities/run-state.entity';
+import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
+import { START_RUN } from './run-workflows';
+
+export interface RunDetailRow extends Run, AuthorNames {
+  cluster_name: string;
+  cluster_status: string;
+  cluster_type: string;
+  cluster_size: number;
+  workflow_job_id: number;
+  workflow_state: string;
+  workflow_from: Date;
+  workflow_to: Date | number;
+}
+
+/** An unfinished run whose node carries none any more. */
+export type RunOnDeadNode = Pick<Run, 'run_id'> &
+  Pick<ClusterNode, 'interruption'> & { node_status: ClusterNode['status'] };
+
+/** A configuration, its workspace and its cluster at the moment of a submission. */
+export type Submission = Pick<
+  JobConf,
+  'job_conf_id' | 'name' | 'job_type' | 'language' | 'settings' | 'max_concurrency'
+> &
+  Pick<LockedCluster, 'cluster_id' | 'spark_config' | 'object_storage_manager_id'> &
+  Pick<Run, 'run_id'> & {
+    /** False while the configuration is disabled; so for the others. */
+    active: boolean;
+    workspace_active: boolean;
+    cluster_active: boolean;
+    /** False if the cluster serves other workspaces alone. */
+    cluster_serves: boolean;
+    cluster_name: LockedCluster['name'];
+    cluster_status: LockedCluster['status'];
+    has_free_slot: boolean;
+    /** Whether the cluster may get nodes for runs that wait. */
+    may_grow: boolean;
+  };
+
+/** What a submission says of its run. */
+export type NewRun = Pick<
+  Run,
+  | 'run_id'
+  | 'tenant_id'
+  | 'workspace_id'
+  | 'job_conf_id'
+  | 'cluster_id'
+  | 'created_by_user_id'
+  | 'job_conf_snapshot'
+  | 'arguments'
+  | 'conf'
+  | 'correlation_id'
+> & { status: 'SUBMITTED' };
+
+/**
+ * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this
+ * order: by `run_id` alone, or in none, the planner would go through all runs that ended when it believes them few.
+ */
+const waitingFor = (cluster: string) =>
+  `WHERE cluster_id BETWEEN ${cluster} AND ${cluster} AND ${IS_WAITING} ORDER BY cluster_id, run_id`;
+
+/** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */
+const UNCOUNTED = `uncounted AS (
+  UPDATE job_confs c SET unfinished_runs = c.unfinished_runs - e.runs
+  FROM (SELECT job_conf_id, count(*) AS runs FROM changed GROUP BY job_conf_id) e
+  WHERE c.job_conf_id = e.job_conf_id AND c.unfinished_runs IS NOT NULL)`;
+
+const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
+
+const SUBMITTER_MAY_RUN = mayRun({
+  user: 'runs.created_by_user_id',
+  tenant: 'runs.tenant_id',
+  workspace: 'runs.workspace_id',
+});
+
+/** A run that waits for a slot, and why its submitter no longer allows it to begin; null if nothing does. */
+export type WaitingRun = Run & { barred: Barrier | null };
+export type Barrier = 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED';
+
+/** What a node's agent is told of a run. */
+export type AssignedRun = Pick<
+  Run,
+  | 'run_id'
+  | 'kind'
+  | 'stop_requested'
+  | 'correlation_id'
+  | 'report_seq'
+  | 'workspace_id'
+  | 'created_by_user_id'
+  | SpecColumn
+>;
+/** What describes it besides its cluster. */
+export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
+
+export interface RunTransition {
+  to: RunStatus;
+  reason: string | null;
+  /** Null for the platform and the agents. */
+  userId: number | null;
+  /** Further columns to set with the status. */
+  columns?: Partial<Run>;
+}
+
+/** Runs; those that are read and listed in a workspace are of one kind. */
+export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDetailRow> {
+  constructor(
+    dataSource: DataSource,
+    readonly confKind: ConfKind,
+    names?: RecordKindNames,
+  ) {
+    super(dataSource, {
+      entity: Run,
+      ...(names && { names }),
+      further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
+        wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
+      joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
+        JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
+    });
+  }
+
+  /** Those whose configuration was as asked for when they were submitted. */
+  submittedAs(asked: {
+    name?: string;
+    partOfName?: string;
+    jobTypes?: readonly string[];
+    languages?: readonly string[];
+  }): ResourceFilter<Run> {
+    const { name, partOfName, jobTypes, languages } = asked;
+    return (conditions) => {
+      if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
+      conditions
+        .addIf(name !== undefined, `t.job_conf_snapshot->>'name' = ?`, name)
+        .addIf(jobTypes !== undefined, `t.job_conf_snapshot->>'job_type' = ANY(?)`, jobTypes)
+        .addIf(languages !== undefined, `t.job_conf_snapshot->>'language' = ANY(?)`, languages);
+    };
+  }
+
+  /**
+   * What a submission of the configuration decides by, and the id of its run; null if there is no such configuration.
+   * Until `tx` ends, nobody may begin or cease to count its runs.
+   */
+  async submission(
+    tx: Tx,
+    { tenantId, workspace }: WorkspaceScope,
+    selector: RecordSelector,
+  ): Promise<Submission | null> {
+    const params = new Params();
+    const { id, name } = selector;
+    const tenant = ofTenant('t', params.add(tenantId));
+    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)} AND t.kind = '${this.confKind}'`;
+    const asked = [
+      ...(id === undefined ? [] : [`AND t.job_conf_id = ${params.add(id)}`]),
+      ...(name === undefined ? [] : [`AND t.name = ${params.add(name)}`]),
+    ].join(' ');
+    return firstRow<Submission>(
+      tx,
+      prepared(
+        `SELECT t.job_conf_id, t.name, t.job_type, t.language, t.settings, t.max_concurrency,
+           t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
+           c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
+           c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
+           coalesce(c.min_instances < c.max_instances, false) AS may_grow,
+           ${servesWorkspace('t.cluster_id', 't.workspace_id')} AS cluster_serves,
+           nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
+         FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
+         WHERE ${place} AND t.deleted_at IS NULL ${asked} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
+      ),
+      params.values,
+    );
+  }
+
+  /** Inserts a run with the beginning of its history, and the workflow behind it. */
+  async submit(tx: Tx, run: NewRun): Promise<Run> {
+    const { run_id: id, tenant_id: tenantId, created_by_user_id: userId, correlation_id: correlationId } = run;
+    const params = new Params();
+    const workflow = workflowInsert(params, START_RUN, { kind: 'run', tenantId, id }, { userId, correlationId });
+    const values = {
+      ...run,
+      kind: this.confKind,
+      job_conf_snapshot: jsonb(run.job_conf_snapshot),
+      modified_by_user_id: userId,
+    };
+    const inserted = await firstRow<Run>(
+      tx,
+      prepared(
+        `WITH ${workflow},
+         run AS (
+           INSERT INTO runs (${Object.keys(values).join(', ')}, workflow_job_instance_id)
+           SELECT ${params.addAll(Object.values(values))}, workflow_job_instance_id FROM instance
+           RETURNING ${columnsOf(Run).join(', ')}),
+         history AS (
+           INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
+           SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
+         counted AS (
+           INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+           SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
+         SELECT * FROM run`,
+      ),
+      params.values,
+    );
+    if (!inserted) throw new Error('INSERT INTO runs returned no row');
+    return inserted;
+  }
+
+  async lock(tx: Tx, runId: number): Promise<Run | null> {
+    return firstRow<Run>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
+  }
+
+  /** Locks the cluster of a run; answers its id. */
+  async lockCluster(tx: Tx, runId: number): Promise<number | null> {
+    const row = await firstRow<Pick<Run, 'cluster_id'>>(
+      tx,
+      `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1)
+       FOR NO KEY UPDATE`,
+      [runId],
+    );
+    return row?.cluster_id ?? null;
+  }
+
+  /**
+   * Moves locked runs, all in the same status, to another one and appends their histories; what is counted of them
+   * follows. Nothing else writes `runs.status`.
+   */
+  async transition(tx: Tx, runs: readonly Run[], change: RunTransition): Promise<void> {
+    const [first] = runs;
+    if (!first) return;
+    const { status: from } = first;
+    const wrong = runs.find((run) => run.status !== from || !runMayBecome(run.status, change.to));
+    if (wrong) throw new Error(`Run ${wrong.run_id} cannot go from ${wrong.status} to ${change.to}`);
+    const ends = isFinished(change.to);
+    const columns: Partial<Run> = {
+      ...change.columns,
+      ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
+      ...(ends ? { reason: change.reason } : {}),
+    };
+    const set = [
+      'status = $3',
+      'last_update_date = platform_now()',
+      ...(ends ? ['ended_at = platform_now()'] : []),
+      ...Object.keys(columns).map((column, index) => `"${column}" = $${index + 4}`),
+    ];
+    const ids = runs.map((run) => run.run_id);
+    await tx.query(
+      `WITH changed AS (
+         UPDATE runs SET ${set.join(', ')} WHERE run_id = ANY($1)
+         RETURNING tenant_id, workspace_id, cluster_id, job_conf_id)${ends ? `, ${UNCOUNTED}` : ''}
+       INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+       SELECT r.tenant_id, r.workspace_id, r.cluster_id, s.status, sum(s.runs) FROM changed r,
+         (VALUES ($2::text, -1), ($3::text, 1)) AS s (status, runs) GROUP BY 1, 2, 3, 4`,
+      [ids, from, change.to, ...Object.values(columns)],
+    );
+    const { to, reason, userId } = change;
+    await appendStates(tx, HISTORY, ids, { from, to, reason, userId });
+    for (const run of runs) run.status = to;
+  }
+
+  /** Some runs of a cluster that wait for a slot, oldest first. */
+  async waiting(tx: Tx, clusterId: number, limit: number): Promise<WaitingRun[]> {
+    return rows<WaitingRun>(
+      tx,
+      `SELECT *, CASE
+           WHEN EXISTS (SELECT 1 FROM users u WHERE u.user_id = runs.created_by_user_id AND u.to_date <> 'infinity')
+             THEN 'SUBMITTER_DISABLED'
+           WHEN created_by_user_id IS NOT NULL AND NOT ${SUBMITTER_MAY_RUN} THEN 'SUBMITTER_NOT_ALLOWED'
+         END AS barred
+       FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`,
+      [clusterId, limit],
+    );
+  }
+
+  /** Some runs on nodes of a cluster, submitted by then, that can be asked to stop, oldest first. */
+  async stoppableOnNodes(tx: Tx, clusterId: number, submittedBy: Date, limit: number): Promise<Run[]> {
+    return rows<Run>(
+      tx,
+      `SELECT r.* FROM cluster_nodes n JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL
+       WHERE n.cluster_id = $1 AND n.busy_slots > 0 AND r.status = ANY($2)
+         AND date_trunc('milliseconds', r.from_date) <= $3
+       ORDER BY r.run_id LIMIT $4 FOR NO KEY UPDATE OF r`,
+      [clusterId, STOPPABLE, submittedBy, limit],
+    );
+  }
+
+  /** Whether runs wait for the cluster that should not. */
+  async isUnsettled(clusterId: number): Promise<boolean> {
+    const found = await rows(
+      this.dataSource.manager,
+      prepared(
+        `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
+           AND (SELECT TRUE FROM runs ${waitingFor('$1')} LIMIT 1) AND ${leavesNoneWaiting('c')}`,
+      ),
+      [clusterId],
+    );
+    return found.length > 0;
+  }
+
+  /** Gives each of the runs the node at its place. */
+  async assign(tx: Tx, runIds: readonly number[], nodeIds: readonly number[]): Promise<void> {
+    await tx.query(
+      `UPDATE runs r SET node_id = a.node_id, assigned_at = platform_now()
+       FROM unnest($1::bigint[], $2::bigint[]) AS a (run_id, node_id) WHERE r.run_id = a.run_id`,
+      [runIds, nodeIds],
+    );
+  }
+
+  /** Notes the last report of the agent that was taken in; the application id stays once it is known. */
+  async noteReport(
+    tx: Tx,
+    runId: number,
+    { seq, application_id }: { seq: number; application_id: string | null },
+  ): Promise<void> {
+    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
+      runId,
+      seq,
+      application_id,
+    ]);
+  }
+
+  /**
+   * Unfinished runs of a node, for its agent, with the version of what the node should do, both as of one moment; none
+   * and version 0 when there is no such node.
+   */
+  async assignedTo(nodeId: number): Promise<{ version: number; runs: AssignedRun[] }> {
+    const found = await rows<{ version: number } & (AssignedRun | { run_id: null })>(
+      this.dataSource.manager,
+      `SELECT n.desired_version AS version, r.run_id, r.stop_requested, r.correlation_id, r.job_conf_snapshot,
+         r.arguments, r.conf, r.report_seq, r.kind, r.workspace_id, r.created_by_user_id
+       FROM cluster_nodes n LEFT JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL
+       WHERE n.node_id = $1 ORDER BY r.run_id`,
+      [nodeId],
+    );
+    return { version: found[0]?.version ?? 0, runs: found.filter((row) => row.run_id !== null) };
+  }
+
+  /** The newest run of a workspace that Spark knew by this id; null when there is none. */
+  async byApplication(scope: WorkspaceScope, applicationId: string): Promise<RunDetailRow | null> {
+    const row = await firstRow<Pick<Run, 'run_id'>>(
+      this.dataSource.manager,
+      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3 AND t.kind = '${this.confKind}'
+       ORDER BY run_id DESC LIMIT 1`,
+      [scope.tenantId, applicationId, scope.workspace.workspaceId],
+    );
+    return row && this.find(scope, { id: row.run_id });
+  }
+
+  async byId(runId: number): Promise<Run | null> {
+    return firstRow<Run>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
+  }
+
+  async hasEnded(runId: number): Promise<boolean> {
+    return !(await this.dataSource.manager.existsBy(Run, { run_id: runId, ended_at: IsNull() }));
+  }
+
+  async history(runId: number): Promise<Pick<RunStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'>[]> {
+    return rows(
+      this.dataSource.manager,
+      'SELECT status, reason, start_time, end_time FROM run_states WHERE run_id = $1 ORDER BY sequence',
+      [runId],
+    );
+  }
+
+  /** Number of runs by status, of one cluster or one workspace. */
+  async countByStatus(
+    tenantId: string,
+    column: 'cluster_id' | 'workspace_id',
+    id: number,
+  ): Promise<Map<string, number>> {
+    const counted = await rows<Pick<RunCount, 'status'> & { count: number }>(
+      this.dataSource.manager,
+      `SELECT status, sum(runs)::bigint AS count FROM run_counts WHERE ${ofTenant('run_counts', '$1')} AND ${column} = $2
+       GROUP BY status`,
+      [tenantId, id],
+    );
+    return new Map(counted.map(({ status, count }) => [status, count]));
+  }
+
+  /** Adds the oldest changes of the counts to their totals; answers how many there were. */
+  async foldCounts(limit: number): Promise<number> {
+    const row = await firstRow<{ folded: number }>(
+      this.dataSource.manager,
+      `WITH folded AS (
+         DELETE FROM run_counts WHERE run_count_id IN (
+           SELECT run_count_id FROM run_counts WHERE NOT is_total ORDER BY run_count_id LIMIT $1)
+         RETURNING tenant_id, workspace_id, cluster_id, status, runs),
+       totals AS (
+         INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs, is_total)
+         SELECT tenant_id, workspace_id, cluster_id, status, sum(runs), TRUE FROM folded GROUP BY 1, 2, 3, 4
+         ON CONFLICT (workspace_id, cluster_id, status) WHERE is_total
+         DO UPDATE SET runs = run_counts.runs + excluded.runs)
+       SELECT count(*) AS folded FROM folded`,
+      [limit],
+    );
+    return row?.folded ?? 0;
+  }
+
+  /** Some unfinished runs whose node can carry them no more. */
+  async onDeadNodes(): Promise<RunOnDeadNode[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT r.run_id, n.status AS node_status, n.interruption
+       FROM (SELECT node_id, status, interruption FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
+         JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL LIMIT 500`,
+    );
+  }
+
+  /** Some clusters with runs that wait for a slot, by id from `after` on. */
+  async clustersWithWaitingRuns(after: number, limit: number): Promise<number[]> {
+    const found = await rows<Pick<Run, 'cluster_id'>>(
+      this.dataSource.manager,
+      // From one cluster to the next in the index, whatever waits for each.
+      `WITH RECURSIVE found AS (
+         SELECT $1::bigint AS cluster_id
+         UNION ALL
+         SELECT (SELECT cluster_id FROM runs WHERE ${IS_WAITING} AND cluster_id > found.cluster_id ORDER BY cluster_id LIMIT 1)
+         FROM found WHERE found.cluster_id IS NOT NULL)
+       SELECT cluster_id FROM found OFFSET 1 LIMIT $2`,
+      [after, limit],
+    );
+    return found.map((row) => row.cluster_id).filter((id) => id !== null);
+  }
+
+  protected override within(scope: WorkspaceScope): Conditions<Run> {
+    return super.within(scope).add('t.kind = ?', this.confKind);
+  }
+
+  /** Every run, whatever its validity. */
+  protected override addValidity(): void {
+    return;
+  }
+}
+
+@Injectable()
+export class RunsRepository extends RunsOfKindRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'job');
+  }
+}
+
+@Injectable()
+export class NotebookRunsRepository extends RunsOfKindRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'notebook', { code: 'NOTEBOOK', label: 'notebook' });
+  }
+}

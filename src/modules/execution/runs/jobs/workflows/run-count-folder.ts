@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import { RunsRepository } from '../runs.repository';
+
+/** Changes that one transaction folds. */
+const BATCH = 5_000;
+
+/** Adds the changes of the run counts to their totals, so that reading a count stays cheap. */
+@Injectable()
+export class RunCountFolder extends Reconciler {
+  readonly name = 'run-counts';
+  readonly everyMs = 5_000;
+  readonly deadlineMs = 60_000;
+
+  constructor(private readonly runs: RunsRepository) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.runs.foldCounts(BATCH)) === BATCH);
+  }
+}

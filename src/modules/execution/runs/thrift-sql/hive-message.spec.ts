@@ -1,0 +1,52 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { executeStatement, fetchResults, openSession } from '../../../../../test/harness/hive-messages';
+import { fetchIn, putSequence } from './hive-message';
+
+const BRIDGES = join(__dirname, '..', '..', '..', '..', '..', 'libs', 'run-bridges');
+const KEYS = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_ahead import key_of
+print(json.dumps([key_of(user, bytes.fromhex(message)) for user, message in json.load(sys.stdin)]))
+`;
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const SEQUENCE_AT = 20;
+
+describe('fetches of rows', () => {
+  const operation = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
+  const again = fetchResults(operation, 100);
+  again.writeInt32BE(77, SEQUENCE_AT);
+  const messages = [fetchResults(operation, 100), fetchResults(operation, 200), again];
+  const asked = messages.flatMap((message) => ['ada', 'bob\u00e9'].map((user) => ({ message, user })));
+
+  it('have keys of one user and one fetch, whatever its sequence number', () => {
+    const keys = asked.map(({ message, user }) => fetchIn(message, user)?.key);
+    expect(new Set(keys).size).toBe(4);
+    expect(keys.slice(4)).toEqual(keys.slice(0, 2));
+    expect(fetchIn(again, 'ada')?.sequence.readInt32BE()).toBe(77);
+  });
+
+  (hasPython ? it : it.skip)('have the keys that the bridge gives them', () => {
+    const input = JSON.stringify(asked.map(({ message, user }) => [user, message.toString('hex')]));
+    const keys: unknown = JSON.parse(execFileSync('python3', ['-c', KEYS, BRIDGES], { input, encoding: 'utf8' }));
+    expect(keys).toEqual(asked.map(({ message, user }) => fetchIn(message, user)?.key));
+  });
+
+  it('are no other messages', () => {
+    const long = Buffer.from(messages[0] ?? '');
+    long.writeUInt32BE(13, 4);
+    const others = [
+      openSession(),
+      executeStatement(operation, 'FetchResults'),
+      Buffer.alloc(0),
+      again.subarray(0, 23),
+      long,
+    ];
+    expect(others.map((message) => fetchIn(message, 'ada'))).toEqual(others.map(() => null));
+    const answer = openSession();
+    putSequence(answer, Buffer.alloc(4, 1));
+    expect(answer).toEqual(openSession());
+  });
+});

@@ -1,0 +1,57 @@
+import { Controller, Req, Res } from '@nestjs/common';
+import { ApiBasicAuth } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { type AuthenticatedRequest, InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { DomainError } from '../../../../platform/kernel/errors/domain-error';
+import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam } from '../../../../platform/http/parameters';
+import { LONGEST_MESSAGE, ThriftSqlService } from './thrift-sql.service';
+
+const THRIFT = 'application/x-thrift';
+
+/** SQL that jobs serve. */
+@Controller()
+export class ThriftSqlController {
+  constructor(
+    private readonly sql: ThriftSqlService,
+    private readonly bodies: RequestBodies,
+  ) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/{workspace_id}/spark/job/{job_id}/thrift',
+    id: 'thriftSql',
+    summary: 'Speak with the SQL server of a job',
+    description:
+      "An extension of this platform: HiveServer2's HTTP transport, as JDBC and Python clients speak it. Body and answer are `application/x-thrift`. A client that knows no bearer tokens sends user name and personal token as HTTP Basic.",
+    tag: 'Jobs',
+    access: Allow.workspace('RUN'),
+    answer: Answers.binary,
+    errors: [409],
+    binaryBody: true,
+    bodyType: THRIFT,
+    maxBodyBytes: LONGEST_MESSAGE,
+    takesBasic: true,
+    isPartOfMany: true,
+  })
+  @ApiBasicAuth('basicAuth')
+  async thrift(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @Req() request: AuthenticatedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    if (!request.is(THRIFT)) {
+      throw new DomainError('unsupported-media', 'REQUEST.UNSUPPORTED_MEDIA', `The body must be of type ${THRIFT}.`);
+    }
+    const message = await this.bodies.bytes(request);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const answer = await this.sql.call(scope, jobId, { message, signal: gone.signal });
+    response.status(200).setHeader('Content-Type', THRIFT);
+    response.end(answer);
+  }
+}

@@ -1,0 +1,52 @@
+import type { CatalogTypeName, ReferenceData, SecretTypeRecord } from '../../../foundation/reference-data/reference-data';
+import { SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data/reference-data';
+import { assertFits, assertOpens, type SecretRole } from './attachable';
+
+const flags = { supportsUnity: false, supportsHive: false, supportsStorageType: null };
+const TYPES: SecretTypeRecord[] = Object.entries(SECRET_TYPE_ID).map(([name, id]) => ({
+  ...flags,
+  id,
+  name: name as SecretTypeName,
+  ...(name.startsWith('HIVE') ? { supportsHive: true } : {}),
+  ...(name.startsWith('DATABRICKS') ? { supportsUnity: true } : {}),
+  ...(name.startsWith('AWS') ? { supportsStorageType: 'Amazon S3' } : {}),
+}));
+const referenceData = { secretType: (id: number) => TYPES.find((type) => type.id === id) } as ReferenceData;
+
+const fitting = (catalogType: CatalogTypeName, role: SecretRole): string[] =>
+  TYPES.filter(({ id }) => {
+    try {
+      assertFits(catalogType, role, { name: 'secret', secret_type_id: id }, referenceData);
+      return true;
+    } catch {
+      return false;
+    }
+  }).map(({ name }) => name);
+
+describe('what may be attached to a catalog', () => {
+  it('is what the lookup says opens its metastore', () => {
+    expect(fitting('HIVE', 'metastore')).toEqual(['HIVE KERBEROS', 'HIVE BASIC']);
+    expect(fitting('DATABRICKS UNITY', 'metastore')).toEqual(['DATABRICKS UNITY TOKEN']);
+    expect(fitting('AWS GLUE', 'metastore')).toEqual([]);
+  });
+
+  it.each(['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'] as const)('is what opens a store, for %s', (type) => {
+    expect(fitting(type, 'storage')).toEqual(['AWS ACCESS SECRET KEY PAIR']);
+  });
+
+  it('is named by the refusal', () => {
+    const secret = { name: 'mine', secret_type_id: SECRET_TYPE_ID['HIVE BASIC'] };
+    expect(() => assertFits('DATABRICKS UNITY', 'metastore', secret, referenceData)).toThrow(
+      'The secret "mine" is of type HIVE BASIC; the metastore secret of a catalog of type DATABRICKS UNITY must be of type DATABRICKS UNITY TOKEN.',
+    );
+  });
+
+  it('has what the catalog cannot be opened without', () => {
+    for (const type of ['HIVE', 'DATABRICKS UNITY'] as const) {
+      expect(() => assertOpens(type, { metastore: undefined, storage: 1 })).toThrow('needs a metastore secret');
+      assertOpens(type, { metastore: 1, storage: null });
+    }
+    expect(() => assertOpens('AWS GLUE', { metastore: 1, storage: null })).toThrow('needs a storage secret');
+    assertOpens('AWS GLUE', { metastore: null, storage: 1 });
+  });
+});

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { RunMetastore } from '../../../../../libs/contracts/agent-protocol';
+import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
+import { asRefusal, DomainError } from '../../../../platform/kernel/errors/domain-error';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type LockedCatalog, unusable } from '../../../infrastructure/metastores/catalog-place';
+import { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
+import { CatalogSecretsService } from './catalog-secrets.service';
+import { OPENING_SECRETS } from './opening-secrets';
+
+/** Whose run it is; no user for one whose creator is unknown. */
+export interface RunOwner {
+  workspace_id: number;
+  created_by_user_id: number | null;
+}
+
+/** The metastores of runs by {@link ownerKey}, with the secrets that count for each. */
+export type RunMetastores = ReadonlyMap<string, RunMetastore>;
+
+/** Runs with the same key have the same owners within their tenant. */
+export function ownerKey({ workspace_id: workspaceId, created_by_user_id: userId }: RunOwner): string {
+  return `${workspaceId}/${userId}`;
+}
+
+/** The metastores of runs, opened with the secrets that count for who runs them, as they are now. */
+@Injectable()
+export class RunMetastoresService {
+  constructor(
+    private readonly catalogs: MetastoreCatalogsService,
+    private readonly secrets: CatalogSecretsService,
+  ) {}
+
+  /** They contain credentials: the caller neither logs nor stores them. What cannot be used comes with its fault. */
+  async forRuns(tx: Tx, tenantId: string, catalogId: number, owners: readonly RunOwner[]): Promise<RunMetastores> {
+    const found = new Map<string, RunMetastore>();
+    if (owners.length === 0) return found;
+    const catalog = await this.catalogs.forRuns(tx, tenantId, catalogId);
+    for (const [key, owner] of new Map(owners.map((one) => [ownerKey(one), one]))) {
+      found.set(
+        key,
+        catalog.kind === 'locked' ? await this.opened(tx, tenantId, { catalogId, catalog, owner }) : catalog,
+      );
+    }
+    return found;
+  }
+
+  private async opened(
+    tx: Tx,
+    tenantId: string,
+    { catalogId, catalog, owner }: { catalogId: number; catalog: LockedCatalog; owner: RunOwner },
+  ): Promise<RunMetastore> {
+    const { name, unity } = catalog;
+    try {
+      const value = await this.valuesFor(tx, tenantId, unity ? 'unity' : 'glue', { catalogId, owner });
+      if (unity) return { kind: 'unity', ...unity, token: value('token') };
+      return {
+        kind: 'glue',
+        region: value('aws_default_region'),
+        access_key_id: value('aws_access_key_id'),
+        secret_access_key: value('aws_secret_access_key'),
+      };
+    } catch (error) {
+      return unusable(name, asRefusal(error).message);
+    }
+  }
+
+  /** The nearest secret's values by their names; throws a DomainError that says what to attach. */
+  private async valuesFor(
+    tx: Tx,
+    tenantId: string,
+    kind: keyof typeof OPENING_SECRETS,
+    { catalogId, owner }: { catalogId: number; owner: RunOwner },
+  ): Promise<(name: string) => string> {
+    const { role, type } = OPENING_SECRETS[kind];
+    // No user has this id.
+    const workspace = { workspaceId: owner.workspace_id, name: '', description: null, active: true };
+    const scope: WorkspaceScope = { tenantId, userId: owner.created_by_user_id ?? -1, username: '', workspace };
+    const { [role]: secret } = await this.secrets.nearest(tx, scope, workspace.workspaceId, catalogId);
+    const wanted = `It is opened by a ${role} secret of type ${type}`;
+    if (!secret) {
+      const text = `${wanted}, and none is attached to it for the user who runs the job, its workspace or the tenant.`;
+      throw new DomainError('not-found', 'CATALOG_SECRET.MISSING', text);
+    }
+    const { type: found, values } = await this.secrets.reveal(tx, scope, secret);
+    if (found !== type) {
+      const text = `${wanted}, and the nearest that is attached, for the ${secret.scope}, is of type ${found}.`;
+      throw new DomainError('conflict', 'CATALOG_SECRET.TYPE_MISMATCH', text);
+    }
+    return (name) => values[name] ?? '';
+  }
+}

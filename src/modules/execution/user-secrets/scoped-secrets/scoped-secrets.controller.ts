@@ -1,0 +1,105 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { ResourceController } from '../../../../platform/http/resources/resource-controller';
+import {
+  CreateSecret,
+  SecretSearchQuery,
+  TenantSecretListQuery,
+  TenantSecretRead,
+  TenantSecretSelector,
+  TenantSecretWrite,
+  UpdateSecret,
+  UserSecretListQuery,
+  UserSecretRead,
+  UserSecretSelector,
+  UserSecretWrite,
+  WorkspaceOfSecretQuery,
+  WorkspaceSecretListQuery,
+  WorkspaceSecretRead,
+  WorkspaceSecretSearchQuery,
+  WorkspaceSecretSelector,
+  WorkspaceSecretWrite,
+} from './dto/scoped-secret.dto';
+import { SecretsOfTenantService } from './secrets-of-tenant.service';
+import { SecretsOfUserService } from './secrets-of-user.service';
+import { SecretsOfWorkspaceService } from './secrets-of-workspace.service';
+
+/** What the operations on secrets share, whatever the scope. */
+const ALL = {
+  tag: 'Secrets',
+  // Values cannot be read, and lists have the rest.
+  single: false,
+  deleteErrors: [409],
+  partOfName: (query: { secret_name: string }) => query.secret_name,
+  create: CreateSecret,
+  update: UpdateSecret,
+};
+
+@Controller()
+export class TenantSecretsController extends ResourceController({
+  ...ALL,
+  one: 'TenantSecret',
+  many: 'TenantSecrets',
+  label: 'secret of the tenant',
+  labels: 'secrets of the tenant',
+  path: '/tenant/secret',
+  listPath: '/tenant/secrets',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(ADMINS),
+  selector: TenantSecretSelector,
+  listQuery: TenantSecretListQuery,
+  searchQuery: SecretSearchQuery,
+  read: TenantSecretRead,
+  write: TenantSecretWrite,
+}) {
+  constructor(service: SecretsOfTenantService) {
+    super(service);
+  }
+}
+
+@Controller()
+export class WorkspaceSecretsController extends ResourceController({
+  ...ALL,
+  one: 'WorkspaceSecret',
+  many: 'WorkspaceSecrets',
+  label: 'secret of a workspace',
+  labels: 'secrets of a workspace',
+  path: '/workspace/secret',
+  listPath: '/workspace/secrets',
+  readAccess: Allow.workspace('VIEW'),
+  writeAccess: Allow.workspace('MANAGE'),
+  place: { scope: InWorkspace(), query: WorkspaceOfSecretQuery },
+  selector: WorkspaceSecretSelector,
+  listQuery: WorkspaceSecretListQuery,
+  searchQuery: WorkspaceSecretSearchQuery,
+  read: WorkspaceSecretRead,
+  write: WorkspaceSecretWrite,
+}) {
+  constructor(service: SecretsOfWorkspaceService) {
+    super(service);
+  }
+}
+
+@Controller()
+export class UserSecretsController extends ResourceController({
+  ...ALL,
+  one: 'UserSecret',
+  many: 'UserSecrets',
+  label: 'secret of your own',
+  labels: 'secrets of your own',
+  path: '/user/secret',
+  listPath: '/user/secrets',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(),
+  selector: UserSecretSelector,
+  listQuery: UserSecretListQuery,
+  searchQuery: SecretSearchQuery,
+  read: UserSecretRead,
+  write: UserSecretWrite,
+}) {
+  constructor(service: SecretsOfUserService) {
+    super(service);
+  }
+}

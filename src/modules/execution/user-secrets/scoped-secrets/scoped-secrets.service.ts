@@ -1,0 +1,149 @@
+import { SecretBoxError } from '../../../../../libs/secret-box/secret-box';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { conflict, DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { assertChanges } from '../../../../platform/http/changes';
+import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
+import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
+import type { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { known } from '../../../../platform/http/resources/known';
+import type { References } from '../../../../platform/http/resources/references';
+import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { ResourceService } from '../../../../platform/http/resources/resource-service';
+import { type ReferenceData, SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data/reference-data';
+import type { TenantSecretsService } from '../../../foundation/secrets/tenant-secrets.service';
+import type { CreateSecret, SecretListQuery, UpdateSecret } from './dto/scoped-secret.dto';
+import type { ScopedSecret } from './entities/scoped-secret.entity';
+import type { ScopedSecretsRepository, SecretRow } from './scoped-secrets.repository';
+import { givenValues, neededValues } from './secret-values';
+
+/** Of one owner. */
+const MOST_SECRETS = 1_000;
+
+/** A secret as it is used. Never log or return its values. */
+export interface RevealedSecret {
+  type: SecretTypeName;
+  values: Record<string, string>;
+}
+
+/**
+ * Secrets of one scope: of tenants, of workspaces, or of users in tenants. Their values go in and never come out (ADR
+ * 0027).
+ */
+export abstract class ScopedSecretsService<
+  E extends ScopedSecret,
+  Row extends SecretRow<E>,
+  Read extends object,
+  Write extends object,
+  ListQuery extends SecretListQuery,
+  Scope extends TenantScope = TenantScope,
+> extends ResourceService<E, Row, CreateSecret, UpdateSecret, Read, Write, ListQuery, Scope> {
+  protected constructor(
+    transactions: Transactions,
+    protected override readonly repository: ScopedSecretsRepository<E, Row, Scope>,
+    private readonly referenceData: ReferenceData,
+    private readonly references: References,
+    private readonly secrets: TenantSecretsService,
+  ) {
+    super(transactions, repository);
+  }
+
+  /**
+   * Decrypts the values of a current secret for a client or job of its owner; the caller neither logs nor returns them.
+   * If they cannot be decrypted, throws a DomainError with the reason for users.
+   */
+  async reveal(tx: Tx, scope: Scope, id: number): Promise<RevealedSecret> {
+    const secret = await this.repository.sealed(tx, scope, id);
+    if (!secret) throw this.repository.absent(scope, { id });
+    try {
+      const { entity } = this.repository;
+      const row = this.sealedRow(scope, id);
+      const values = await this.secrets.open(tx, scope.tenantId, tableOf(entity), row, secret.sealed);
+      return { type: this.typeOf(secret), values: values as Record<string, string> };
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      const { label } = this.repository.kind;
+      const message = `The values of the ${label} "${secret.name}" (id ${id}) cannot be decrypted. Send its values again.`;
+      throw new DomainError('damaged', 'SECRET.UNREADABLE', message, {}, { cause: error });
+    }
+  }
+
+  /** Throws a conflict if the secrets of the owner cannot change now, and keeps that so until `tx` ends. */
+  protected holdOwner(_tx: Tx, _scope: Scope): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected filter({ secret_type: type, ...query }: ListQuery): ResourceFilter<E> {
+    const id = (query as Readonly<Record<string, unknown>>)[this.repository.idColumn];
+    return this.repository.asked({ typeId: type && SECRET_TYPE_ID[type], id });
+  }
+
+  protected async columnsOfNew(scope: Scope, body: CreateSecret, tx: Tx): Promise<Values<E>> {
+    const { name, description, secret_type: type } = body;
+    const secret_type_id = SECRET_TYPE_ID[type];
+    known(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
+    neededValues(type, body);
+    await this.holdOwner(tx, scope);
+    if ((await this.repository.countToAddTo(tx, scope, MOST_SECRETS)) >= MOST_SECRETS) {
+      const { label } = this.repository.kind;
+      throw conflict('SECRET.TOO_MANY', `There are ${MOST_SECRETS} ${label}s here, the most there may be. Delete one.`);
+    }
+    // The seal is bound to the row's id, so it follows once the row has one.
+    return columns<E>({ name, description, secret_type_id, sealed: Buffer.alloc(0) });
+  }
+
+  protected override async afterInsert(scope: Scope, body: CreateSecret, row: Row, tx: Tx): Promise<Row> {
+    const sealed = await this.seal(tx, scope, row, neededValues(body.secret_type, body));
+    return this.repository.update(tx, scope, this.idOf(row), columns<E>({ sealed }));
+  }
+
+  protected async columnsOfChanged(scope: Scope, row: Row, body: UpdateSecret, tx: Tx): Promise<Values<E>> {
+    const { name, description, secret_type: type } = body;
+    if (row.secret_type_id !== SECRET_TYPE_ID[type]) {
+      const { label } = this.repository.kind;
+      const text = `The ${label} "${row.name}" is of type ${this.typeOf(row)}, which does not change.`;
+      throw invalid('SECRET.TYPE_CHANGED', text, { secret_type: this.typeOf(row) });
+    }
+    const values = givenValues(type, body);
+    assertChanges({ name, description, ...values });
+    await this.holdOwner(tx, scope);
+    const sealed = values === null ? undefined : await this.seal(tx, scope, row, values);
+    return columns<E>({ name, description, sealed });
+  }
+
+  protected async assertDeletable(scope: Scope, row: Row, tx: Tx): Promise<void> {
+    await this.holdOwner(tx, scope);
+    await this.references.assertUnused(tx, scope.tenantId, this.repository.entity, this.idOf(row));
+  }
+
+  /** What every read answers of a secret. */
+  protected readCommon(row: Row) {
+    return { name: row.name, description: row.description, secret_type: this.typeOf(row), ...readAudit(row) };
+  }
+
+  /** What every write answers. */
+  protected writeCommon(row: Row) {
+    const { name, description, secret_type_id } = row;
+    return { name, description, lookup_secret_type_id: idText(secret_type_id), ...writeAudit(row) };
+  }
+
+  private typeOf({ secret_type_id: id }: Pick<ScopedSecret, 'secret_type_id'>): SecretTypeName {
+    return known(this.referenceData.secretType(id), 'secret type', id).name;
+  }
+
+  private seal(tx: Tx, scope: Scope, row: Row, values: Record<string, string>): Promise<Buffer> {
+    const { entity } = this.repository;
+    return this.secrets.seal(tx, scope.tenantId, tableOf(entity), this.sealedRow(scope, this.idOf(row)), values);
+  }
+
+  /** What the values are bound to within the table: the owner, too, so that no other gets them with the row. */
+  private sealedRow(scope: Scope, id: number): number | `${number}/${number}` {
+    const owner = this.repository.ownerId(scope);
+    return owner === null ? id : `${owner}/${id}`;
+  }
+}
+
+/** What every table of secrets has, for one of them. */
+function columns<E extends ScopedSecret>(values: Values<ScopedSecret>): Values<E> {
+  return values as Values<E>;
+}

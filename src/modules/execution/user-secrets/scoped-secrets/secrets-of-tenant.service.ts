@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { idText } from '../../../../platform/kernel/dto/answers';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { References } from '../../../../platform/http/resources/references';
+import { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { TenantSecretsService } from '../../../foundation/secrets/tenant-secrets.service';
+import type { TenantSecretListQuery, TenantSecretRead, TenantSecretWrite } from './dto/scoped-secret.dto';
+import type { TenantSecret } from './entities/scoped-secret.entity';
+import { SecretsOfTenantRepository, type TenantSecretRow } from './scoped-secrets.repository';
+import { ScopedSecretsService } from './scoped-secrets.service';
+
+/** Secrets of whole tenants. */
+@Injectable()
+export class SecretsOfTenantService extends ScopedSecretsService<
+  TenantSecret,
+  TenantSecretRow,
+  TenantSecretRead,
+  TenantSecretWrite,
+  TenantSecretListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: SecretsOfTenantRepository,
+    referenceData: ReferenceData,
+    references: References,
+    secrets: TenantSecretsService,
+  ) {
+    super(transactions, repository, referenceData, references, secrets);
+  }
+
+  protected read(row: TenantSecretRow): TenantSecretRead {
+    const { tenant_secret_id, tenant_id, tenant_name: name, tenant_description: description } = row;
+    return { tenant_secret_id, ...this.readCommon(row), tenant: { tenant_id, name, description } };
+  }
+
+  protected write(row: TenantSecretRow): TenantSecretWrite {
+    const { tenant_secret_id, tenant_id } = row;
+    return { tenant_secret_id: idText(tenant_secret_id), ...this.writeCommon(row), tenant_id };
+  }
+}

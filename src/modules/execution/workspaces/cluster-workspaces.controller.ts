@@ -1,0 +1,133 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../platform/kernel/auth/access';
+import type { Principal, TenantScope, WorkspaceScope } from '../../../platform/kernel/auth/principal';
+import { CurrentPrincipal, CurrentScope, InWorkspace } from '../../../platform/http/auth/request-principal';
+import { CLUSTER_MANAGERS } from '../../../platform/kernel/auth/roles';
+import { Message } from '../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../platform/kernel/dto/page';
+import { IdParam } from '../../../platform/http/parameters';
+import { ClusterWorkspacesService } from './cluster-workspaces.service';
+import {
+  ClusterWorkspaceRead,
+  ClusterWorkspaceSearchQuery,
+  ClusterWorkspaceWrite,
+  WorkspaceClusterQuery,
+  WorkspaceClusterSearchQuery,
+} from './dto/cluster-workspace.dto';
+
+const tag = 'Workspace access';
+const manage = Allow.tenant(CLUSTER_MANAGERS);
+const both = '/ac/workspace/{workspace_id}/cluster/{cluster_id}';
+const ofWorkspace = '/ac/workspace/{workspace_id}/clusters';
+const ofCluster = '/ac/cluster/{cluster_id}/workspaces';
+
+/** Which clusters serve which workspaces. */
+@Controller()
+export class ClusterWorkspacesController {
+  constructor(private readonly associations: ClusterWorkspacesService) {}
+
+  @Operation({
+    method: 'POST',
+    path: both,
+    id: 'associateClusterWorkspace',
+    summary: 'Let a cluster serve a workspace; from its first one on, it serves no other',
+    tag,
+    access: manage,
+    answer: Answers.one(ClusterWorkspaceWrite),
+    errors: [409],
+  })
+  associate(
+    @CurrentScope() scope: TenantScope,
+    @IdParam('workspace_id') workspaceId: number,
+    @IdParam('cluster_id') clusterId: number,
+  ): Promise<ClusterWorkspaceWrite> {
+    return this.associations.associate(scope, { workspace_id: workspaceId, cluster_id: clusterId });
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: both,
+    id: 'dissociateClusterWorkspace',
+    summary: 'Let a cluster no longer serve a workspace; what waits or runs on it goes on',
+    tag,
+    access: manage,
+    answer: Answers.message,
+    status: 201,
+  })
+  dissociate(
+    @CurrentScope() scope: TenantScope,
+    @IdParam('workspace_id') workspaceId: number,
+    @IdParam('cluster_id') clusterId: number,
+  ): Promise<Message> {
+    return this.associations.dissociate(scope, { workspace_id: workspaceId, cluster_id: clusterId });
+  }
+
+  @Operation({
+    method: 'GET',
+    path: ofCluster,
+    id: 'listClusterWorkspaces',
+    summary: 'List the workspaces associated with a cluster, the newest association first',
+    tag,
+    access: Allow.tenant(),
+    answer: Answers.page(ClusterWorkspaceRead),
+  })
+  listWorkspaces(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @IdParam('cluster_id') clusterId: number,
+    @Query() query: PageQuery,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    return this.associations.ofCluster(scope, principal, clusterId, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${ofCluster}/search`,
+    id: 'searchClusterWorkspaces',
+    summary: 'Search the workspaces associated with a cluster by part of the name',
+    tag,
+    access: Allow.tenant(),
+    answer: Answers.page(ClusterWorkspaceRead),
+  })
+  searchWorkspaces(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @IdParam('cluster_id') clusterId: number,
+    @Query() query: ClusterWorkspaceSearchQuery,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    return this.associations.ofCluster(scope, principal, clusterId, query, query.workspace_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: ofWorkspace,
+    id: 'listWorkspaceClusters',
+    summary: 'List the clusters associated with a workspace, the newest association first',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.page(ClusterWorkspaceRead),
+  })
+  listClusters(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceClusterQuery,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    return this.associations.ofWorkspace(scope, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${ofWorkspace}/search`,
+    id: 'searchWorkspaceClusters',
+    summary: 'Search the clusters associated with a workspace by part of the name',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.page(ClusterWorkspaceRead),
+  })
+  searchClusters(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceClusterSearchQuery,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    return this.associations.ofWorkspace(scope, query);
+  }
+}

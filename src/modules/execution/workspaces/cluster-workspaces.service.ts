@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import {
+  managesClusters,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+  type WorkspaceScope,
+} from '../../../platform/kernel/auth/principal';
+import { conflict, type DomainError, notFound } from '../../../platform/kernel/errors/domain-error';
+import { idText, type Message, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
+import type { Page, PageRequest } from '../../../platform/kernel/dto/page';
+import type { Tx } from '../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../platform/kernel/persistence/transactions';
+import { ClusterDefinitionsService } from '../clusters/cluster-definitions.service';
+import { sparkVersionsFor } from '../clusters/clusters';
+import { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { type ClusterWorkspaceRow, ClusterWorkspacesRepository, type Pair } from './cluster-workspaces.repository';
+import type {
+  ClusterWorkspaceRead,
+  ClusterWorkspaceWrite,
+  WorkspaceClusterQuery,
+  WorkspaceClusterSearchQuery,
+} from './dto/cluster-workspace.dto';
+import { sharedWith, WorkspacesRepository } from './workspaces.repository';
+import { WorkspacesService } from './workspaces.service';
+
+/**
+ * Which workspaces a cluster serves: all of its tenant until the first is associated with it, from then on those alone.
+ * What waits or runs when that changes goes on.
+ */
+@Injectable()
+export class ClusterWorkspacesService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: ClusterWorkspacesRepository,
+    private readonly clusters: ClusterDefinitionsService,
+    private readonly workspaces: WorkspacesService,
+    private readonly workspaceRecords: WorkspacesRepository,
+    private readonly referenceData: ReferenceData,
+  ) {}
+
+  async associate(scope: TenantScope, pair: Pair): Promise<ClusterWorkspaceWrite> {
+    return this.transactions.run(async (tx) => {
+      const { cluster, workspace } = await this.named(tx, scope, pair);
+      await this.workspaces.lockActive(tx, workspace.workspace_id);
+      const row = await this.repository.associate(tx, scope, pair);
+      if (!row) {
+        throw conflict(
+          'CLUSTER_WORKSPACE.EXISTS',
+          `The cluster "${cluster.name}" is associated with the workspace "${workspace.name}" already.`,
+        );
+      }
+      return {
+        workspace_id: idText(row.workspace_id),
+        cluster_id: idText(row.cluster_id),
+        ...writeAudit(row),
+      };
+    });
+  }
+
+  async dissociate(scope: TenantScope, pair: Pair): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const { cluster, workspace } = await this.named(tx, scope, pair);
+      if (!(await this.repository.dissociate(tx, scope, pair))) {
+        throw notFound(
+          'CLUSTER_WORKSPACE.NOT_FOUND',
+          `The cluster "${cluster.name}" is not associated with the workspace "${workspace.name}".`,
+        );
+      }
+      return { message: `The cluster "${cluster.name}" no longer serves the workspace "${workspace.name}".` };
+    });
+  }
+
+  /** Workspaces on which the caller has no permission are shown to cluster managers only. */
+  async ofCluster(
+    scope: TenantScope,
+    principal: Principal,
+    clusterId: number,
+    page: PageRequest,
+    partOfName?: string,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    await this.clusters.idOf(scope, { id: clusterId });
+    const manages = managesClusters(principal);
+    const found = await this.repository.list(scope, page, (conditions) => {
+      this.repository.ofCluster(clusterId, partOfName)(conditions);
+      if (!manages) sharedWith(principal.userId)(conditions);
+    });
+    return this.render(scope, found);
+  }
+
+  async ofWorkspace(
+    scope: WorkspaceScope,
+    query: WorkspaceClusterQuery | WorkspaceClusterSearchQuery,
+  ): Promise<Page<ClusterWorkspaceRead>> {
+    const { job_type: jobType } = query;
+    const filter = this.repository.ofWorkspace(scope.workspace.workspaceId, {
+      partOfName: 'cluster_name' in query ? query.cluster_name : undefined,
+      statuses: query.cluster_status,
+      enabled: query.enable,
+      sparkInfraVersionIds: jobType === undefined ? undefined : sparkVersionsFor(jobType, this.referenceData),
+    });
+    return this.render(scope, await this.repository.list(scope, query, filter));
+  }
+
+  /** 409 unless what is in the workspace may use the cluster. */
+  async assertServes(tx: Tx, cluster: NamedCluster, workspace: WorkspaceContext): Promise<void> {
+    const pair = { cluster_id: cluster.cluster_id, workspace_id: workspace.workspaceId };
+    if (!(await this.repository.serves(tx, pair))) throw notAssociated(cluster, workspace);
+  }
+
+  /** Both of the tenant; 404 otherwise. */
+  private async named(tx: Tx, scope: TenantScope, pair: Pair) {
+    const workspace = await this.workspaceRecords.get(scope, { id: pair.workspace_id }, tx);
+    return { workspace, cluster: await this.clusters.named(scope, { id: pair.cluster_id }, tx) };
+  }
+
+  private async render(scope: TenantScope, page: Page<ClusterWorkspaceRow>): Promise<Page<ClusterWorkspaceRead>> {
+    const ids = [...new Set(page.data.map((row) => row.cluster_id))];
+    const summaries = new Map(
+      (await this.clusters.summaries(scope, ids)).map((summary) => [summary.cluster_id, summary]),
+    );
+    const data = page.data.flatMap((row) => {
+      const summary = summaries.get(row.cluster_id);
+      return summary ? [{ workspace: row.workspace, cluster_info: summary, ...readAudit(row) }] : [];
+    });
+    return { ...page, data };
+  }
+}
+
+interface NamedCluster {
+  cluster_id: number;
+  name: string;
+}
+
+/** The refusal to use a cluster in a workspace that it does not serve. */
+export function notAssociated(cluster: NamedCluster, workspace: WorkspaceContext): DomainError {
+  return conflict(
+    'CLUSTER.NOT_ASSOCIATED',
+    `The cluster "${cluster.name}" serves only workspaces that it is associated with, and "${workspace.name}" is none of them. Use another cluster, or have a cluster manager associate the two.`,
+    { cluster_id: cluster.cluster_id, workspace_id: workspace.workspaceId },
+  );
+}

@@ -1,0 +1,85 @@
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
+import { WorkspaceRef } from './workspace.dto';
+
+/** Selects one file or directory by id or path. */
+export class WorkspaceFileSelector extends RecordSelectorQuery('workspace') {
+  @Param.id() file_id?: number;
+  @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) file_path?: string;
+}
+
+export class WorkspaceFileListQuery extends WorkspaceFileSelector {
+  @Param.boolean({ description: 'true lists only directories, false only files' }) is_dir?: boolean;
+  @Param.boolean({ description: 'true lists only files of git repositories, false only others' }) is_git?: boolean;
+  @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
+  @Param.int32({ min: 1, max: 1000, default: 100 }) limit: number = 100;
+  @Param.int32({ min: 1, default: 1 }) pageNumber: number = 1;
+}
+
+export class WorkspaceFileSearchQuery extends WorkspaceFileListQuery {
+  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
+}
+
+export class UploadQuery extends RecordSelectorQuery('workspace') {
+  @Param.text({ optional: false, description: 'Path of the file in the workspace' }) path: string;
+  @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
+  @Param.boolean({ default: false, description: 'true replaces an existing file, and accepts an existing directory' })
+  overwrite: boolean = false;
+  @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
+    false;
+}
+
+export class RenameFileQuery extends WorkspaceFileSelector {
+  @Param.text({ optional: false, maxLength: 255, description: 'The new name, without a slash' }) file_name: string;
+}
+
+/** What to move or copy, and where to. */
+export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
+  @Param.id() source_file_id?: number;
+  @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) source_file_path?: string;
+  @Param.text({ optional: false, description: 'Path that it will have; missing directories above are made' })
+  destination_file_path: string;
+  @Param.boolean({ default: false, description: 'true replaces a file by a file, or a whole directory by a directory' })
+  overwrite: boolean = false;
+
+  source(): { file_id?: number; file_path?: string } {
+    if (this.source_file_id === undefined && this.source_file_path === undefined) {
+      throw invalid('REQUEST.SELECTOR_MISSING', 'One of source_file_id or source_file_path is required.');
+    }
+    return { file_id: this.source_file_id, file_path: this.source_file_path };
+  }
+}
+
+export class WorkspaceFileRead extends ReadAudit {
+  @Field.id() workspace_file_id: number;
+  @Field.text() file_name: string;
+  @Field.text() full_file_path: string;
+  @Field.boolean() is_dir: boolean;
+  @Field.boolean() is_git: boolean;
+  @Field.int64({ nullable: true }) file_size_bytes: number | null;
+  @Field.text({ nullable: true, description: 'File extension' }) file_type: string | null;
+  @Field.object(() => WorkspaceRef) workspace: WorkspaceRef;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceFileWrite extends WriteAudit {
+  @Field.idText() workspace_file_id: string;
+  @Field.text() file_name: string;
+  @Field.text() full_file_path: string;
+  @Field.boolean() is_dir: boolean;
+  @Field.boolean() is_git: boolean;
+  @Field.int64({ nullable: true }) file_size_bytes: number | null;
+  @Field.text({ nullable: true }) file_type: string | null;
+  @Field.idText() workspace_id: string;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceFileUsage {
+  @Field.id() workspace_id: number;
+  @Field.int64() file_count: number;
+  @Field.int64() directory_count: number;
+  @Field.int64() total_size_bytes: number;
+  @Field.int64({ nullable: true, description: 'Null if there is no limit' }) limit_size_bytes: number | null;
+}

@@ -1,0 +1,48 @@
+import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
+import { PageOrAllQuery, PageQuery } from '../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
+
+/** The guard admits the caller to the workspace before a handler sees this. */
+export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
+
+export class WorkspaceListQuery extends PageOrAllQuery {
+  @Param.boolean({ description: 'true lists active workspaces, false disabled ones; both if absent' }) enable?: boolean;
+}
+
+export class WorkspaceSearchQuery extends PageQuery {
+  @Param.boolean() enable?: boolean;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;
+}
+
+@Example({ name: 'example-workspace', description: 'Made by an example' })
+export class CreateWorkspace {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateWorkspace {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+}
+
+export class WorkspaceRead extends ReadAudit {
+  @Field.id() workspace_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceWrite extends WriteAudit {
+  @Field.idText() workspace_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceRef {
+  @Field.id() workspace_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+}

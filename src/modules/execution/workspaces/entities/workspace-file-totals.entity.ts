@@ -1,0 +1,16 @@
+import { ForeignKey, Entity, PrimaryColumn } from 'typeorm';
+import { Col } from '../../../../platform/kernel/persistence/columns';
+
+/**
+ * How many current files and directories a workspace has, and their bytes together; zero if there is no row. Triggers
+ * of `workspace_files` maintain it, so it is right whatever changes a file, even a pod of the previous release.
+ */
+@Entity('workspace_file_totals')
+export class WorkspaceFileTotals {
+  @ForeignKey('Workspace', { name: 'fk_workspace_file_totals_workspace' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_workspace_file_totals' })
+  workspace_id: number;
+  @Col.bigint({ default: 0 }) files: number;
+  @Col.bigint({ default: 0 }) directories: number;
+  @Col.bigint({ default: 0 }) bytes: number;
+}

@@ -1,0 +1,24 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
+import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import { WorkspaceFilesService } from '../workspace-files.service';
+
+/** Removes bytes that no file needs any longer: of deleted and replaced files and of interrupted uploads. */
+@Injectable()
+export class FileSweeper extends Reconciler {
+  readonly name = 'workspace-files';
+  readonly everyMs = 60 * 60_000;
+  readonly deadlineMs = 10 * 60_000;
+
+  constructor(
+    private readonly files: WorkspaceFilesService,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async reconcile(): Promise<void> {
+    const removed = await this.files.sweep();
+    if (removed > 0) this.logger.info({ removed }, 'Removed bytes that no file needs');
+  }
+}

@@ -1,0 +1,114 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../platform/kernel/auth/access';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { IdParam } from '../../../platform/http/parameters';
+import { GroupRead, UserRead } from '../../foundation/iam/people';
+import {
+  AssignGroupPermission,
+  AssignUserPermission,
+  WorkspaceGroupAccessSearchQuery,
+  WorkspaceGroupPermissionRead,
+  WorkspaceGroupPermissionWrite,
+  WorkspaceGroupQuery,
+  WorkspaceGroupSearchQuery,
+  WorkspaceGroupsPage,
+  WorkspacePermissionRead,
+  WorkspaceUserAccessSearchQuery,
+  WorkspaceUserPermissionRead,
+  WorkspaceUserPermissionWrite,
+  WorkspaceUserQuery,
+  WorkspaceUserSearchQuery,
+  WorkspaceUsersPage,
+} from './dto/workspace-access.dto';
+import { WorkspaceAccessService } from './workspace-access.service';
+import { WorkspaceHoldersController } from './workspace-holders-controller';
+
+const tag = 'Workspace access';
+
+/** The permissions that there are. */
+@Controller()
+export class WorkspacePermissionsController {
+  constructor(private readonly access: WorkspaceAccessService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/permissions',
+    id: 'listWorkspacePermissions',
+    summary: 'List the permissions on workspaces, each of which includes those before it',
+    tag,
+    access: Allow.signedIn,
+    answer: Answers.list(WorkspacePermissionRead),
+  })
+  list(): Promise<WorkspacePermissionRead[]> {
+    return this.access.permissions();
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/permission/{permission_id}',
+    id: 'getWorkspacePermission',
+    summary: 'Get a permission on workspaces',
+    tag,
+    access: Allow.signedIn,
+    answer: Answers.one(WorkspacePermissionRead),
+  })
+  get(@IdParam('permission_id') permissionId: number): Promise<WorkspacePermissionRead> {
+    return this.access.permission(permissionId);
+  }
+}
+
+/** What users may do in a workspace. */
+@Controller()
+export class WorkspaceUsersController extends WorkspaceHoldersController({
+  kind: 'user',
+  word: 'User',
+  nameParameter: 'username',
+  queries: {
+    list: WorkspaceUserQuery,
+    search: WorkspaceUserSearchQuery,
+    accessSearch: WorkspaceUserAccessSearchQuery,
+    assignment: AssignUserPermission,
+  },
+  answers: {
+    list: Answers.one(WorkspaceUsersPage),
+    match: Answers.one(UserRead),
+    held: Answers.one(WorkspaceUserPermissionRead),
+    assigned: Answers.one(WorkspaceUserPermissionWrite),
+  },
+  list: (access, workspace, page, filter) => access.users(workspace, page, filter),
+  match: (access, workspace, name) => access.matchUser(workspace, name),
+  held: (access, scope, id) => access.userPermission(scope, id),
+  assign: (access, scope, body) => access.assignToUser(scope, body),
+}) {
+  constructor(access: WorkspaceAccessService) {
+    super(access);
+  }
+}
+
+/** What groups may do in a workspace, and with them their members. */
+@Controller()
+export class WorkspaceGroupsController extends WorkspaceHoldersController({
+  kind: 'group',
+  word: 'Group',
+  nameParameter: 'groupname',
+  queries: {
+    list: WorkspaceGroupQuery,
+    search: WorkspaceGroupSearchQuery,
+    accessSearch: WorkspaceGroupAccessSearchQuery,
+    assignment: AssignGroupPermission,
+  },
+  answers: {
+    list: Answers.one(WorkspaceGroupsPage),
+    match: Answers.list(GroupRead),
+    held: Answers.one(WorkspaceGroupPermissionRead),
+    assigned: Answers.one(WorkspaceGroupPermissionWrite),
+  },
+  list: (access, workspace, page, filter) => access.groups(workspace, page, filter),
+  match: (access, workspace, name) => access.matchGroup(workspace, name),
+  held: (access, scope, id) => access.groupPermission(scope, id),
+  assign: (access, scope, body) => access.assignToGroup(scope, body),
+}) {
+  constructor(access: WorkspaceAccessService) {
+    super(access);
+  }
+}

@@ -1,0 +1,200 @@
+import { Controller, Headers, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Allow } from '../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../platform/http/auth/request-principal';
+import { Message } from '../../../platform/kernel/dto/answers';
+import { sendContent } from '../../../platform/http/file-answer';
+import { Answers, Operation } from '../../../platform/http/operation';
+import type { Page } from '../../../platform/kernel/dto/page';
+import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../../platform/http/upload-body';
+import {
+  RelocateFileQuery,
+  RenameFileQuery,
+  UploadQuery,
+  WorkspaceFileListQuery,
+  WorkspaceFileRead,
+  WorkspaceFileSearchQuery,
+  WorkspaceFileSelector,
+  WorkspaceFileUsage,
+  WorkspaceFileWrite,
+} from './dto/workspace-file.dto';
+import { WorkspaceSelector } from './dto/workspace.dto';
+import { WorkspaceFileMovesService } from './workspace-file-moves.service';
+import { WorkspaceFilesService } from './workspace-files.service';
+
+const tag = 'Workspace files';
+const view = Allow.workspace('VIEW');
+const edit = Allow.workspace('EDIT');
+const NOTHING_IS_404 = 'If nothing is found, the answer is 404.';
+
+const INTO_DIRECTORY = 'A file whose destination is a directory goes into it, under its own name.';
+
+@Controller()
+export class WorkspaceFilesController {
+  constructor(
+    private readonly files: WorkspaceFilesService,
+    private readonly moves: WorkspaceFileMovesService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/files',
+    id: 'listWorkspaceFiles',
+    summary: 'List a directory of the workspace',
+    description: NOTHING_IS_404,
+    tag,
+    access: view,
+    answer: Answers.page(WorkspaceFileRead),
+  })
+  list(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileListQuery): Promise<Page<WorkspaceFileRead>> {
+    return this.files.list(scope, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/files/search',
+    id: 'searchWorkspaceFiles',
+    summary: 'Search files by part of the name',
+    description: NOTHING_IS_404,
+    tag,
+    access: view,
+    answer: Answers.page(WorkspaceFileRead),
+  })
+  search(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceFileSearchQuery,
+  ): Promise<Page<WorkspaceFileRead>> {
+    return this.files.list(scope, query, query.file_name);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/files',
+    id: 'uploadWorkspaceFile',
+    summary: 'Upload a file or make a directory',
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    errors: [409],
+    binaryBody: true,
+    headers: UPLOAD_HEADERS,
+  })
+  upload(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: UploadQuery,
+    @Headers(FILE_SIZE_HEADER) size: string | undefined,
+    @Req() request: Request,
+  ): Promise<WorkspaceFileWrite> {
+    return this.files.upload(scope, query, new Upload(request, size));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file',
+    id: 'getWorkspaceFile',
+    summary: 'Get a file or directory by id or path',
+    tag,
+    access: view,
+    answer: Answers.one(WorkspaceFileRead),
+  })
+  get(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileSelector): Promise<WorkspaceFileRead> {
+    return this.files.get(scope, query);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/workspace/file',
+    id: 'deleteWorkspaceFile',
+    summary: 'Delete a file, or a directory with its contents',
+    tag,
+    access: edit,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileSelector): Promise<Message> {
+    return this.files.delete(scope, query);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace/file/rename',
+    id: 'renameWorkspaceFile',
+    summary: 'Give a file or directory another name',
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    status: 201,
+    errors: [409],
+  })
+  rename(@InWorkspace() scope: WorkspaceScope, @Query() query: RenameFileQuery): Promise<WorkspaceFileWrite> {
+    return this.moves.rename(scope, query, query.file_name);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace/file/move',
+    id: 'moveWorkspaceFile',
+    summary: 'Move a file, or a directory with its contents',
+    description: INTO_DIRECTORY,
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    status: 201,
+    errors: [409],
+  })
+  move(@InWorkspace() scope: WorkspaceScope, @Query() query: RelocateFileQuery): Promise<WorkspaceFileWrite> {
+    const { destination_file_path: path, overwrite } = query;
+    return this.moves.move(scope, query.source(), { path, overwrite });
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/file/copy',
+    id: 'copyWorkspaceFile',
+    summary: 'Copy a file, or a directory with its contents',
+    description: INTO_DIRECTORY,
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    errors: [409],
+  })
+  copy(@InWorkspace() scope: WorkspaceScope, @Query() query: RelocateFileQuery): Promise<WorkspaceFileWrite> {
+    const { destination_file_path: path, overwrite } = query;
+    return this.moves.copy(scope, query.source(), { path, overwrite });
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file/download',
+    id: 'downloadWorkspaceFile',
+    summary: 'Download a file, or a directory as a zip file',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async download(
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: WorkspaceFileSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.files.download(scope, query));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file/usage',
+    id: 'getWorkspaceFileUsage',
+    summary: 'Number and size of the files of a workspace',
+    tag,
+    access: view,
+    answer: Answers.one(WorkspaceFileUsage),
+  })
+  usage(
+    @InWorkspace() { workspace }: WorkspaceScope,
+    @Query() _selector: WorkspaceSelector,
+  ): Promise<WorkspaceFileUsage> {
+    return this.files.usage(workspace);
+  }
+}

@@ -1,0 +1,42 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../platform/kernel/auth/access';
+import type { TenantScope } from '../../../platform/kernel/auth/principal';
+import { CurrentScope } from '../../../platform/http/auth/request-principal';
+import { ADMINS } from '../../../platform/kernel/auth/roles';
+import { Answers, Operation } from '../../../platform/http/operation';
+import type { Page } from '../../../platform/kernel/dto/page';
+import { AuditService } from './audit.service';
+import { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
+
+const TAG = 'Audit log';
+
+@Controller()
+export class AuditController {
+  constructor(private readonly service: AuditService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/admin/audit/events',
+    id: 'listAuditEvents',
+    summary: 'List the audit events of the selected tenant, newest first; counts and pages reach the newest 10,000',
+    tag: TAG,
+    access: Allow.tenant(ADMINS),
+    answer: Answers.page(AuditEventRead),
+  })
+  listAuditEvents(@CurrentScope() scope: TenantScope, @Query() query: AuditEventQuery): Promise<Page<AuditEventRead>> {
+    return this.service.ofTenant(scope, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/admin/audit/events',
+    id: 'listPlatformAuditEvents',
+    summary: 'List the audit events of every tenant, newest first; counts and pages reach the newest 10,000',
+    tag: TAG,
+    access: Allow.platform(['PLATFORM ADMIN']),
+    answer: Answers.page(AuditEventRead),
+  })
+  listPlatformAuditEvents(@Query() query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
+    return this.service.ofPlatform(query);
+  }
+}

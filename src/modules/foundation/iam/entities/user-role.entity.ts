@@ -1,0 +1,31 @@
+import { ForeignKey, Entity, Index } from 'typeorm';
+import { AuditColumns, Col, CURRENT } from '../../../../platform/kernel/persistence/columns';
+import { User } from './user.entity';
+import { RoleRecord } from './role.entity';
+import { Tenant } from './tenant.entity';
+
+/** A role of a user in a tenant, or everywhere when no tenant is named. */
+@Entity('user_roles')
+@Index('uq_user_roles_in_tenant', ['user_id', 'role_id', 'tenant_id'], {
+  unique: true,
+  where: `${CURRENT} AND tenant_id IS NOT NULL`,
+})
+@Index('uq_user_roles_everywhere', ['user_id', 'role_id'], { unique: true, where: `${CURRENT} AND tenant_id IS NULL` })
+@Index('ix_user_roles_user', ['user_id'], { where: CURRENT })
+@Index('ix_user_roles_tenant', ['tenant_id'])
+export class UserRole extends AuditColumns {
+  @Col.identity('pk_user_roles') user_roles_id: number;
+  @ForeignKey(() => User, { name: 'fk_user_roles_user' })
+  @Col.bigint()
+  user_id: number;
+  @ForeignKey(() => RoleRecord, { name: 'fk_user_roles_role' })
+  @Col.int()
+  role_id: number;
+  @ForeignKey(() => Tenant, { name: 'fk_user_roles_tenant' })
+  @Col.uuid({ nullable: true })
+  tenant_id: string | null;
+  /** The tenant whose ADMIN gave it; null where the platform did. */
+  @ForeignKey(() => Tenant, { name: 'fk_user_roles_granted_by' })
+  @Col.uuid({ nullable: true })
+  granted_by_tenant_id: string | null;
+}

@@ -1,0 +1,44 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { TextParam } from '../../../../platform/http/parameters';
+import { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import { DirectorySyncService } from './directory-sync.service';
+
+const TAG = 'Directory';
+
+@Controller()
+export class DirectorySyncController {
+  constructor(private readonly service: DirectorySyncService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/sync/user/{username}',
+    id: 'syncUser',
+    summary: 'Refresh a user and its groups from the directory',
+    tag: TAG,
+    access: Allow.platform(ADMINS),
+    answer: Answers.one(UserRead),
+    changesRecords: true,
+  })
+  syncUser(@CurrentPrincipal() principal: Principal, @TextParam('username') username: string): Promise<UserRead> {
+    return this.service.syncUser(principal, username);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/sync/group/{groupname}',
+    id: 'syncGroup',
+    summary: 'Refresh a group and its members from the directory',
+    tag: TAG,
+    access: Allow.platform(ADMINS),
+    answer: Answers.one(GroupRead),
+    changesRecords: true,
+  })
+  syncGroup(@CurrentPrincipal() principal: Principal, @TextParam('groupname') groupName: string): Promise<GroupRead> {
+    return this.service.syncGroup(principal, groupName);
+  }
+}

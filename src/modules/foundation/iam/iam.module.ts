@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { AUTHENTICATOR } from '../../../platform/http/auth/authentication';
+import { PeopleService } from './people.service';
+import { RolesRepository } from './roles/roles.repository';
+import { AccessTokens } from './sessions/access-tokens';
+import { SessionAuthenticator } from './sessions/session-authenticator';
+import { SessionsRepository } from './sessions/sessions.repository';
+import { BasicStrategy, JwtStrategy } from './sessions/token-strategies';
+import { DirectoryRepository } from './users-and-groups/directory.repository';
+import { GroupsRepository } from './users-and-groups/groups.repository';
+import { UsersRepository } from './users-and-groups/users.repository';
+
+@Module({
+  providers: [
+    AccessTokens,
+    BasicStrategy,
+    DirectoryRepository,
+    GroupsRepository,
+    JwtStrategy,
+    PeopleService,
+    RolesRepository,
+    SessionsRepository,
+    UsersRepository,
+    SessionAuthenticator,
+    { provide: AUTHENTICATOR, useExisting: SessionAuthenticator },
+  ],
+  exports: [
+    AUTHENTICATOR,
+    AccessTokens,
+    DirectoryRepository,
+    GroupsRepository,
+    PeopleService,
+    RolesRepository,
+    SessionAuthenticator,
+    SessionsRepository,
+    UsersRepository,
+  ],
+})
+export class IamModule {}

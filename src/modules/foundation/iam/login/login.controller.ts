@@ -1,0 +1,102 @@
+import { Body, Controller, Req } from '@nestjs/common';
+import { ApiBasicAuth, ApiBody, ApiQuery } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { clientNetwork } from '../../../../platform/http/client-network';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
+import type { LoginOrigin } from './login-sessions';
+import { LoginService } from './login.service';
+import { SsoLoginService } from './sso-login.service';
+
+@Controller()
+export class LoginController {
+  constructor(
+    private readonly service: LoginService,
+    private readonly sso: SsoLoginService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/login/auth_type',
+    id: 'getAuthType',
+    summary: 'Get how users log in',
+    tag: 'Login',
+    access: Allow.everyone,
+    answer: Answers.one(AuthTypeAnswer),
+  })
+  getAuthType(): AuthTypeAnswer {
+    return this.service.authType();
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/login',
+    id: 'login',
+    summary: 'Log in and get a token',
+    tag: 'Login',
+    access: Allow.everyone,
+    answer: Answers.one(LoginResult),
+    errors: [429],
+    opensSession: true,
+  })
+  @ApiBasicAuth('basicAuth')
+  // With HTTP Basic, and where the provider asks for the password, there is nothing to say in it.
+  @ApiBody({ required: false, type: LoginRequest })
+  login(@Body() body: LoginRequest, @Req() request: Request): Promise<LoginResult> {
+    return this.service.login(body, originOf(request));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/login/sso/callback',
+    id: 'completeSsoLogin',
+    summary: 'End a login at the provider and get a token; browsers are sent here',
+    tag: 'Login',
+    access: Allow.everyone,
+    answer: Answers.one(LoginResult),
+    opensSession: true,
+    readsRawQuery: true,
+  })
+  @ApiQuery({
+    name: 'code',
+    required: true,
+    type: String,
+    description: 'From the provider; it sends error instead if the login failed',
+  })
+  @ApiQuery({ name: 'state', required: true, type: String, description: 'From the login that was begun' })
+  completeSsoLogin(@Req() request: Request): Promise<LoginResult> {
+    return this.sso.complete(queryOf(request), originOf(request));
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/logout',
+    id: 'logout',
+    summary: 'End the session of the token at once',
+    tag: 'Login',
+    access: Allow.signedIn,
+    answer: Answers.message,
+  })
+  logout(@CurrentPrincipal() principal: Principal): Promise<Message> {
+    return this.service.logout(principal);
+  }
+}
+
+/** As it came: providers add parameters of their own, which have to be checked with the others. */
+function queryOf(request: Request): URLSearchParams {
+  const [, query = ''] = request.originalUrl.split('?', 2);
+  return new URLSearchParams(query);
+}
+
+function originOf(request: Request): LoginOrigin {
+  return {
+    authorization: request.get('authorization') ?? null,
+    ip: request.ip ?? 'unknown',
+    network: clientNetwork(request.ip),
+    userAgent: request.get('user-agent')?.slice(0, 500) ?? null,
+  };
+}

@@ -1,0 +1,114 @@
+import { Body, Controller, Ip, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
+import { UuidParam } from '../../../../platform/http/parameters';
+import { UserRoles } from '../role-assignments/dto/role-assignment.dto';
+import { TenantSearchQuery, TenantSummary } from '../tenants/dto/tenant.dto';
+import { AccountService } from './account.service';
+import { ChangePassword, MyRolesQuery, TenantSelection, UserInfo } from './dto/account.dto';
+import { OwnPasswordService } from './own-password.service';
+
+const TAG = 'Own user';
+
+@Controller()
+export class AccountController {
+  constructor(
+    private readonly service: AccountService,
+    private readonly password: OwnPasswordService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/user/info',
+    id: 'getUserInfo',
+    summary: 'Get the signed-in user',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(UserInfo),
+  })
+  getUserInfo(@CurrentPrincipal() principal: Principal): Promise<UserInfo> {
+    return this.service.info(principal);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/info/roles',
+    id: 'getMyRoles',
+    summary: 'Get your own roles in a tenant',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(UserRoles),
+  })
+  getMyRoles(@CurrentPrincipal() principal: Principal, @Query() query: MyRolesQuery): Promise<UserRoles> {
+    return this.service.roles(principal, query.tenant_id ?? null);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/tenants/search',
+    id: 'searchMyTenants',
+    summary: 'Search the tenants that you can select',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.page(TenantSummary),
+  })
+  searchMyTenants(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: TenantSearchQuery,
+  ): Promise<Page<TenantSummary>> {
+    return this.service.tenants(principal, query, query.tenant_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/tenants',
+    id: 'listMyTenants',
+    summary: 'List the tenants that you can select',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.page(TenantSummary),
+  })
+  listMyTenants(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<TenantSummary>> {
+    return this.service.tenants(principal, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/user/select/{tenant_id}',
+    id: 'selectTenant',
+    summary: 'Select the tenant of the session',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(TenantSelection),
+    status: 201,
+  })
+  selectTenant(
+    @CurrentPrincipal() principal: Principal,
+    @UuidParam('tenant_id') tenantId: string,
+  ): Promise<TenantSelection> {
+    return this.service.selectTenant(principal, tenantId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/user/password',
+    id: 'changeMyPassword',
+    summary: 'Change your own password; all your other sessions and tokens end',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.message,
+    status: 201,
+    errors: [409, 429],
+  })
+  changeMyPassword(
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: ChangePassword,
+    @Ip() address: string,
+  ): Promise<Message> {
+    return this.password.change(principal, body, address);
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors/domain-error';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { clientNetwork } from '../../../../platform/http/client-network';
+import { LoginLimiter } from '../login/login-limiter';
+import { SessionChanges } from '../sessions/session-changes';
+import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
+import { DirectoryRepository } from '../users-and-groups/directory.repository';
+import { hashPassword, partyOf, passwordMatches } from '../users-and-groups/passwords';
+import type { ChangePassword } from './dto/account.dto';
+
+/** The change of one's own password. */
+@Injectable()
+export class OwnPasswordService {
+  constructor(
+    private readonly changes: SessionChanges,
+    private readonly directory: DirectoryRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly limiter: LoginLimiter,
+  ) {}
+
+  /** A wrong current password counts as a failed login: a stolen session must not be a way to guess it. */
+  async change(principal: Principal, body: ChangePassword, address: string): Promise<Message> {
+    const oldHash = await this.localHash(principal);
+    if (body.new_password === body.current_password) {
+      throw invalid('PASSWORD.UNCHANGED', 'The new password is the current one. Choose another.');
+    }
+    const answer = await this.limiter.attempt(
+      { username: principal.username, network: clientNetwork(address) },
+      async () =>
+        (await passwordMatches(() => Promise.resolve(oldHash), body.current_password, partyOf(principal)))
+          ? oldHash
+          : null,
+      (proven) => this.replace(principal, proven, body.new_password),
+    );
+    if (!answer) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');
+    return answer;
+  }
+
+  private async replace(principal: Principal, oldHash: string, newPassword: string): Promise<Message> {
+    const { userId, sessionId } = principal;
+    const newHash = await hashPassword(newPassword, partyOf(principal));
+    return this.changes.run(sessionsOf(userId), async (tx) => {
+      if (!(await this.directory.replacePassword(tx, userId, oldHash, newHash))) {
+        throw conflict('PASSWORD.CHANGED_MEANWHILE', 'The password was changed by another request at the same time.');
+      }
+      await this.sessions.endAllOf(tx, userId, sessionId);
+      return { message: 'The password is changed. Every other session and personal token of yours has ended.' };
+    });
+  }
+
+  private async localHash({ userId }: Principal): Promise<string> {
+    const user = await this.directory.userById(userId);
+    if (user?.directory === 'local' && user.password_hash !== null) return user.password_hash;
+    throw conflict('DIRECTORY.EXTERNAL', 'The password of this account is kept in another directory. Change it there.');
+  }
+}

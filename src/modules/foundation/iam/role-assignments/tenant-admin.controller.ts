@@ -1,0 +1,115 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { CurrentPrincipal, CurrentTenantId } from '../../../../platform/http/auth/request-principal';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam } from '../../../../platform/http/parameters';
+import { GroupRoleWrite, UserRoleWrite } from './dto/role-assignment.dto';
+import { RoleAssignmentsService } from './role-assignments.service';
+import { TenantDirectoryController } from './tenant-directory-controller';
+import { TenantDirectoryService } from './tenant-directory.service';
+
+const tag = 'Tenant administration';
+const MOVES =
+  'A role given by an ADMIN changes neither the owner of the user or group nor the tenant selected at login. A role given by a PLATFORM ADMIN outside the tenant that owns the user or group moves it to the platform.';
+const access = Allow.tenant(ADMINS);
+
+/** Who is in the selected tenant, and its roles. */
+@Controller()
+export class TenantAdminController extends TenantDirectoryController({
+  word: 'Admin',
+  tag,
+  path: '/admin',
+  groupPath: '/groups/{group_id}',
+  access,
+  tenant: CurrentTenantId(),
+}) {
+  constructor(
+    directory: TenantDirectoryService,
+    private readonly assignments: RoleAssignmentsService,
+  ) {
+    super(directory);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/admin/user/{user_id}/role/{role_id}',
+    id: 'assignUserRole',
+    summary: 'Give a user a role in the selected tenant',
+    description: MOVES,
+    tag,
+    access,
+    answer: Answers.one(UserRoleWrite),
+    errors: [409],
+  })
+  assignUserRole(
+    @CurrentPrincipal() caller: Principal,
+    @CurrentTenantId() tenantId: string,
+    @IdParam('user_id') userId: number,
+    @IdParam('role_id') roleId: number,
+  ): Promise<UserRoleWrite> {
+    return this.assignments.assignToUser(caller, userId, roleId, { kind: 'selected', tenantId });
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/admin/user/{user_id}/role/{role_id}',
+    id: 'removeUserRole',
+    summary: 'Take a role in the selected tenant from a user',
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  removeUserRole(
+    @CurrentPrincipal() caller: Principal,
+    @CurrentTenantId() tenantId: string,
+    @IdParam('user_id') holderId: number,
+    @IdParam('role_id') roleId: number,
+  ): Promise<Message> {
+    return this.assignments.remove(caller, { kind: 'user', holderId, roleId, place: { kind: 'selected', tenantId } });
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/admin/group/{group_id}/role/{role_id}',
+    id: 'assignGroupRole',
+    summary: 'Give a group a role in the selected tenant',
+    description: MOVES,
+    tag,
+    access,
+    answer: Answers.one(GroupRoleWrite),
+    errors: [409],
+  })
+  assignGroupRole(
+    @CurrentPrincipal() caller: Principal,
+    @CurrentTenantId() tenantId: string,
+    @IdParam('group_id') groupId: number,
+    @IdParam('role_id') roleId: number,
+  ): Promise<GroupRoleWrite> {
+    return this.assignments.assignToGroup(caller, groupId, roleId, { kind: 'selected', tenantId });
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/admin/group/{group_id}/role/{role_id}',
+    id: 'removeGroupRole',
+    summary: 'Take a role in the selected tenant from a group',
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  removeGroupRole(
+    @CurrentPrincipal() caller: Principal,
+    @CurrentTenantId() tenantId: string,
+    @IdParam('group_id') holderId: number,
+    @IdParam('role_id') roleId: number,
+  ): Promise<Message> {
+    return this.assignments.remove(caller, { kind: 'group', holderId, roleId, place: { kind: 'selected', tenantId } });
+  }
+}

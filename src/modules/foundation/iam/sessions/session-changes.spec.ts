@@ -1,0 +1,47 @@
+import type { EntityManager } from 'typeorm';
+import type { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import type { SessionAuthenticator } from './session-authenticator';
+import { SessionChanges } from './session-changes';
+
+describe('SessionChanges', () => {
+  function changesOver(log: string[]): SessionChanges {
+    const tx = { query: async (_sql: string, params: string[]) => log.push(`notify ${params.join(' ')}`) };
+    const transactions = {
+      run: async <T>(fn: (tx: EntityManager) => Promise<T>) => {
+        const answer = await fn(tx as unknown as EntityManager);
+        log.push('commit');
+        return answer;
+      },
+    };
+    const authenticator = { forget: (payload: string) => log.push(`forget ${payload}`) };
+    return new SessionChanges(transactions as Transactions, authenticator as unknown as SessionAuthenticator);
+  }
+
+  it('tells the other pods with the commit, and has forgotten here before it answers', async () => {
+    const log: string[] = [];
+    const answer = await changesOver(log).run('user:7', async () => {
+      log.push('change');
+      return 'done';
+    });
+    expect(answer).toBe('done');
+    expect(log).toEqual(['change', 'notify session user:7', 'commit', 'forget user:7']);
+  });
+
+  it('finds the session in the answer where only the change finds out which it is', async () => {
+    const log: string[] = [];
+    const revoked = { sessionId: 'a' };
+    const answer = await changesOver(log).run(
+      ({ sessionId }) => sessionId,
+      () => Promise.resolve(revoked),
+    );
+    expect(answer).toBe(revoked);
+    expect(log).toEqual(['notify session a', 'commit', 'forget a']);
+  });
+
+  it('keeps what it knows when the change fails', async () => {
+    const log: string[] = [];
+    const failing = changesOver(log).run('user:7', async () => Promise.reject(new Error('refused')));
+    await expect(failing).rejects.toThrow('refused');
+    expect(log).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import { sign } from 'jsonwebtoken';
+import passport from 'passport';
+import type { SigningKey } from '../../../../config/auth.config';
+import type { Config } from '../../../../config/config';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TokenClaims } from '../../../../platform/http/auth/authentication';
+import type { AuthenticatedRequest } from '../../../../platform/http/auth/request-principal';
+import { TOKEN_STRATEGIES, TokenGuard } from '../../../../platform/http/auth/token.guard';
+import { AccessTokens, tokenHash } from './access-tokens';
+import { BasicStrategy, JwtStrategy } from './token-strategies';
+
+const OLD: SigningKey = { id: 'old', key: randomBytes(32) };
+const NEW: SigningKey = { id: 'new', key: randomBytes(32) };
+const CLAIMS = { userId: 7, sessionId: randomUUID() };
+
+function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
+  return new AccessTokens({ auth: { signingKeys } } as Config);
+}
+
+/** The claims that the guard leaves on a request with this header, in a process with these keys. */
+async function claimsOf(
+  authorization: string | undefined,
+  { keys = [NEW], access = Allow.signedIn, takesBasic = false } = {},
+): Promise<TokenClaims | undefined> {
+  const tokens = tokensWith(...keys);
+  // They register themselves with Passport.
+  new JwtStrategy(tokens);
+  new BasicStrategy(tokens);
+  const guard = new TokenGuard({ get: () => ({ access, takesBasic }) } as unknown as Reflector);
+  const request = { headers: authorization === undefined ? {} : { authorization } } as AuthenticatedRequest;
+  const context = {
+    getHandler: () => null,
+    switchToHttp: () => ({ getRequest: () => request, getResponse: () => ({}) }),
+  };
+  await guard.canActivate(context as unknown as ExecutionContext);
+  return request.claims;
+}
+
+const bearer = (token: string) => `Bearer ${token}`;
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
+
+describe('the token of a request', () => {
+  afterAll(() => TOKEN_STRATEGIES.forEach((name) => passport.unuse(name)));
+
+  it('says whose it is', async () => {
+    const token = tokensWith(NEW).sign(CLAIMS, inSeconds(60));
+    const claims = { ...CLAIMS, exp: expect.any(Number), tokenHash: tokenHash(token) };
+    await expect(claimsOf(bearer(token))).resolves.toEqual(claims);
+  });
+
+  it('is read by the key that signed it, also after a rotation', async () => {
+    const token = tokensWith(OLD).sign(CLAIMS, null);
+    const claims = { ...CLAIMS, tokenHash: tokenHash(token) };
+    await expect(claimsOf(bearer(token), { keys: [NEW, OLD] })).resolves.toEqual(claims);
+    await expect(claimsOf(bearer(token))).rejects.toThrow('The token is not valid.');
+  });
+
+  const payload = { sub: '7', sid: CLAIMS.sessionId };
+  it.each([
+    ['expired', sign(payload, NEW.key, { keyid: 'new', expiresIn: -5 }), 'The token has expired. Log in again.'],
+    ['signed by a foreign key', sign(payload, randomBytes(32), { keyid: 'new' }), 'The token is not valid.'],
+    ['of an unknown key', sign(payload, NEW.key, { keyid: 'other' }), 'The token is not valid.'],
+    ['without a key id', sign(payload, NEW.key), 'The token is not valid.'],
+    ['unsigned', `${encoded({ alg: 'none', kid: 'new' })}.${encoded(payload)}.`, 'The token is not valid.'],
+    ['of another algorithm', sign(payload, NEW.key, { keyid: 'new', algorithm: 'HS512' }), 'The token is not valid.'],
+    ['without a session', sign({ sub: '7' }, NEW.key, { keyid: 'new' }), 'The token is not valid.'],
+    ['with an odd user', sign({ ...payload, sub: '7 OR 1' }, NEW.key, { keyid: 'new' }), 'The token is not valid.'],
+    ['no token at all', 'nonsense', 'The token is not valid.'],
+  ])('is refused when it is %s', async (_kind, token, message) => {
+    const refusal = { kind: 'unauthenticated', message };
+    await expect(claimsOf(bearer(token))).rejects.toMatchObject(refusal);
+    await expect(claimsOf(basic(`ada:${token}`), { takesBasic: true })).rejects.toMatchObject(refusal);
+  });
+
+  it.each([undefined, '', 'Basic', basic('ada:secret')])(
+    'is asked for when the header is %j',
+    async (authorization) => {
+      await expect(claimsOf(authorization)).rejects.toThrow('A bearer token is required.');
+    },
+  );
+
+  it('may be the password of HTTP Basic where the operation takes it', async () => {
+    const token = tokensWith(NEW).sign(CLAIMS, null);
+    const claims = { ...CLAIMS, tokenHash: tokenHash(token) };
+    const header = basic(`ada:${token}`);
+    await expect(claimsOf(header, { takesBasic: true })).resolves.toEqual({ ...claims, username: 'ada' });
+    await expect(claimsOf(header)).rejects.toThrow('A bearer token is required.');
+    await expect(claimsOf(bearer(token), { takesBasic: true })).resolves.toEqual(claims);
+    for (const text of ['', ':', 'ada', 'ada:'])
+      await expect(claimsOf(basic(text), { takesBasic: true })).rejects.toMatchObject({ kind: 'unauthenticated' });
+  });
+
+  it.each([Allow.everyone, Allow.machines, Allow.nodes, Allow.bootstrap])('is not looked at for %p', async (access) => {
+    await expect(claimsOf(bearer('nonsense'), { access })).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { notFound } from '../../../../platform/kernel/errors/domain-error';
+import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
+import { pagedRows } from '../../../../platform/kernel/persistence/paged-rows';
+import { Conditions, firstRow, NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import type { Group } from '../entities/group.entity';
+import type { RoleRecord } from '../entities/role.entity';
+import type { Tenant } from '../entities/tenant.entity';
+import type { UserRole } from '../entities/user-role.entity';
+import { User } from '../entities/user.entity';
+import { heldRoles } from '../roles/roles.repository';
+
+type GroupRow = Pick<Group, 'group_id' | 'group_name'>;
+
+type TenantRow = Pick<Tenant, 'tenant_id' | 'name' | 'description'>;
+
+export type HeldRole = Pick<RoleRecord, 'role'> & Pick<UserRole, 'tenant_id'> & { through_group: boolean };
+
+/** Reads of users and of what they belong to and hold: groups, tenants, roles. */
+@Injectable()
+export class DirectoryRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  userByName(username: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { username: username.toLowerCase() });
+  }
+
+  userById(userId: number): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { user_id: userId });
+  }
+
+  /** Gives a user another password unless it was changed meanwhile; answers whether it did. */
+  async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
+    const changed = await updateRows(
+      tx,
+      User,
+      { password_hash: newHash, modified_by_user_id: userId, last_update_date: NOW },
+      { user_id: userId, password_hash: oldHash },
+    );
+    return changed.length > 0;
+  }
+
+  groupsOf(userId: number, tx: Tx = this.dataSource.manager): Promise<GroupRow[]> {
+    return rows<GroupRow>(
+      tx,
+      `SELECT g.group_id, g.group_name FROM group_users gu JOIN groups g ON g.group_id = gu.group_id
+       WHERE gu.user_id = $1 AND gu.to_date = 'infinity' AND g.to_date = 'infinity' ORDER BY g.group_id`,
+      [userId],
+    );
+  }
+
+  /** Every role of the user in the tenant and everywhere; without a tenant only the latter. */
+  rolesOf(userId: number, tenantId: string | null, tx: Tx = this.dataSource.manager): Promise<HeldRole[]> {
+    return rows<HeldRole>(
+      tx,
+      `SELECT DISTINCT h.role, h.tenant_id, h.through_group FROM (${heldRoles('$1::bigint')}) h
+       WHERE h.tenant_id IS NULL OR ${ofTenant('h', '$2')}`,
+      [userId, tenantId],
+    );
+  }
+
+  /**
+   * The first two of the current tenants in which the user holds a role: those where the owner of the account or the
+   * platform gave one (`own`) before those where only another tenant did, then by the age of the role.
+   */
+  tenantsToPropose(tx: Tx, userId: number): Promise<(Pick<Tenant, 'tenant_id'> & { own: boolean })[]> {
+    return rows<Pick<Tenant, 'tenant_id'> & { own: boolean }>(
+      tx,
+      `SELECT h.tenant_id,
+         bool_or((h.given_by IS NULL OR h.given_by IS NOT DISTINCT FROM u.owner_tenant_id)
+             AND (h.put_in_by IS NULL OR h.put_in_by IS NOT DISTINCT FROM u.owner_tenant_id)) AS own
+       FROM (${heldRoles('$1::bigint')}) h
+       JOIN users u ON u.user_id = h.user_id
+       JOIN tenants t ON ${ofTenant('t', 'h.tenant_id')} AND t.to_date = 'infinity'
+       GROUP BY h.tenant_id ORDER BY own DESC, min(h.since), h.tenant_id LIMIT 2`,
+      [userId],
+    );
+  }
+
+  /** The current tenant with the id; 404 when there is none. */
+  async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
+    return this.tenant(tx, tenantId, '');
+  }
+
+  /** As {@link currentTenant}; the tenant cannot be deleted before `tx` ends. To be called before its records are locked. */
+  async holdTenant(tx: Tx, tenantId: string): Promise<void> {
+    // Waits for a deletion in progress only, not for changes of the tenant's name.
+    await this.tenant(tx, tenantId, 'FOR KEY SHARE');
+  }
+
+  /** A page of the tenants that the user may select, newest first. */
+  async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
+    const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
+      `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h
+               WHERE ${ofTenant('h', 't.tenant_id')} OR h.tenant_id IS NULL)`,
+      userId,
+      userId,
+    );
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
+    const columns = 't.tenant_id, t.name, t.description';
+    const order = 't.from_date DESC, t.tenant_id';
+    const select = { table: 'tenants', key: 'tenant_id', columns, conditions, order };
+    return pagedRows<TenantRow>(this.dataSource.manager, select, page);
+  }
+
+  private async tenant(tx: Tx, tenantId: string, lock: string): Promise<TenantRow> {
+    const sql = `SELECT tenant_id, name, description FROM tenants t WHERE ${ofTenant('t', '$1')} AND to_date = 'infinity' ${lock}`;
+    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
+    if (tenant) return tenant;
+    throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
+  }
+}

@@ -1,0 +1,45 @@
+import { WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageQuery } from '../../../../../platform/kernel/dto/page';
+
+export class GroupListQuery extends PageQuery {
+  @Param.id({ description: 'Only the groups of this user' }) user_id?: number;
+}
+
+export class GroupSearchQuery extends GroupListQuery {
+  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
+}
+
+@Example({ group_name: 'example-group', group_mail: 'group@example.org', role_ids: [3] })
+export class CreateGroup {
+  @Field.name() group_name: string;
+  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+  @Field.ids({ optional: true, default: [], description: 'Users who become members' }) user_ids: number[] = [];
+  @Field.ids({
+    optional: true,
+    default: [],
+    description:
+      'Roles of the group: roles of a tenant apply in the selected one; a PLATFORM ADMIN may also name platform-wide roles',
+  })
+  role_ids: number[] = [];
+}
+
+@Example({ group_mail: 'example-group@example.org' })
+export class UpdateGroup {
+  @Field.name({ optional: true }) group_name?: string;
+  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+}
+
+export class GroupWrite extends WriteAudit {
+  @Field.idText() group_id: string;
+  @Field.text() group_name: string;
+  @Field.text({ nullable: true }) group_mail: string | null;
+  @Field.text({ nullable: true }) group_object_id: string | null;
+  @Field.text({ nullable: true }) group_type: string | null;
+}
+
+export class GroupMemberWrite extends WriteAudit {
+  @Field.idText() group_user_id: string;
+  @Field.idText() group_id: string;
+  @Field.idText() user_id: string;
+}

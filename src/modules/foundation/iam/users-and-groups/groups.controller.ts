@@ -1,0 +1,172 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import { IdParam } from '../../../../platform/http/parameters';
+import {
+  CreateGroup,
+  GroupListQuery,
+  GroupMemberWrite,
+  GroupSearchQuery,
+  GroupWrite,
+  UpdateGroup,
+} from './dto/group.dto';
+import { GroupRead } from './dto/people.dto';
+import { GroupsService } from './groups.service';
+
+const tag = 'Groups';
+const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns, a PLATFORM ADMIN all.';
+const MEMBER_MOVES =
+  'A member gets the roles of the group. When a PLATFORM ADMIN adds a member, an account that a tenant owns moves to the platform just as if it were given the roles itself.';
+const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
+
+@Controller()
+export class GroupsController {
+  constructor(private readonly service: GroupsService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/groups',
+    id: 'listGroups',
+    summary: 'List every group of the deployment, or the groups of a user',
+    tag,
+    access,
+    answer: Answers.page(GroupRead),
+  })
+  list(@Query() query: GroupListQuery): Promise<Page<GroupRead>> {
+    return this.service.list(query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/search/groups',
+    id: 'searchGroups',
+    summary: 'Search the groups by part of the name',
+    tag,
+    access,
+    answer: Answers.page(GroupRead),
+  })
+  search(@Query() query: GroupSearchQuery): Promise<Page<GroupRead>> {
+    return this.service.list(query, query.groupname);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/match/group/{groupname}',
+    id: 'matchGroup',
+    summary: 'Get the groups with this name; each directory may have one',
+    tag,
+    access,
+    answer: Answers.list(GroupRead),
+  })
+  match(@Param('groupname') groupName: string): Promise<GroupRead[]> {
+    return this.service.match(groupName);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/platform/shared/admin/group',
+    id: 'createGroup',
+    summary: 'Create a group, optionally with roles',
+    description:
+      'The group belongs to the selected tenant, and its administrators may change it; a group created by a PLATFORM ADMIN belongs to the platform.',
+    tag,
+    access,
+    answer: Answers.one(GroupWrite),
+    errors: [409],
+  })
+  create(@CurrentPrincipal() caller: Principal, @Body() body: CreateGroup): Promise<GroupWrite> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'getGroupById',
+    summary: 'Get a group by id',
+    tag,
+    access,
+    answer: Answers.one(GroupRead),
+  })
+  get(@IdParam('group_id') groupId: number): Promise<GroupRead> {
+    return this.service.get(groupId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'updateGroup',
+    summary: 'Update a group',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.one(GroupWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @Body() body: UpdateGroup,
+  ): Promise<GroupWrite> {
+    return this.service.update(caller, groupId, body);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'deleteGroup',
+    summary: 'Delete a group that holds no role and no workspace permission',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(@CurrentPrincipal() caller: Principal, @IdParam('group_id') groupId: number): Promise<Message> {
+    return this.service.delete(caller, groupId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
+    id: 'addGroupMember',
+    summary: 'Make a user a member of a group',
+    description: `${OWNED_ONLY} ${MEMBER_MOVES}`,
+    tag,
+    access,
+    answer: Answers.one(GroupMemberWrite),
+    errors: [409],
+  })
+  addMember(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @IdParam('user_id') userId: number,
+  ): Promise<GroupMemberWrite> {
+    return this.service.addMember(caller, groupId, userId);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
+    id: 'removeGroupMember',
+    summary: 'Remove a user from a group',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  removeMember(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @IdParam('user_id') userId: number,
+  ): Promise<Message> {
+    return this.service.removeMember(caller, groupId, userId);
+  }
+}

@@ -1,0 +1,160 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
+import type { Message } from '../../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import { IdParam } from '../../../../platform/http/parameters';
+import { UserRead } from './dto/people.dto';
+import { CreateUser, SetPassword, UpdateUser, UserListQuery, UserSearchQuery, UserWrite } from './dto/user.dto';
+import { UsersService } from './users.service';
+
+const tag = 'Users';
+const OWNED_ONLY = 'An ADMIN may change accounts that the selected tenant owns, a PLATFORM ADMIN all.';
+const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
+
+@Controller()
+export class UsersController {
+  constructor(private readonly service: UsersService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/users',
+    id: 'listUsers',
+    summary: 'List every user of the deployment, or the members of a group',
+    tag,
+    access,
+    answer: Answers.page(UserRead),
+  })
+  list(@Query() query: UserListQuery): Promise<Page<UserRead>> {
+    return this.service.list(query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/search/users',
+    id: 'searchUsers',
+    summary: 'Search the users by part of the user name',
+    tag,
+    access,
+    answer: Answers.page(UserRead),
+  })
+  search(@Query() query: UserSearchQuery): Promise<Page<UserRead>> {
+    return this.service.list(query, query.username);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/match/user/{username}',
+    id: 'matchUser',
+    summary: 'Get a user by the full user name',
+    tag,
+    access,
+    answer: Answers.one(UserRead),
+  })
+  match(@Param('username') username: string): Promise<UserRead> {
+    return this.service.match(username);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/platform/shared/admin/user',
+    id: 'createUser',
+    summary: 'Create a user, optionally with roles',
+    description:
+      'The account belongs to the selected tenant, and its administrators may change it; an account created by a PLATFORM ADMIN belongs to the platform.',
+    tag,
+    access,
+    answer: Answers.one(UserWrite),
+    errors: [409],
+  })
+  create(@CurrentPrincipal() caller: Principal, @Body() body: CreateUser): Promise<UserWrite> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/user/{user_id}',
+    id: 'getUserById',
+    summary: 'Get a user by id',
+    tag,
+    access,
+    answer: Answers.one(UserRead),
+  })
+  get(@IdParam('user_id') userId: number): Promise<UserRead> {
+    return this.service.get(userId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/user/{user_id}',
+    id: 'updateUser',
+    summary: 'Update a user',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.one(UserWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('user_id') userId: number,
+    @Body() body: UpdateUser,
+  ): Promise<UserWrite> {
+    return this.service.update(caller, userId, body);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/user/{user_id}/password',
+    id: 'setUserPassword',
+    summary: 'Set the password of a user and end all of its sessions',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  setPassword(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('user_id') userId: number,
+    @Body() body: SetPassword,
+  ): Promise<Message> {
+    return this.service.setPassword(caller, userId, body);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/user/{user_id}/disable',
+    id: 'disableUser',
+    summary: 'Disable an account and end all of its sessions and tokens',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.one(UserWrite),
+    status: 201,
+    errors: [409],
+  })
+  disable(@CurrentPrincipal() caller: Principal, @IdParam('user_id') userId: number): Promise<UserWrite> {
+    return this.service.disable(caller, userId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/user/{user_id}/enable',
+    id: 'enableUser',
+    summary: 'Enable a disabled account',
+    description: OWNED_ONLY,
+    tag,
+    access,
+    answer: Answers.one(UserWrite),
+    status: 201,
+    errors: [409],
+  })
+  enable(@CurrentPrincipal() caller: Principal, @IdParam('user_id') userId: number): Promise<UserWrite> {
+    return this.service.enable(caller, userId);
+  }
+}

@@ -1,0 +1,37 @@
+import { firstRow, rows, type Tx } from '../../../platform/kernel/persistence/sql';
+import type { MasterKeyProbe } from './entities/master-key-probe.entity';
+import type { TenantDataKey } from './entities/tenant-data-key.entity';
+
+/** What the database has of each master key. */
+export class MasterKeysRepository {
+  constructor(private readonly tx: Tx) {}
+
+  async probeOf(masterKeyId: string): Promise<Buffer | null> {
+    const sql = 'SELECT sealed FROM master_key_probes WHERE master_key_id = $1';
+    return (await firstRow<Pick<MasterKeyProbe, 'sealed'>>(this.tx, sql, [masterKeyId]))?.sealed ?? null;
+  }
+
+  /** Keeps the probe unless there is one. */
+  async addProbe(masterKeyId: string, sealed: Buffer): Promise<void> {
+    await this.tx.query(
+      'INSERT INTO master_key_probes (master_key_id, sealed) VALUES ($1, $2) ON CONFLICT (master_key_id) DO NOTHING',
+      [masterKeyId, sealed],
+    );
+  }
+
+  /** Any of the data keys that the master key wraps. */
+  async wrappedBy(masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'> | null> {
+    const sql = 'SELECT tenant_id, wrapped_key FROM tenant_data_keys WHERE master_key_id = $1 LIMIT 1';
+    return firstRow<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'>>(this.tx, sql, [masterKeyId]);
+  }
+
+  /** Master keys that wrap data keys, other than these. */
+  async others(masterKeyIds: readonly string[]): Promise<{ master_key_id: string; tenants: number }[]> {
+    return rows<Pick<TenantDataKey, 'master_key_id'> & { tenants: number }>(
+      this.tx,
+      `SELECT master_key_id, count(*) AS tenants FROM tenant_data_keys
+       WHERE master_key_id <> ALL($1) GROUP BY master_key_id ORDER BY master_key_id`,
+      [masterKeyIds],
+    );
+  }
+}

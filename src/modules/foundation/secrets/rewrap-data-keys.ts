@@ -1,0 +1,39 @@
+import type { DataSource } from 'typeorm';
+import { SecretBox, SecretBoxError, type MasterKey } from '../../../../libs/secret-box/secret-box';
+import type { Tx } from '../../../platform/kernel/persistence/sql';
+import { TenantSecretsRepository } from './tenant-secrets.repository';
+
+export interface RewrapOutcome {
+  /** Data keys that the first master key wraps from now on. */
+  rewrapped: number;
+  /** Data keys whose master key is not given, or that were changed: they stay as they were. */
+  failed: { tenantId: string; masterKeyId: string; reason: string }[];
+}
+
+/**
+ * Wraps every tenant's data key with the first of the master keys; the secrets themselves stay as they are. Pods that
+ * know both keys go on meanwhile. May be stopped and run again at any point.
+ */
+export async function rewrapDataKeys(dataSource: DataSource, masterKeys: readonly MasterKey[]): Promise<RewrapOutcome> {
+  const box = new SecretBox(masterKeys);
+  const keys = new TenantSecretsRepository();
+  const due = await keys.wrappedByOthers(dataSource.manager, box.currentKeyId);
+  const outcome: RewrapOutcome = { rewrapped: 0, failed: [] };
+  for (const { tenant_id: tenantId, master_key_id: masterKeyId } of due) {
+    try {
+      await dataSource.transaction((tx) => rewrap(tx, keys, box, tenantId));
+      outcome.rewrapped += 1;
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      outcome.failed.push({ tenantId, masterKeyId, reason: error.message });
+    }
+  }
+  return outcome;
+}
+
+async function rewrap(tx: Tx, keys: TenantSecretsRepository, box: SecretBox, tenantId: string): Promise<void> {
+  const wrapped = await keys.lockKey(tx, tenantId);
+  if (!wrapped) return;
+  const dataKey = box.unwrapKey(wrapped, tenantId);
+  await keys.replaceKey(tx, tenantId, box.wrapKey(dataKey, tenantId), box.currentKeyId);
+}

@@ -1,0 +1,38 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { ResourceController } from '../../../../platform/http/resources/resource-controller';
+import {
+  CreateBootDiskImage,
+  BootDiskImageListQuery,
+  BootDiskImageRead,
+  BootDiskImageSearchQuery,
+  BootDiskImageSelector,
+  BootDiskImageWrite,
+  UpdateBootDiskImage,
+} from './dto/boot-disk-image.dto';
+import { BootDiskImagesService } from './boot-disk-images.service';
+
+@Controller()
+export class BootDiskImagesController extends ResourceController({
+  one: 'BootDiskImage',
+  many: 'BootDiskImages',
+  label: 'boot disk image',
+  tag: 'Infrastructure',
+  path: '/machine/boot_disk_image',
+  listPath: '/machine/boot_disk_images',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(ADMINS),
+  selector: BootDiskImageSelector,
+  listQuery: BootDiskImageListQuery,
+  searchQuery: BootDiskImageSearchQuery,
+  partOfName: (query: BootDiskImageSearchQuery) => query.boot_disk_image_name,
+  create: CreateBootDiskImage,
+  update: UpdateBootDiskImage,
+  read: BootDiskImageRead,
+  write: BootDiskImageWrite,
+}) {
+  constructor(service: BootDiskImagesService) {
+    super(service);
+  }
+}

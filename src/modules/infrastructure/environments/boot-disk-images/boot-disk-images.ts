@@ -1,0 +1,38 @@
+import { Field } from '../../../../platform/kernel/dto/fields';
+import { known } from '../../../../platform/http/resources/known';
+import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
+import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { BootDiskImage } from './entities/boot-disk-image.entity';
+
+/** A boot disk image inside another record. */
+export class BootDiskImageRef {
+  @Field.id() boot_disk_image_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => LinuxDistroRef) linux_distro: LinuxDistroRef;
+  @Field.text() boot_disk_image: string;
+  @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
+}
+
+/** A boot disk image without audit. */
+export type BootDiskImageData = Own<BootDiskImage>;
+
+/** SQL of {@link BootDiskImageData} as one jsonb value. */
+export function bootDiskImageJson(alias: string): string {
+  return recordJson(alias, BootDiskImage);
+}
+
+export function bootDiskImageRef(data: BootDiskImageData, referenceData: ReferenceData): BootDiskImageRef {
+  return {
+    boot_disk_image_id: data.boot_disk_image_id,
+    name: data.name,
+    description: data.description,
+    linux_distro: known(referenceData.linuxDistro(data.linux_distro_id), 'linux distro', data.linux_distro_id),
+    boot_disk_image: data.boot_disk_image,
+    architecture_type: known(
+      referenceData.architecture(data.architecture_type_id),
+      'architecture type',
+      data.architecture_type_id,
+    ),
+  };
+}

@@ -1,0 +1,68 @@
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import {
+  ARCHITECTURES,
+  CLOUD_PROVIDER_ALIASES,
+  CLOUD_PROVIDERS,
+  CloudProviderRef,
+  LinuxDistroRef,
+  MachineArchitectureRef,
+} from '../../../../foundation/reference-data/reference-data';
+
+export class BootDiskImageSelector extends RecordSelectorQuery('boot_disk_image') {}
+
+export class BootDiskImageListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+  @Param.oneOf(ARCHITECTURES) architecture_type?: string;
+}
+
+export class BootDiskImageSearchQuery extends BootDiskImageListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) boot_disk_image_name: string;
+}
+
+@Example({
+  name: 'example-image',
+  cloud_provider_id: 3,
+  linux_distro_id: 1,
+  boot_disk_image: 'local',
+  architecture_type_id: 0,
+})
+export class CreateBootDiskImage {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.id() cloud_provider_id: number;
+  @Field.id() linux_distro_id: number;
+  @Field.line({ filled: true, description: 'The image as the provider names it' }) boot_disk_image: string;
+  @Field.id() architecture_type_id: number;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateBootDiskImage {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.id({ optional: true }) linux_distro_id?: number;
+  @Field.line({ optional: true, filled: true, description: 'The image as the provider names it' })
+  boot_disk_image?: string;
+}
+
+export class BootDiskImageRead extends ReadAudit {
+  @Field.id() boot_disk_image_id: number;
+  @Field.text() boot_disk_image_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.object(() => LinuxDistroRef) linux_distro: LinuxDistroRef;
+  @Field.text() boot_disk_image: string;
+  @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
+}
+
+export class BootDiskImageWrite extends WriteAudit {
+  @Field.idText() boot_disk_image_id: string;
+  @Field.text() boot_disk_image_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.id() cloud_provider_id: number;
+  @Field.id() linux_distro_id: number;
+  @Field.text() boot_disk_image: string;
+  @Field.id() architecture_type_id: number;
+}

@@ -1,0 +1,80 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import { ARCHITECTURES, CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data/reference-data';
+import { CloudEnvInfo } from '../cloud-envs';
+
+const LABELS = 'At most 25; the platform adds resource, vm and tenant_id';
+
+export class CloudEnvSelector extends RecordSelectorQuery('cloud_env') {}
+
+export class CloudEnvListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+  @Param.oneOf(ARCHITECTURES, { description: 'Of the boot disk image' }) architecture_type?: string;
+}
+
+export class CloudEnvSearchQuery extends CloudEnvListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cloud_env_name: string;
+}
+
+@Example({
+  name: 'example-environment',
+  cloud_provider_id: 3,
+  network_conf_id: 1,
+  credential_config_id: 1,
+  boot_disk_image_id: 1,
+  endpoint: 'local://',
+})
+export class CreateCloudEnv {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.int32({ min: 0 }) cloud_provider_id: number;
+  @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
+  availability_zone_id?: number | null;
+  @Field.id() network_conf_id: number;
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
+  @Field.id({ description: 'OnPrem needs basic auth' }) credential_config_id: number;
+  @Field.id() boot_disk_image_id: number;
+  @Field.map({ optional: true, values: 'string', description: LABELS }) labels?: Record<string, string>;
+  @Field.line({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
+  @Field.lines({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
+  onprem_node_names?: string[] | null;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateCloudEnv {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
+  availability_zone_id?: number | null;
+  @Field.id({ optional: true }) network_conf_id?: number;
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
+  @Field.id({ optional: true, description: 'OnPrem needs basic auth' }) credential_config_id?: number;
+  @Field.id({ optional: true }) boot_disk_image_id?: number;
+  @Field.map({ optional: true, values: 'string', description: LABELS }) labels?: Record<string, string>;
+  @Field.line({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
+  @Field.lines({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
+  onprem_node_names?: string[] | null;
+}
+
+export class CloudEnvRead extends IntersectionType(CloudEnvInfo, ReadAudit) {
+  @Field.uuid() tenant_id: string;
+}
+
+export class CloudEnvWrite extends WriteAudit {
+  @Field.idText() cloud_env_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.idText() cloud_provider_id: string;
+  @Field.idText({ nullable: true }) availability_zone_id: string | null;
+  @Field.idText() network_conf_id: string;
+  @Field.text({ nullable: true }) cloud_project: string | null;
+  @Field.idText() credential_config_id: string;
+  @Field.idText() boot_disk_image_id: string;
+  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.text({ nullable: true }) endpoint: string | null;
+  @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
+  @Field.uuid() tenant_id: string;
+}

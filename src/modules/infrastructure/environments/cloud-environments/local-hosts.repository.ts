@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { HostResources } from '../../../../../libs/compute-drivers/host-resources';
+import { rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import type { LocalHost } from './entities/local-host.entity';
+
+/** A machine whose last report is older is not online; three reports in a row have failed then. */
+const ONLINE_FOR = '30 seconds';
+/** What a machine has counts for so long: its worker may just be exchanged. */
+const SERVES_FOR = '5 minutes';
+/** A machine that is silent for this long is gone for good, or has another name. */
+const KEPT_FOR = '1 day';
+
+/** Machines whose workers run local nodes. They belong to no tenant. */
+@Injectable()
+export class LocalHostsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The machines that reported recently, by name. */
+  async online(): Promise<HostResources[]> {
+    return rows<HostResources>(
+      this.dataSource.manager,
+      `SELECT hostname AS name, cores, cpu_usage AS "cpuUsage",
+         memory_bytes AS "memoryBytes", memory_used_bytes AS "memoryUsedBytes",
+         disk_bytes AS "diskBytes", disk_used_bytes AS "diskUsedBytes"
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}' ORDER BY hostname`,
+    );
+  }
+
+  /** Whether there are machines that report, and none of them keeps tenants apart. */
+  async keepNobodyApart(tx: Tx): Promise<boolean> {
+    const [hosts] = await rows<{ some: boolean; apart: boolean }>(
+      tx,
+      `SELECT count(*) > 0 AS some, coalesce(bool_or(keeps_tenants_apart), false) AS apart
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}'`,
+    );
+    return hosts !== undefined && hosts.some && !hosts.apart;
+  }
+
+  /** Versions of Spark that the machines have which reported lately; null if none did, or one does not tell. */
+  async sparkVersions(tx: Tx): Promise<string[] | null> {
+    const hosts = await rows<Pick<LocalHost, 'spark_versions'>>(
+      tx,
+      `SELECT spark_versions FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}'`,
+    );
+    const told = hosts.map(({ spark_versions: versions }) => versions).filter((versions) => versions !== null);
+    return hosts.length === 0 || told.length < hosts.length ? null : [...new Set(told.flat())].sort();
+  }
+
+  /** Whether a machine reported lately. */
+  async haveReported(tx: Tx): Promise<boolean> {
+    const [found] = await rows<{ some: boolean }>(
+      tx,
+      `SELECT EXISTS (SELECT 1 FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}') AS some`,
+    );
+    return found?.some ?? false;
+  }
+
+  /** Replaces the machine's last report. */
+  async report(host: HostResources, keepsTenantsApart: boolean, sparkVersions: readonly string[]): Promise<void> {
+    const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
+    await this.dataSource.transaction(async (tx) => {
+      await tx.query(
+        `INSERT INTO local_hosts
+           (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes, keeps_tenants_apart,
+            spark_versions)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (hostname) DO UPDATE SET (cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes,
+           disk_used_bytes, keeps_tenants_apart, spark_versions, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
+           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart,
+           excluded.spark_versions, platform_now())`,
+        [
+          name,
+          cores,
+          cpuUsage,
+          memoryBytes,
+          memoryUsedBytes,
+          diskBytes,
+          diskUsedBytes,
+          keepsTenantsApart,
+          sparkVersions,
+        ],
+      );
+      await tx.query(`DELETE FROM local_hosts WHERE reported_at < platform_now() - interval '${KEPT_FOR}'`);
+    });
+  }
+}

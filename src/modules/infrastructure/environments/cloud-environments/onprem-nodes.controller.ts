@@ -1,0 +1,29 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { Principal, TenantScope } from '../../../../platform/kernel/auth/principal';
+import { CurrentPrincipal, CurrentScope } from '../../../../platform/http/auth/request-principal';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { OnPremNodeResources, OnPremNodesQuery } from './dto/onprem-nodes.dto';
+import { OnPremNodesService } from './onprem-nodes.service';
+
+@Controller()
+export class OnPremNodesController {
+  constructor(private readonly service: OnPremNodesService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/cluster/cloud/environment/onprem/nodes',
+    id: 'listOnPremNodeResources',
+    summary: 'List the online nodes of an on-premises endpoint with their resources',
+    tag: 'Infrastructure',
+    access: Allow.tenant(),
+    answer: Answers.one(OnPremNodeResources),
+  })
+  list(
+    @CurrentPrincipal() principal: Principal,
+    @CurrentScope() scope: TenantScope,
+    @Query() query: OnPremNodesQuery,
+  ): Promise<OnPremNodeResources> {
+    return this.service.list(principal, scope, query);
+  }
+}

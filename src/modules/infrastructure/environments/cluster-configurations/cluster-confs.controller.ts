@@ -1,0 +1,38 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
+import { ResourceController } from '../../../../platform/http/resources/resource-controller';
+import {
+  CreateClusterConf,
+  ClusterConfListQuery,
+  ClusterConfRead,
+  ClusterConfSearchQuery,
+  ClusterConfSelector,
+  ClusterConfWrite,
+  UpdateClusterConf,
+} from './dto/cluster-conf.dto';
+import { ClusterConfsService } from './cluster-confs.service';
+
+@Controller()
+export class ClusterConfsController extends ResourceController({
+  one: 'ClusterConf',
+  many: 'ClusterConfs',
+  label: 'cluster configuration',
+  tag: 'Infrastructure',
+  path: '/cluster/conf',
+  listPath: '/cluster/confs',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(CLUSTER_MANAGERS),
+  selector: ClusterConfSelector,
+  listQuery: ClusterConfListQuery,
+  searchQuery: ClusterConfSearchQuery,
+  partOfName: (query: ClusterConfSearchQuery) => query.cluster_conf_name,
+  create: CreateClusterConf,
+  update: UpdateClusterConf,
+  read: ClusterConfRead,
+  write: ClusterConfWrite,
+}) {
+  constructor(service: ClusterConfsService) {
+    super(service);
+  }
+}

@@ -1,0 +1,84 @@
+import { Field } from '../../../../platform/kernel/dto/fields';
+import { known } from '../../../../platform/http/resources/known';
+import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
+import {
+  COMPUTE_TYPES,
+  type LookupRecords,
+  MachineTypeInfo,
+  type MachineTypeRecord,
+  type ReferenceData,
+} from '../../../foundation/reference-data/reference-data';
+import { type VolumeData, VolumeFields, volumeJson } from '../volumes/volume-confs';
+import { ClusterConf } from './entities/cluster-conf.entity';
+
+/** The volume configuration of a cluster configuration. */
+export class VolumeSummary extends VolumeFields {
+  @Field.id() volume_conf_id: number;
+  @Field.text() name: string;
+  @Field.int64({ description: 'Same as machine_volume_num' }) disk_num: number;
+  @Field.int64({ description: 'Same as size, GB' }) disk_size: number;
+}
+
+/** A cluster configuration inside another record. */
+export class ClusterConfRef {
+  @Field.id() cluster_conf_id: number;
+  @Field.text() cluster_conf_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.oneOf(COMPUTE_TYPES) machine_type_category: string;
+  @Field.object(() => MachineTypeInfo) machine_type: MachineTypeInfo;
+  @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
+}
+
+/** What a cluster configuration refers to. */
+export interface ClusterConfRefs {
+  volume_conf: VolumeData | null;
+}
+
+/** A cluster configuration and its volume, without audit. */
+export type ClusterConfData = Own<ClusterConf> & ClusterConfRefs;
+
+/** SQL of {@link ClusterConfData} as one jsonb value; needs {@link clusterConfJoins} with the same aliases. */
+export function clusterConfJson(cc = 'cc', vc = 'vc'): string {
+  return recordJson(cc, ClusterConf, { nested: { volume_conf: volumeOfClusterConf(vc) } });
+}
+
+/** SQL of the volume of a cluster configuration as one jsonb value, null without one; needs {@link clusterConfJoins}. */
+export function volumeOfClusterConf(vc = 'vc'): string {
+  return `CASE WHEN ${vc}.volume_conf_id IS NOT NULL THEN ${volumeJson(vc)} END`;
+}
+
+/** Join of the volume of a cluster configuration; `cc` is joined already. */
+export function clusterConfJoins(cc = 'cc', vc = 'vc'): string {
+  return `LEFT JOIN volume_confs ${vc} ON ${vc}.tenant_id = ${cc}.tenant_id AND ${vc}.volume_conf_id = ${cc}.volume_conf_id`;
+}
+
+export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceData): ClusterConfRef {
+  const machine = machineTypeOf(data, referenceData);
+  return {
+    cluster_conf_id: data.cluster_conf_id,
+    cluster_conf_name: data.name,
+    description: data.description,
+    machine_type_category: machine.category,
+    machine_type: machine.info,
+    machine_volume_conf: data.volume_conf && volumeSummary(data.volume_conf, referenceData),
+  };
+}
+
+/** The machine type with what the platform computes with. */
+export function machineTypeOf(
+  data: Pick<ClusterConfData, 'machine_type_id'>,
+  records: LookupRecords,
+): MachineTypeRecord {
+  return known(records.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
+}
+
+function volumeSummary(volume: VolumeData, referenceData: ReferenceData): VolumeSummary {
+  const { disk_type_id, disk_throughput_mb, ...rest } = volume;
+  return {
+    ...rest,
+    disk_type: known(referenceData.diskType(disk_type_id), 'disk type', disk_type_id),
+    disk_throughput_MB: disk_throughput_mb,
+    disk_num: volume.machine_volume_num,
+    disk_size: volume.size,
+  };
+}

@@ -1,0 +1,151 @@
+import { LONG_JSON, parseUntrusted } from '../../../../../libs/json/parse-json';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { isServiceUrl } from '../../../../platform/kernel/outbound/allowed-url';
+import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data/reference-data';
+import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets/secret-forms';
+
+/** The outbound policy does not allow an endpoint of credentials, or one where they are checked. */
+export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';
+
+type Check = (key: string, value: string) => void;
+
+/** Keys of a credential type, each with what its value must be besides a non-empty string. */
+type CredentialKeys = Readonly<Record<string, Check | null>>;
+
+/** Keys that the specification lists by credential type; all are required. */
+const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
+  [CREDENTIAL_TYPE_ID.googleServiceAccount]: {
+    TYPE: null,
+    PROJECT_ID: null,
+    PRIVATE_KEY_ID: null,
+    PRIVATE_KEY: assertPrivateKey,
+    CLIENT_EMAIL: null,
+    CLIENT_ID: null,
+    AUTH_URI: null,
+    TOKEN_URI: null,
+    AUTH_PROVIDER_X509_CERT_URL: null,
+    CLIENT_X509_CERT_URL: null,
+  },
+  [CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair]: {
+    AWS_ACCESS_KEY_ID: null,
+    AWS_SECRET_ACCESS_KEY: null,
+    AWS_DEFAULT_REGION: null,
+  },
+  [CREDENTIAL_TYPE_ID.azureServicePrincipal]: {
+    CLIENT_ID: null,
+    TENANT_ID: null,
+    CLIENT_SECRET: null,
+    SUBSCRIPTION_ID: null,
+    STORAGE_ACCOUNT_NAME: null,
+    CONTAINER_NAME: null,
+  },
+  [CREDENTIAL_TYPE_ID.onPremBasicAuth]: { USERNAME: null, PASSWORD: null },
+  [CREDENTIAL_TYPE_ID.ociApiKey]: {
+    OCI_TENANCY_OCID: null,
+    OCI_USER_OCID: null,
+    OCI_FINGERPRINT: null,
+    OCI_PRIVATE_KEY: assertPrivateKey,
+    OCI_COMPARTMENT_OCID: null,
+  },
+  [CREDENTIAL_TYPE_ID.customS3]: {
+    AWS_ACCESS_KEY_ID: null,
+    AWS_SECRET_ACCESS_KEY: null,
+    S3_ENDPOINT: assertServiceUrl,
+  },
+};
+
+/** Keys that say whose account the others open, or which part of it, where an environment does not say that. */
+const ACCOUNT_KEYS: Readonly<Record<number, readonly string[]>> = {
+  [CREDENTIAL_TYPE_ID.azureServicePrincipal]: ['SUBSCRIPTION_ID'],
+  [CREDENTIAL_TYPE_ID.ociApiKey]: ['OCI_TENANCY_OCID', 'OCI_COMPARTMENT_OCID'],
+};
+
+/** Whether credentials of the type open another account than those before them, in which nothing of the first is found. */
+export function opensAnotherAccount(
+  credentialTypeId: number,
+  values: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>>,
+): boolean {
+  return (ACCOUNT_KEYS[credentialTypeId] ?? []).some((key) => values[key]?.trim() !== before[key]?.trim());
+}
+
+/**
+ * Reads base64 of a JSON object that has exactly the keys of the credential type. Throws 400s that name keys and never
+ * contain a value; parser errors are dropped, since they quote what they failed on.
+ */
+export function parseCredentials(credentialTypeId: number, encoded: string): Record<string, string> {
+  const keys = CREDENTIAL_KEYS[credentialTypeId];
+  if (!keys) {
+    throw invalid('CREDENTIALS_CONF.TYPE_UNSUPPORTED', `Credential type ${credentialTypeId} takes no credentials.`);
+  }
+  const content = parseObject(decode(encoded));
+  assertKeys(Object.keys(content), Object.keys(keys));
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, check]) => {
+      const value = content[key];
+      if (typeof value !== 'string' || value.trim() === '') {
+        throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a non-empty string.`, { key });
+      }
+      check?.(key, value);
+      return [key, value];
+    }),
+  );
+}
+
+function decode(encoded: string): string {
+  const bytes = bytesOfBase64(encoded);
+  if (bytes === null) {
+    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not standard base64.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('CREDENTIALS_CONF.NOT_UTF8', 'The decoded credentials are not UTF-8 text.');
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let content: unknown;
+  try {
+    content = parseUntrusted(text, LONG_JSON);
+  } catch {
+    throw invalid('CREDENTIALS_CONF.NOT_JSON', 'The decoded credentials are not JSON.');
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw invalid('CREDENTIALS_CONF.NOT_JSON', 'The decoded credentials are not a JSON object.');
+  }
+  return content as Record<string, unknown>;
+}
+
+function assertKeys(given: readonly string[], wanted: readonly string[]): void {
+  const unknown = given.filter((key) => !wanted.includes(key)).map(printable);
+  if (unknown.length > 0) {
+    throw invalid(
+      'CREDENTIALS_CONF.KEY_UNKNOWN',
+      `The credentials contain ${unknown.slice(0, 10).join(', ')}, but the keys of the credential type are ${wanted.join(', ')}.`,
+    );
+  }
+  const missing = wanted.filter((key) => !given.includes(key));
+  if (missing.length > 0) {
+    throw invalid('CREDENTIALS_CONF.KEY_MISSING', `The credentials lack ${missing.join(', ')}.`, { missing });
+  }
+}
+
+/** What does not look like a key may be a secret in the wrong place. */
+function printable(key: string): string {
+  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(key) ? key : 'a key that is not a word';
+}
+
+function assertPrivateKey(key: string, value: string): void {
+  if (isPrivateKey(value)) return;
+  throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a private key in PEM form.`, { key });
+}
+
+function assertServiceUrl(key: string, value: string): void {
+  if (isServiceUrl(value)) return;
+  throw invalid(
+    'CREDENTIALS_CONF.VALUE_INVALID',
+    `The value of ${key} must be an http or https URL without a query, a fragment or blanks.`,
+    { key },
+  );
+}

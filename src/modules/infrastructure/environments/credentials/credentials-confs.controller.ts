@@ -1,0 +1,61 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { CurrentScope } from '../../../../platform/http/auth/request-principal';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { ResourceController } from '../../../../platform/http/resources/resource-controller';
+import {
+  CreateCredentialsConf,
+  CredentialsCheckQuery,
+  CredentialsCheckResult,
+  CredentialsConfListQuery,
+  CredentialsConfRead,
+  CredentialsConfSearchQuery,
+  CredentialsConfSelector,
+  CredentialsConfWrite,
+  UpdateCredentialsConf,
+} from './dto/credentials-conf.dto';
+import { CredentialsCheckService } from './credentials-check.service';
+import { CredentialsConfsService } from './credentials-confs.service';
+
+@Controller()
+export class CredentialsConfsController extends ResourceController({
+  one: 'CredentialsConf',
+  many: 'CredentialsConfs',
+  label: 'credentials configuration',
+  tag: 'Infrastructure',
+  path: '/credential_config',
+  listPath: '/credential_configs',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(ADMINS),
+  selector: CredentialsConfSelector,
+  listQuery: CredentialsConfListQuery,
+  searchQuery: CredentialsConfSearchQuery,
+  partOfName: (query: CredentialsConfSearchQuery) => query.credentials_conf_name,
+  create: CreateCredentialsConf,
+  update: UpdateCredentialsConf,
+  read: CredentialsConfRead,
+  write: CredentialsConfWrite,
+}) {
+  constructor(
+    service: CredentialsConfsService,
+    private readonly checks: CredentialsCheckService,
+  ) {
+    super(service);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/credential_config/check',
+    id: 'checkCredentialsConf',
+    summary: 'Ask the provider whether the credentials work; changes nothing',
+    tag: 'Infrastructure',
+    access: Allow.tenant(ADMINS),
+    answer: Answers.one(CredentialsCheckResult),
+  })
+  check(@CurrentScope() scope: TenantScope, @Query() query: CredentialsCheckQuery): Promise<CredentialsCheckResult> {
+    const { endpoint, region, cloud_project: cloudProject } = query;
+    return this.checks.check(scope, query.selector(), { endpoint, region, cloudProject });
+  }
+}

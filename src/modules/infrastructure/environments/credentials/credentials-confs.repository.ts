@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { inTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
+import { CredentialsConf } from './entities/credentials-conf.entity';
+
+/** Without `sealed`, so that no reader handles it by accident. */
+export type CredentialsConfRow = Omit<CredentialsConf, 'sealed'> & AuthorNames;
+
+@Injectable()
+export class CredentialsConfsRepository extends ResourceRepository<CredentialsConf, CredentialsConfRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      entity: CredentialsConf,
+      without: ['sealed'],
+    });
+  }
+
+  /** Those for the provider, or all if none is given. */
+  ofProvider(cloudProviderId: number | undefined): ResourceFilter<CredentialsConf> {
+    return (conditions) =>
+      conditions.addIf(
+        cloudProviderId !== undefined,
+        't.credential_type_id IN (SELECT l.credential_type_id FROM credential_types l WHERE l.cloud_provider_id = ?)',
+        cloudProviderId,
+      );
+  }
+
+  /** The sealed values, also of a closed record: what was created with them must still be destroyed. */
+  async sealed(tx: Tx, tenantId: string, id: number): Promise<CredentialsConf | null> {
+    return tx.findOneBy(CredentialsConf, { ...inTenant({ tenantId }), credentials_conf_id: id });
+  }
+}

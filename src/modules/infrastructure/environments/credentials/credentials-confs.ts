@@ -1,0 +1,43 @@
+import { Field } from '../../../../platform/kernel/dto/fields';
+import { known } from '../../../../platform/http/resources/known';
+import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
+import type { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { CredentialsConf } from './entities/credentials-conf.entity';
+
+export class CredentialTypeRef {
+  @Field.id() credential_type_id: number;
+  @Field.text() name: string;
+}
+
+/** A credentials configuration inside another record. */
+export class CredentialConfRef {
+  @Field.id() credential_conf_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
+}
+
+/** A credentials configuration without audit and without what it keeps secret. */
+export type CredentialsConfData = Omit<Own<CredentialsConf>, 'sealed'>;
+
+/** SQL of {@link CredentialsConfData} as one jsonb value. */
+export function credentialsConfJson(alias: string): string {
+  return recordJson(alias, CredentialsConf, { without: ['sealed'] });
+}
+
+export function credentialConfRef(data: CredentialsConfData, referenceData: ReferenceData): CredentialConfRef {
+  const typeId = data.credential_type_id;
+  const { name } = known(referenceData.credentialType(typeId), 'credential type', typeId);
+  return {
+    credential_conf_id: data.credentials_conf_id,
+    name: data.name,
+    description: data.description,
+    credential_type: { credential_type_id: typeId, name },
+  };
+}
+
+/** Decrypted credentials, for drivers and clients of providers. Never log or return them. */
+export interface RevealedCredentials {
+  credentialTypeId: number;
+  values: Record<string, string>;
+}

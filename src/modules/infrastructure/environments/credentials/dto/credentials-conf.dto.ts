@@ -1,0 +1,83 @@
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import {
+  CLOUD_PROVIDER_ALIASES,
+  CLOUD_PROVIDERS,
+  CredentialTypeInfo,
+} from '../../../../foundation/reference-data/reference-data';
+
+export class CredentialsConfSelector extends RecordSelectorQuery('credentials_conf') {}
+
+export class CredentialsCheckQuery extends CredentialsConfSelector {
+  @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
+  @Param.text({ description: 'OCI API key: a region that its tenancy has subscribed to' }) region?: string;
+  @Param.text({
+    description: 'Azure service principal: the resource group of the nodes, in which its rights are asked for',
+  })
+  cloud_project?: string;
+}
+
+export class CredentialsConfListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+}
+
+export class CredentialsConfSearchQuery extends CredentialsConfListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) credentials_conf_name: string;
+}
+
+export class EncodedCredentials {
+  @Field.text({ minLength: 1, description: 'Base64 of a JSON object with the keys of the credential type' })
+  encoded: string;
+}
+
+@Example({
+  name: 'example-store',
+  credential_type_id: 5,
+  base64_encoded_credentials: {
+    // {"AWS_ACCESS_KEY_ID":"example","AWS_SECRET_ACCESS_KEY":"example","S3_ENDPOINT":"https://s3.example.org"}
+    encoded:
+      'eyJBV1NfQUNDRVNTX0tFWV9JRCI6ImV4YW1wbGUiLCJBV1NfU0VDUkVUX0FDQ0VTU19LRVkiOiJleGFtcGxlIiwiUzNfRU5EUE9JTlQiOiJodHRwczovL3MzLmV4YW1wbGUub3JnIn0=',
+  },
+})
+export class CreateCredentialsConf {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.id() credential_type_id: number;
+  @Field.object(() => EncodedCredentials) base64_encoded_credentials: EncodedCredentials;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateCredentialsConf {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.object(() => EncodedCredentials, { optional: true }) base64_encoded_credentials?: EncodedCredentials;
+}
+
+export class CredentialsConfRead extends ReadAudit {
+  @Field.id() credentials_conf_id: number;
+  @Field.text() credentials_conf_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeInfo) credential_type: CredentialTypeInfo;
+  @Field.uuid() tenant_id: string;
+}
+
+export class CredentialsConfWrite extends WriteAudit {
+  @Field.idText() credentials_conf_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.idText() credential_type_id: string;
+  @Field.uuid() tenant_id: string;
+}
+
+export class CredentialsCheckResult {
+  @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
+  @Field.text({ nullable: true, description: 'Account or principal they belong to, if the provider says' })
+  checked_as: string | null;
+  @Field.text({
+    nullable: true,
+    description: 'Why they do not work, or what they lack to make nodes, if the provider says',
+  })
+  reason: string | null;
+}

@@ -1,0 +1,70 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data/reference-data';
+import { VolumeFields } from '../volume-confs';
+
+export class VolumeConfSelector extends RecordSelectorQuery('volume_conf') {}
+
+export class VolumeConfListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+}
+
+export class VolumeConfSearchQuery extends VolumeConfListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) volume_conf_name: string;
+}
+
+@Example({
+  name: 'example-volume',
+  disk_type_id: 10,
+  size: 100,
+  encrypted: false,
+  machine_volume_num: 1,
+  machine_volume_strip_num: 1,
+})
+export class CreateVolumeConf {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.boolean() encrypted: boolean;
+  @Field.int64({ optional: true, min: 1, description: 'GB; may be left out for a disk type of fixed size' })
+  size?: number;
+  @Field.id() disk_type_id: number;
+  @Field.int64({ min: 1 }) machine_volume_num: number;
+  @Field.int64({ min: 1 }) machine_volume_strip_num: number;
+  @Field.int64({ optional: true, nullable: true, min: 1 }) disk_iops?: number | null;
+  @Field.int64({ optional: true, nullable: true, min: 1 }) disk_throughput_MB?: number | null;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateVolumeConf {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.boolean({ optional: true }) encrypted?: boolean;
+  @Field.int64({ optional: true, min: 1 }) machine_volume_num?: number;
+  @Field.int64({ optional: true, min: 1 }) machine_volume_strip_num?: number;
+  @Field.int64({ optional: true, min: 1, description: 'GB' }) size?: number;
+  @Field.id({ optional: true }) disk_type_id?: number;
+  @Field.int64({ optional: true, nullable: true, min: 1 }) disk_iops?: number | null;
+  @Field.int64({ optional: true, nullable: true, min: 1 }) disk_throughput_MB?: number | null;
+}
+
+export class VolumeConfRead extends IntersectionType(VolumeFields, ReadAudit) {
+  @Field.id() volume_conf_id: number;
+  @Field.text() volume_conf_name: string;
+}
+
+export class VolumeConfWrite extends WriteAudit {
+  @Field.idText() volume_conf_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.boolean() encrypted: boolean;
+  @Field.idText({ description: 'GB' }) size: string;
+  @Field.idText() disk_type_id: string;
+  @Field.text() disk_type_name: string;
+  @Field.int64() machine_volume_num: number;
+  @Field.int64() machine_volume_strip_num: number;
+  @Field.int64({ nullable: true }) disk_iops: number | null;
+  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
+}

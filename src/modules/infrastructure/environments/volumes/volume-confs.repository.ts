@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
+import { VolumeConf } from './entities/volume-conf.entity';
+
+export type VolumeConfRow = VolumeConf & AuthorNames;
+
+@Injectable()
+export class VolumeConfsRepository extends ResourceRepository<VolumeConf, VolumeConfRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      entity: VolumeConf,
+    });
+  }
+
+  /** Those whose disks are of the provider; all without one. */
+  ofProvider(cloudProviderId: number | undefined): ResourceFilter<VolumeConf> {
+    return (conditions) =>
+      conditions.addIf(
+        cloudProviderId !== undefined,
+        't.disk_type_id IN (SELECT l.disk_type_id FROM disk_types l WHERE l.cloud_provider_id = ?)',
+        cloudProviderId,
+      );
+  }
+}

@@ -1,0 +1,128 @@
+import type { TenantScope } from '../../../platform/kernel/auth/principal';
+import type { Tx, Values } from '../../../platform/kernel/persistence/sql';
+import type { Transactions } from '../../../platform/kernel/persistence/transactions';
+import type { References } from '../../../platform/http/resources/references';
+import type { ResourceFilter } from '../../../platform/http/resources/resource-repository';
+import { ResourceService } from '../../../platform/http/resources/resource-service';
+import type { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { CATALOG_TYPE_ID, type CatalogTypeName } from '../../foundation/reference-data/reference-data';
+import { readCatalog, writeCatalog } from './catalog-answers';
+import type {
+  MetastoreCatalogListQuery,
+  MetastoreCatalogRead,
+  MetastoreCatalogWrite,
+  NewCatalogWrite,
+} from './dto/metastore-catalog.dto';
+import { type CatalogDetails, MetastoreCatalog } from './entities/metastore-catalog.entity';
+import type { MetastoreCatalogsRepository } from './metastore-catalogs.repository';
+import { type MetastoreCatalogRow } from './metastore-catalogs.repository';
+
+interface Named {
+  name: string;
+  description?: string | null;
+}
+
+/**
+ * Creates, changes and deletes the catalogs of one type; those of others are a 404. A catalog of a cluster stays as it
+ * is unless each such cluster is DESTROYED or in ERROR.
+ */
+export abstract class CatalogsOfType<
+  Create extends Named,
+  Update extends Partial<Named>,
+  Made extends NewCatalogWrite,
+> extends ResourceService<
+  MetastoreCatalog,
+  MetastoreCatalogRow,
+  Create,
+  Update,
+  MetastoreCatalogRead,
+  MetastoreCatalogWrite,
+  MetastoreCatalogListQuery
+> {
+  protected abstract readonly type: CatalogTypeName;
+
+  protected constructor(
+    transactions: Transactions,
+    protected override readonly repository: MetastoreCatalogsRepository,
+    protected readonly referenceData: ReferenceData,
+    private readonly references: References,
+  ) {
+    super(transactions, repository);
+  }
+
+  /** As `create`, with the answer that is the type's own. */
+  async make(scope: TenantScope, body: Create): Promise<Made> {
+    return this.transactions.run(async (tx) => {
+      const { metastore_details: details, ...catalog } = await this.createWithin(tx, scope, body);
+      return this.made(catalog, details);
+    });
+  }
+
+  protected filter(): ResourceFilter<MetastoreCatalog> {
+    return (conditions) => conditions.only('metastore_catalog_type_id', CATALOG_TYPE_ID[this.type]);
+  }
+
+  protected async columnsOfNew(_scope: TenantScope, body: Create): Promise<Values<MetastoreCatalog>> {
+    const { name, description } = body;
+    return {
+      name,
+      description,
+      metastore_catalog_type_id: CATALOG_TYPE_ID[this.type],
+      details: this.newDetails(body),
+    };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: MetastoreCatalogRow,
+    body: Update,
+    tx: Tx,
+  ): Promise<Values<MetastoreCatalog>> {
+    await this.assertChangeable(scope, row, tx);
+    const { name, description } = body;
+    return { name, description, ...(await this.changed(scope, row, body, tx)) };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.references.lockHolders(tx, scope, MetastoreCatalog, id);
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: MetastoreCatalogRow, tx: Tx): Promise<void> {
+    await this.assertChangeable(scope, row, tx);
+  }
+
+  protected override beforeClose(scope: TenantScope, row: MetastoreCatalogRow, tx: Tx): Promise<void> {
+    return this.references.endDependents(tx, scope, MetastoreCatalog, row.metastore_catalog_id);
+  }
+
+  protected read(row: MetastoreCatalogRow): MetastoreCatalogRead {
+    return readCatalog(row, this.referenceData);
+  }
+
+  protected write(row: MetastoreCatalogRow): MetastoreCatalogWrite {
+    return writeCatalog(row, this.referenceData);
+  }
+
+  /** What changes besides when the catalog leads to other servers. */
+  protected moved({ place_version: version }: MetastoreCatalogRow): Values<MetastoreCatalog> {
+    return { place_version: version + 1 };
+  }
+
+  /** Checks a create request and returns what will be shown of the catalog. */
+  protected abstract newDetails(body: Create): CatalogDetails;
+  /** Checks an update request and returns what it changes besides name and description. */
+  protected abstract changed(
+    scope: TenantScope,
+    row: MetastoreCatalogRow,
+    body: Update,
+    tx: Tx,
+  ): Promise<Values<MetastoreCatalog>>;
+  /** The answer for a new catalog. */
+  protected abstract made(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>, details: object): Made;
+
+  private async assertChangeable(scope: TenantScope, row: MetastoreCatalogRow, tx: Tx): Promise<void> {
+    const { metastore_catalog_id: id } = row;
+    if (row.metastore_catalog_type_id !== CATALOG_TYPE_ID[this.type]) throw this.repository.absent(scope, { id });
+    await this.references.assertFree(tx, scope, MetastoreCatalog, id);
+  }
+}

@@ -1,0 +1,39 @@
+import { Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../../platform/kernel/persistence/columns';
+import { RecordKind } from '../../../../platform/http/resources/record-kind';
+
+/** The files of a Hive catalog, by the names of their fields in requests. */
+export const HIVE_FILES = ['hiveSiteXml', 'coreSiteXml', 'hdfsSiteXml', 'krb5Conf'] as const;
+export type HiveFile = (typeof HIVE_FILES)[number];
+
+/** What is shown of a Unity catalog. */
+export interface UnityCatalogDetails {
+  endpoint: string;
+  default_catalog: string;
+  storage_path: string;
+  additional_catalogs: string[];
+}
+
+/** What is shown of a catalog, by its type: which files a Hive catalog has, or where a Unity catalog is. */
+export type CatalogDetails = { files: HiveFile[] } | UnityCatalogDetails | Record<string, never>;
+
+/** A metastore that clusters and users of a tenant look up tables in. */
+@Entity('metastore_catalogs')
+@Unique('uq_metastore_catalogs_tenant_id', ['tenant_id', 'metastore_catalog_id'])
+@Index('uq_metastore_catalogs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_metastore_catalogs_list', ['tenant_id', 'metastore_catalog_id', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_metastore_catalogs_name_part', 'name', { where: CURRENT })
+@RecordKind({ code: 'METASTORE_CATALOG', label: 'metastore catalog' })
+export class MetastoreCatalog extends TenantColumns {
+  @Col.identity('pk_metastore_catalogs') metastore_catalog_id: number;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
+  @ForeignKey('MetastoreCatalogType', { name: 'fk_metastore_catalogs_type' })
+  @Col.int()
+  metastore_catalog_type_id: number;
+  @Col.json() details: CatalogDetails;
+  /** How often it has led to other servers, counted from 1; secrets that were attached before are not sent there. */
+  @Col.int({ default: 1 }) place_version: number;
+  /** The files of a Hive catalog, sealed with the tenant's data key and bound to this row: they may hold passwords. */
+  @Col.bytes({ nullable: true }) sealed: Buffer | null;
+}

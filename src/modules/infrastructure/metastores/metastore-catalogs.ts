@@ -1,0 +1,67 @@
+import { Field } from '../../../platform/kernel/dto/fields';
+import { known } from '../../../platform/http/resources/known';
+import { type Own, recordJson } from '../../../platform/http/resources/record-json';
+import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data/reference-data';
+import { type HiveFile, MetastoreCatalog } from './entities/metastore-catalog.entity';
+
+/** What answers call the files of a Hive catalog. */
+const KEYS: Record<HiveFile, string> = {
+  hiveSiteXml: 'HIVE-SITE.XML',
+  coreSiteXml: 'CORE-SITE.XML',
+  hdfsSiteXml: 'HDFS-SITE.XML',
+  krb5Conf: 'KRB5.CONF',
+};
+
+class MetastoreCatalogTypeRef {
+  @Field.id({ nullable: true }) metastore_catalog_type_id: number | null;
+  @Field.text({ nullable: true }) name: string | null;
+  @Field.text({ nullable: true }) description: string | null;
+}
+
+/** A metastore catalog inside a cluster. */
+export class MetastoreCatalogRef {
+  @Field.id({ nullable: true }) metastore_catalog_id: number | null;
+  @Field.text({ nullable: true }) metastore_catalog_name: string | null;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
+}
+
+/** A metastore catalog without audit and without its sealed files. */
+export type MetastoreCatalogData = Omit<Own<MetastoreCatalog>, 'sealed'>;
+
+/**
+ * SQL of {@link MetastoreCatalogData} as one jsonb value, null for a record without a catalog; needs
+ * {@link metastoreCatalogJoins} with the same alias.
+ */
+export function metastoreCatalogJson(mc = 'mc'): string {
+  const catalog = recordJson(mc, MetastoreCatalog, { without: ['sealed'] });
+  return `CASE WHEN ${mc}.metastore_catalog_id IS NOT NULL THEN ${catalog} END`;
+}
+
+/** Join of the catalog of a record `t`, if it has one. */
+export function metastoreCatalogJoins(mc = 'mc'): string {
+  return `LEFT JOIN metastore_catalogs ${mc} ON ${mc}.tenant_id = t.tenant_id
+      AND ${mc}.metastore_catalog_id = t.metastore_catalog_id`;
+}
+
+export function metastoreCatalogRef(data: MetastoreCatalogData, referenceData: ReferenceData): MetastoreCatalogRef {
+  return {
+    metastore_catalog_id: data.metastore_catalog_id,
+    metastore_catalog_name: data.name,
+    description: data.description,
+    metastore_catalog_type: catalogTypeOf(data, referenceData),
+  };
+}
+
+/** The type of a catalog, as the lookup has it. */
+export function catalogTypeOf(
+  { metastore_catalog_type_id: id }: Pick<MetastoreCatalog, 'metastore_catalog_type_id'>,
+  referenceData: ReferenceData,
+): MetastoreCatalogTypeRecord {
+  return known(referenceData.metastoreCatalogType(id), 'metastore catalog type', id);
+}
+
+/** What is shown of a catalog besides what all types have. */
+export function catalogDetails({ details }: Pick<MetastoreCatalog, 'details'>): object {
+  return 'files' in details ? { hive_metastore_populated_keys: details.files.map((file) => KEYS[file]) } : details;
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { LogStore } from '../../../../../../libs/object-storage/log-store';
+import { Config } from '../../../../../config/config';
+import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import { Repairs } from '../../../../../platform/background/workflows/repairs';
+import { LogOwners } from '../log-owners.repository';
+
+const BATCH = 100;
+
+/** Has the store merge the logs of ended runs and nodes into as few pieces as possible. */
+@Injectable()
+export class LogSettler extends Reconciler {
+  readonly name = 'log-pieces';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 60_000;
+
+  constructor(
+    private readonly owners: LogOwners,
+    private readonly store: LogStore,
+    private readonly config: Config,
+  ) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void> {
+    if (!this.store.settles) return;
+    const repairs = new Repairs(signal);
+    for (const kind of this.owners.kinds) {
+      for (const id of await this.owners.unsettled(kind, BATCH)) {
+        await repairs.attempt(`The log of ${kind} ${id}`, async () => {
+          await this.store.settle(kind, id, signal);
+          await this.owners.noteSettled(kind, id);
+        });
+      }
+    }
+    repairs.finish();
+  }
+}

@@ -1,0 +1,86 @@
+import { WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageQuery } from '../../../../../platform/kernel/dto/page';
+import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
+import { STORAGE_TYPES } from '../../../../foundation/reference-data/reference-data';
+
+export class MountSelector extends RecordSelectorQuery('mount') {}
+
+export class MountListQuery extends PageQuery {
+  @Param.someOf(STORAGE_TYPES) storage_types?: string[];
+  @Param.text({ description: 'Part of the name, case-insensitive' }) mount_name?: string;
+  @Param.id({ description: 'Leaves out the mounts attached to this cluster' }) exclude_cluster_id?: number;
+}
+
+const NAME = {
+  minLength: 1,
+  maxLength: 250,
+  // Names appear in messages and logs.
+  pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,
+  meaning: 'one line without control characters and without white space at either end',
+};
+const SOURCE = {
+  minLength: 1,
+  maxLength: 1000,
+  description:
+    's3a://bucket/path, gs://bucket/path, abfss://container@account.dfs.core.windows.net/path or bucket/path',
+};
+const MOUNT_POINT = {
+  minLength: 1,
+  maxLength: 1000,
+  description: 'Where jobs see it: an absolute path outside system directories, such as /mnt/data',
+};
+const EXTRA_CONFIGS = {
+  optional: true,
+  nullable: true,
+  description: 'Further Hadoop properties of the store, such as fs.s3a.connection.maximum; no credentials',
+};
+const CREDENTIALS = { description: 'Same provider as the storage type; Custom S3 needs S3-compatible credentials' };
+
+@Example({
+  name: 'Example data',
+  storage_type_id: 3,
+  source: 'example-bucket/data',
+  mount_point: '/mnt/example',
+  credentials_config_id: 2,
+})
+export class CreateMount {
+  @Field.text(NAME) name: string;
+  @Field.id() storage_type_id: number;
+  @Field.id({
+    optional: true,
+    nullable: true,
+    description: "Of the same provider; null means the store's own encryption",
+  })
+  encryption_type_id?: number | null;
+  @Field.text(SOURCE) source: string;
+  @Field.text(MOUNT_POINT) mount_point: string;
+  @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
+  @Field.boolean({ default: false }) is_read_only: boolean = false;
+  @Field.id(CREDENTIALS) credentials_config_id: number;
+}
+
+@Example({ is_read_only: true })
+export class UpdateMount {
+  @Field.text({ ...NAME, optional: true }) name?: string;
+  @Field.text({ ...SOURCE, optional: true }) source?: string;
+  @Field.text({ ...MOUNT_POINT, optional: true }) mount_point?: string;
+  @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
+  @Field.boolean({ optional: true }) is_read_only?: boolean;
+  @Field.id({ ...CREDENTIALS, optional: true }) credentials_config_id?: number;
+}
+
+export class MountWrite extends WriteAudit {
+  @Field.idText() mount_id: string;
+  @Field.text() name: string;
+  @Field.idText() storage_type_id: string;
+  @Field.idText({ nullable: true }) encryption_type_id: string | null;
+  @Field.text() source: string;
+  @Field.text() mount_point: string;
+  @Field.map({ nullable: true }) extra_configs: Record<string, unknown> | null;
+  @Field.boolean() is_read_only: boolean;
+  @Field.idText() credentials_config_id: string;
+  @Field.uuid() tenant_id: string;
+}

@@ -1,0 +1,29 @@
+import { Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import { ADMINS } from '../../../../platform/kernel/auth/roles';
+import { ResourceController } from '../../../../platform/http/resources/resource-controller';
+import { CreateMount, MountListQuery, MountSelector, MountWrite, UpdateMount } from './dto/mount.dto';
+import { MountRead } from './mounts';
+import { MountsService } from './mounts.service';
+
+@Controller()
+export class MountsController extends ResourceController({
+  one: 'Mount',
+  many: 'Mounts',
+  label: 'mount',
+  tag: 'Mounts',
+  path: '/cluster/mount',
+  listPath: '/cluster/mounts',
+  readAccess: Allow.tenant(),
+  writeAccess: Allow.tenant(ADMINS),
+  selector: MountSelector,
+  listQuery: MountListQuery,
+  create: CreateMount,
+  update: UpdateMount,
+  read: MountRead,
+  write: MountWrite,
+}) {
+  constructor(service: MountsService) {
+    super(service);
+  }
+}

@@ -1,0 +1,203 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { known } from '../../../../platform/http/resources/known';
+import { References } from '../../../../platform/http/resources/references';
+import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { ResourceService } from '../../../../platform/http/resources/resource-service';
+import { credentialConfRef } from '../../environments/credentials/credentials-confs';
+import { CredentialsConfsService } from '../../environments/credentials/credentials-confs.service';
+import {
+  assertOpensStores,
+  type StoreCloudProviderName,
+} from '../object-storage-managers/object-storage-managers';
+import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data/reference-data';
+import { AttachedMountsService } from './attached-mounts.service';
+import type { CreateMount, MountListQuery, MountWrite, UpdateMount } from './dto/mount.dto';
+import { Mount } from './entities/mount.entity';
+import { assertExtraConfigs } from './extra-configs';
+import { assertMountPoint } from './mount-point';
+import { encryptionName, mountProvider } from './mount-lookups';
+import { parseMountSource } from './mount-source';
+import type { MountRead } from './mounts';
+import { type MountRow, MountsRepository } from './mounts.repository';
+
+const USER = { code: 'MOUNT', label: 'A mount' };
+
+/** Directories of object stores that jobs see as paths of their cluster. */
+@Injectable()
+export class MountsService extends ResourceService<
+  Mount,
+  MountRow,
+  CreateMount,
+  UpdateMount,
+  MountRead,
+  MountWrite,
+  MountListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    protected override readonly repository: MountsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly references: References,
+    private readonly credentialsConfs: CredentialsConfsService,
+    private readonly attached: AttachedMountsService,
+  ) {
+    super(transactions, repository);
+  }
+
+  override async list(scope: TenantScope, query: MountListQuery): Promise<Page<MountRead>> {
+    if (query.exclude_cluster_id !== undefined) await this.repository.assertCluster(scope, query.exclude_cluster_id);
+    return super.list(scope, query, query.mount_name);
+  }
+
+  /** The mounts among those with the ids, by id, deleted ones included: a cluster that names one shows it. */
+  async readAll(scope: TenantScope, ids: readonly number[]): Promise<Map<number, MountRead>> {
+    const mounts = await this.repository.findAllEver(scope, ids);
+    return new Map(mounts.map((row) => [row.mount_id, this.read(row)]));
+  }
+
+  protected filter({ storage_types, exclude_cluster_id }: MountListQuery): ResourceFilter<Mount> {
+    return (conditions) => {
+      const storageTypeIds = storage_types?.map((name) => STORAGE_TYPE_ID[name as StorageTypeName]);
+      conditions.only('storage_type_id', storageTypeIds);
+      this.repository.notAttachedTo(exclude_cluster_id)(conditions);
+    };
+  }
+
+  protected async columnsOfNew(scope: TenantScope, body: CreateMount, tx: Tx): Promise<Values<Mount>> {
+    const { credentials_config_id: credentialsId, extra_configs = null, ...rest } = body;
+    const provider = mountProvider(body.storage_type_id, this.referenceData.current);
+    const encryption = this.usableEncryption(body.storage_type_id, body.encryption_type_id ?? null);
+    assertMountPoint(body.mount_point);
+    assertExtraConfigs(extra_configs, provider, encryption);
+    await this.assertOpens(scope, provider, credentialsId, body.source, tx);
+    return {
+      ...rest,
+      is_read_only: body.is_read_only,
+      extra_configs,
+      credentials_conf_id: credentialsId,
+    };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: MountRow,
+    body: UpdateMount,
+    tx: Tx,
+  ): Promise<Values<Mount>> {
+    await this.references.assertFree(tx, scope, Mount, row.mount_id);
+    const provider = mountProvider(row.storage_type_id, this.referenceData);
+    const changed: MountRow = {
+      ...row,
+      name: body.name ?? row.name,
+      source: body.source ?? row.source,
+      mount_point: body.mount_point ?? row.mount_point,
+      extra_configs: body.extra_configs === undefined ? row.extra_configs : body.extra_configs,
+      credentials_conf_id: body.credentials_config_id ?? row.credentials_conf_id,
+    };
+    assertMountPoint(changed.mount_point);
+    assertExtraConfigs(changed.extra_configs, provider, encryptionName(row.encryption_type_id, this.referenceData));
+    if (body.credentials_config_id !== undefined || body.source !== undefined) {
+      await this.assertOpens(scope, provider, changed.credentials_conf_id, changed.source, tx);
+    }
+    await this.attached.assertStaysTogether(tx, scope, changed);
+    return {
+      name: changed.name,
+      source: changed.source,
+      mount_point: changed.mount_point,
+      extra_configs: changed.extra_configs,
+      is_read_only: body.is_read_only,
+      credentials_conf_id: changed.credentials_conf_id,
+    };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.references.lockHolders(tx, scope, Mount, id);
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: MountRow, tx: Tx): Promise<void> {
+    await this.references.assertFree(tx, scope, Mount, row.mount_id);
+  }
+
+  protected read(row: MountRow): MountRead {
+    const { storage_type_id: id } = row;
+    const { name } = known(this.referenceData.storageType(id), 'storage type', id);
+    return {
+      mount_id: row.mount_id,
+      name: row.name,
+      storage_type_id: id,
+      storage_type: { storage_type_id: id, name },
+      encryption_type_id: row.encryption_type_id,
+      source: row.source,
+      mount_point: row.mount_point,
+      extra_configs: row.extra_configs,
+      is_read_only: row.is_read_only,
+      credentials_config_id: row.credentials_conf_id,
+      credentials_config: credentialConfRef(row.credentials_conf, this.referenceData),
+      tenant_id: row.tenant_id,
+      ...readAudit(row),
+    };
+  }
+
+  protected write(row: MountRow): MountWrite {
+    return {
+      mount_id: idText(row.mount_id),
+      name: row.name,
+      storage_type_id: idText(row.storage_type_id),
+      encryption_type_id: idText(row.encryption_type_id),
+      source: row.source,
+      mount_point: row.mount_point,
+      extra_configs: row.extra_configs,
+      is_read_only: row.is_read_only,
+      credentials_config_id: idText(row.credentials_conf_id),
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Name of the encryption type, which must be the storage type's provider's and supported; null for null. */
+  private usableEncryption(storageTypeId: number, id: number | null): string | null {
+    if (id === null) return null;
+    const { current } = this.referenceData;
+    const encryption = known(current.encryptionType(id), 'encryption type', id);
+    const storage = known(current.storageType(storageTypeId), 'storage type', storageTypeId);
+    if (encryption.cloudProviderId !== storage.cloudProviderId) {
+      throw invalid(
+        'MOUNT.ENCRYPTION_MISMATCH',
+        `The encryption type ${encryption.name} is not available for the storage type ${storage.name}.`,
+      );
+    }
+    if (encryption.name === 'SSE-C') {
+      throw invalid(
+        'MOUNT.ENCRYPTION_UNSUPPORTED',
+        'SSE-C needs the key itself with every request, and neither credentials nor extra_configs of a mount can keep it secret.',
+      );
+    }
+    return encryption.name;
+  }
+
+  /** Checks everything that can be told of source and credentials without calling the store. */
+  private async assertOpens(
+    scope: TenantScope,
+    provider: StoreCloudProviderName,
+    credentialsId: number,
+    source: string,
+    tx: Tx,
+  ): Promise<void> {
+    const { account } = parseMountSource(source, provider);
+    const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
+    assertOpensStores(provider, credentials, USER, this.referenceData);
+    if (account === null) return;
+    const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
+    if (values['STORAGE_ACCOUNT_NAME'] === account) return;
+    throw invalid(
+      'MOUNT.ACCOUNT_MISMATCH',
+      `The source names the storage account ${account}, but the credentials "${credentials.name}" belong to another one.`,
+    );
+  }
+}

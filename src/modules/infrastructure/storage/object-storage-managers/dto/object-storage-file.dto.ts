@@ -1,0 +1,56 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { PageQuery } from '../../../../../platform/kernel/dto/page';
+import { ObjectStorageManagerSelector } from './object-storage-manager.dto';
+import { ObjectStorageManagerRef } from '../object-storage-managers';
+
+/** Selects one file or directory of a manager by id or path. */
+export class ObjectStorageFileSelector extends ObjectStorageManagerSelector {
+  @Param.id() file_id?: number;
+  @Param.text({ description: 'Path below the root, with or without a leading slash, or a full_file_path' })
+  file_path?: string;
+}
+
+export class ObjectStorageFileListQuery extends IntersectionType(ObjectStorageFileSelector, PageQuery) {
+  @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
+}
+
+export class ObjectStorageFileSearchQuery extends ObjectStorageFileListQuery {
+  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
+}
+
+export class ObjectStorageUploadQuery extends ObjectStorageManagerSelector {
+  @Param.text({ optional: false, description: 'Path of the file below target_dir, or below the root' }) path: string;
+  @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
+  @Param.boolean({ default: false, description: 'true replaces an existing file' }) overwrite: boolean = false;
+  @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
+    false;
+}
+
+const SIZE = 'Decimal number; 0 for a directory';
+const TYPE = 'File extension in lower case, empty without one; "directory" for a directory';
+
+export class ObjectStorageFileRead extends ReadAudit {
+  @Field.id() object_storage_manager_file_id: number;
+  @Field.object(() => ObjectStorageManagerRef) object_storage_manager: ObjectStorageManagerRef;
+  @Field.text() file_name: string;
+  @Field.text() full_file_path: string;
+  @Field.text({ description: SIZE }) file_size_bytes: string;
+  @Field.text({ description: TYPE }) file_type: string;
+  @Field.boolean() is_dir: boolean;
+  @Field.id({ nullable: true, description: 'Id of its directory; null at the root' }) parent_id: number | null;
+  @Field.uuid() tenant_id: string;
+}
+
+export class ObjectStorageFileWrite extends WriteAudit {
+  @Field.idText() object_storage_manager_file_id: string;
+  @Field.idText() object_storage_manager_id: string;
+  @Field.text() file_name: string;
+  @Field.text() full_file_path: string;
+  @Field.text({ description: SIZE }) file_size_bytes: string;
+  @Field.text({ description: TYPE }) file_type: string;
+  @Field.boolean() is_dir: boolean;
+  @Field.idText({ nullable: true }) parent_id: string | null;
+  @Field.uuid() tenant_id: string;
+}

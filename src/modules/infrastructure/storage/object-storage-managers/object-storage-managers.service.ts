@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { known } from '../../../../platform/http/resources/known';
+import { References } from '../../../../platform/http/resources/references';
+import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { ResourceService } from '../../../../platform/http/resources/resource-service';
+import { CredentialsConfsService } from '../../environments/credentials/credentials-confs.service';
+import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data/reference-data';
+import type {
+  CreateObjectStorageManager,
+  ObjectStorageManagerListQuery,
+  ObjectStorageManagerRead,
+  ObjectStorageManagerWrite,
+  UpdateObjectStorageManager,
+} from './dto/object-storage-manager.dto';
+import { ObjectStorageManager } from './entities/object-storage-manager.entity';
+import { objectStorageManagerRef } from './object-storage-managers';
+import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
+import { ObjectStores } from './object-stores';
+import { storeCloudProvider, assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';
+
+const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager' };
+
+/** Buckets of object stores with the credentials that open them. */
+@Injectable()
+export class ObjectStorageManagersService extends ResourceService<
+  ObjectStorageManager,
+  ObjectStorageManagerRow,
+  CreateObjectStorageManager,
+  UpdateObjectStorageManager,
+  ObjectStorageManagerRead,
+  ObjectStorageManagerWrite,
+  ObjectStorageManagerListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: ObjectStorageManagersRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly references: References,
+    private readonly credentialsConfs: CredentialsConfsService,
+    private readonly stores: ObjectStores,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: ObjectStorageManagerListQuery): ResourceFilter<ObjectStorageManager> {
+    return (conditions) => conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+  }
+
+  protected async columnsOfNew(
+    scope: TenantScope,
+    body: CreateObjectStorageManager,
+    tx: Tx,
+  ): Promise<Values<ObjectStorageManager>> {
+    const { cloud_provider_id: providerId, credentials_conf_id: credentialsId } = body;
+    const provider = known(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
+    await this.assertOpens(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
+    return { ...body };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: ObjectStorageManagerRow,
+    body: UpdateObjectStorageManager,
+    tx: Tx,
+  ): Promise<Values<ObjectStorageManager>> {
+    if (body.credentials_conf_id !== undefined) {
+      const provider = this.cloudProvider(row.cloud_provider_id);
+      await this.assertOpens(scope, provider, body.credentials_conf_id, row.object_storage_bucket_name, tx);
+    }
+    return { ...body };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.references.lockHolders(tx, scope, ObjectStorageManager, id);
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: ObjectStorageManagerRow, tx: Tx): Promise<void> {
+    await this.references.assertFree(tx, scope, ObjectStorageManager, row.object_storage_manager_id);
+  }
+
+  protected read(row: ObjectStorageManagerRow): ObjectStorageManagerRead {
+    return { ...objectStorageManagerRef(row, this.referenceData), tenant_id: row.tenant_id, ...readAudit(row) };
+  }
+
+  protected write(row: ObjectStorageManagerRow): ObjectStorageManagerWrite {
+    return {
+      object_storage_manager_id: idText(row.object_storage_manager_id),
+      name: row.name,
+      description: row.description,
+      cloud_provider_id: idText(row.cloud_provider_id),
+      credentials_conf_id: idText(row.credentials_conf_id),
+      object_storage_bucket_name: row.object_storage_bucket_name,
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Checks everything that can be told of credentials and bucket without calling the store. */
+  private async assertOpens(
+    scope: TenantScope,
+    provider: CloudProviderRef,
+    credentialsId: number,
+    bucket: string,
+    tx: Tx,
+  ): Promise<void> {
+    const name = storeCloudProvider(provider.cloud_provider_id);
+    if (!name) {
+      throw invalid(
+        'OBJECT_STORAGE_MANAGER.PROVIDER_UNSUPPORTED',
+        `Object storage managers are available for ${STORE_CLOUD_PROVIDERS.join(', ')}, not for ${provider.name}.`,
+      );
+    }
+    const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
+    assertOpensStores(name, credentials, USER, this.referenceData);
+    const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
+    this.stores.make(name, bucket, values);
+  }
+
+  private cloudProvider(id: number): CloudProviderRef {
+    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+  }
+}

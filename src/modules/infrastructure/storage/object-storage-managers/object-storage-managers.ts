@@ -1,0 +1,73 @@
+import { Field } from '../../../../platform/kernel/dto/fields';
+import { productName } from '../../../../platform/kernel/product/product-name';
+import { known } from '../../../../platform/http/resources/known';
+import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
+import {
+  credentialConfRef,
+  type CredentialsConfData,
+  credentialsConfJson,
+  CredentialTypeRef,
+} from '../../environments/credentials/credentials-confs';
+import { CloudProviderRef, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { ObjectStorageManager } from './entities/object-storage-manager.entity';
+
+export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
+
+/** What the full path of every file of a manager begins with, and a reference to it from a job. */
+export function fileRoot(): string {
+  return `file:///${productName().toLowerCase()}/object-storage-manager/`;
+}
+
+/** Credentials inside an object storage manager. */
+export class ObjectStorageCredentialsRef {
+  @Field.id() credentials_conf_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
+}
+
+/** An object storage manager inside another record. */
+export class ObjectStorageManagerRef {
+  @Field.id() object_storage_manager_id: number;
+  @Field.text() object_storage_manager_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.object(() => ObjectStorageCredentialsRef) credentials_config: ObjectStorageCredentialsRef;
+  @Field.text() object_storage_bucket_name: string;
+}
+
+/** An object storage manager and its credentials, without audit. */
+export type ObjectStorageManagerData = Own<ObjectStorageManager> & { credentials_conf: CredentialsConfData };
+
+/**
+ * SQL of {@link ObjectStorageManagerData} as one jsonb value, null for a record without a manager; needs
+ * {@link objectStorageManagerJoins} with the same aliases.
+ */
+export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
+  const manager = recordJson(om, ObjectStorageManager, { nested: { credentials_conf: credentialsConfJson(oc) } });
+  return `CASE WHEN ${om}.object_storage_manager_id IS NOT NULL THEN ${manager} END`;
+}
+
+/** Joins of the manager of a record `t`, if it has one, and of the manager's credentials. */
+export function objectStorageManagerJoins(om = 'om', oc = 'oc'): string {
+  return `LEFT JOIN object_storage_managers ${om} ON ${om}.tenant_id = t.tenant_id
+      AND ${om}.object_storage_manager_id = t.object_storage_manager_id
+    LEFT JOIN credentials_confs ${oc} ON ${oc}.tenant_id = ${om}.tenant_id
+      AND ${oc}.credentials_conf_id = ${om}.credentials_conf_id`;
+}
+
+export function objectStorageManagerRef(
+  data: ObjectStorageManagerData,
+  referenceData: ReferenceData,
+): ObjectStorageManagerRef {
+  const { cloud_provider_id: providerId } = data;
+  const { credential_conf_id, ...credentials } = credentialConfRef(data.credentials_conf, referenceData);
+  return {
+    object_storage_manager_id: data.object_storage_manager_id,
+    object_storage_manager_name: data.name,
+    description: data.description,
+    cloud_provider: known(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
+    credentials_config: { credentials_conf_id: credential_conf_id, ...credentials },
+    object_storage_bucket_name: data.object_storage_bucket_name,
+  };
+}

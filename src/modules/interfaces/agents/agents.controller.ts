@@ -1,0 +1,227 @@
+import { Body, Controller, type ExecutionContext, createParamDecorator, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  CHANNEL_CHUNK_BYTES,
+  type FramesResponse,
+  type LogChunkResponse,
+  type LogStream,
+  type OutputStream,
+  type PollResponse,
+  PROTOCOL_HEADER,
+  type RegisterResponse,
+} from '../../../../libs/contracts/agent-protocol';
+import { LONGEST_PAYLOAD } from '../../../../libs/contracts/channel-records';
+import { LOG_STREAMS } from '../../../../libs/object-storage/log-store';
+import { Allow } from '../../../platform/kernel/auth/access';
+import { RequestBodies } from '../../../platform/http/bodies/request-bodies';
+import { sendContent } from '../../../platform/http/file-answer';
+import type { AuthenticatedRequest } from '../../../platform/http/auth/request-principal';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { IdParam, TextParam, WordParam } from '../../../platform/http/parameters';
+import type { ClusterNode } from '../../execution/clusters/clusters';
+import { AgentBundles } from './agent-bundles';
+import { AgentsService } from './agents.service';
+import { BootFailure, FileKey, LogOffset, Poll, Register, Report, Requests } from './dto/agent.dto';
+
+const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
+  const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
+  if (!node) throw new Error('The operation does not declare that nodes call it');
+  // As NodeTokens has read it.
+  return node as ClusterNode;
+});
+
+const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
+/** Largest registration or poll, bytes. */
+const SMALL_BODY_BYTES = 16 * 1024;
+/** Largest piece of a log; agents send a sixteenth of that at a time. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** Largest body with frames: as many as are sent at once, or a single one. */
+const FRAMES_BYTES = CHANNEL_CHUNK_BYTES + LONGEST_PAYLOAD;
+
+/** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
+@Controller()
+export class AgentsController {
+  constructor(
+    private readonly agents: AgentsService,
+    private readonly bodies: RequestBodies,
+    private readonly bundles: AgentBundles,
+  ) {}
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/register',
+    id: 'agentRegister',
+    summary: 'Exchange a bootstrap token',
+    access: Allow.bootstrap,
+    answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
+  })
+  register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
+    return this.agents.register(request.get('authorization'), body, protocolOf(request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/boot-failure',
+    id: 'agentBootFailure',
+    summary: 'Say why a machine cannot be a node',
+    access: Allow.bootstrap,
+    answer: Answers.none,
+    maxBodyBytes: SMALL_BODY_BYTES,
+  })
+  bootFailure(@CurrentNode() node: ClusterNode, @Body() body: BootFailure): Promise<Record<string, never>> {
+    return this.agents.bootFailed(node, body);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/bundle/{sha256}',
+    id: 'agentBundle',
+    summary: 'Fetch the agent of this release by its checksum',
+    access: Allow.machines,
+    // In memory, and sent at once: no stream, which only a known caller may have.
+    answer: Answers.none,
+  })
+  async bundle(@TextParam('sha256') sha256: string, @Res() response: Response): Promise<void> {
+    const content = await this.bundles.get(sha256);
+    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    response.type('application/octet-stream').send(content);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/poll',
+    id: 'agentPoll',
+    summary: 'Wait for the desired state',
+    answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
+  })
+  poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
+    const gone = () => new Promise((resolve) => request.once('close', resolve));
+    return this.agents.poll(node, { ...body, protocolVersion: protocolOf(request) }, gone);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/report',
+    id: 'agentReport',
+    summary: 'Report the actual state',
+    answer: Answers.none,
+  })
+  report(@CurrentNode() node: ClusterNode, @Body() body: Report): Promise<Record<string, never>> {
+    return this.agents.report(node, body);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/runs/{run_id}/logs/{stream}',
+    id: 'agentRunLog',
+    summary: 'Append to a run log',
+    answer: Answers.none,
+    binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
+  })
+  runLog(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @WordParam('stream', LOG_STREAMS.run) stream: string,
+    @Query() query: LogOffset,
+    @Req() request: Request,
+  ): Promise<LogChunkResponse> {
+    return this.agents.runLog(node, runId, stream as LogStream, this.chunk(query, request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/node/logs/{stream}',
+    id: 'agentNodeLog',
+    summary: 'Append to a node log',
+    answer: Answers.none,
+    binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
+  })
+  nodeLog(
+    @CurrentNode() node: ClusterNode,
+    @WordParam('stream', LOG_STREAMS.node) stream: string,
+    @Query() query: LogOffset,
+    @Req() request: Request,
+  ): Promise<LogChunkResponse> {
+    return this.agents.nodeLog(node, stream as OutputStream, this.chunk(query, request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/runs/{run_id}/requests',
+    id: 'agentRunRequests',
+    summary: 'Wait for what the process of a run is asked',
+    answer: Answers.binary,
+  })
+  async requests(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @Query() query: Requests,
+    @Res() response: Response,
+  ): Promise<void> {
+    const gone = () => new Promise((resolve) => response.once('close', resolve));
+    const records = await this.agents.requests(node, runId, query, gone);
+    response.type('application/octet-stream').send(records);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/runs/{run_id}/frames',
+    id: 'agentRunFrames',
+    summary: 'Append what the process of a run says',
+    answer: Answers.none,
+    binaryBody: true,
+    maxBodyBytes: FRAMES_BYTES,
+    errors: [409],
+  })
+  frames(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @Req() request: Request,
+  ): Promise<FramesResponse> {
+    return this.agents.frames(node, runId, () => this.bodies.bytes(request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/runs/{run_id}/files/{index}',
+    id: 'agentRunFile',
+    summary: 'Fetch a file of a run',
+    answer: Answers.binary,
+  })
+  async runFile(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @IdParam('index') index: number,
+    @Query() { key }: FileKey,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.agents.runFile(node, runId, { index, key }));
+  }
+
+  private chunk({ offset }: LogOffset, request: Request) {
+    return { offset, read: () => this.bodies.bytes(request) };
+  }
+}
+
+/** The version of the protocol that the agent says it speaks; null for one that says none. */
+function protocolOf(request: Request): number | null {
+  const said = request.get(PROTOCOL_HEADER) ?? '';
+  return /^\d{1,4}$/.test(said) ? Number(said) : null;
+}

@@ -1,0 +1,123 @@
+import {
+  type BootFailureRequest,
+  type DaemonsState,
+  LARGEST_LOAD,
+  type NodeInterruption,
+  type NodeLoad,
+  LARGEST_UTILIZATION,
+  type NodeUtilization,
+  type PollRequest,
+  type ReportRequest,
+  type RequestsQuery,
+  type RunOutcome,
+  type RunReason,
+  type RunState,
+  type UtilizationSample,
+} from '../../../../../libs/contracts/agent-protocol';
+import { IgnoresUnknownFields } from '../../../../platform/kernel/dto/field-shapes';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+
+/** Spark's form of an application id. */
+const APPLICATION_ID = /^[\w.-]{1,200}$/;
+const REASON_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const MASTER_URL = /^spark:\/\/[\x21-\x7e]{1,300}$/;
+const MOMENT = /^[\x21-\x7e]{1,100}$/;
+
+// Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
+@IgnoresUnknownFields()
+export class Register {
+  @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 printable ASCII characters' }) agent_id: string;
+  @Field.told({ maxLength: 300 }) hostname: string;
+  @Field.int64() pid: number;
+}
+
+@IgnoresUnknownFields()
+export class BootFailure implements BootFailureRequest {
+  @Field.told() error: string;
+}
+
+const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
+
+@IgnoresUnknownFields()
+export class UtilizationSampleBody implements UtilizationSample {
+  @Field.int32(UTILIZATION) average: number;
+  @Field.int32(UTILIZATION) max: number;
+}
+
+@IgnoresUnknownFields()
+export class DiskSampleBody extends UtilizationSampleBody {
+  @Field.int32(UTILIZATION) total: number;
+}
+
+@IgnoresUnknownFields()
+export class UtilizationBody implements NodeUtilization {
+  @Field.object(() => UtilizationSampleBody) millicores: UtilizationSampleBody;
+  @Field.object(() => UtilizationSampleBody) memory_mb: UtilizationSampleBody;
+  @Field.object(() => DiskSampleBody) disk_mb: DiskSampleBody;
+}
+
+@IgnoresUnknownFields()
+export class Poll implements PollRequest {
+  @Field.int64({ min: 0 }) version: number;
+  @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
+  @Field.object(() => UtilizationBody, { optional: true }) utilization?: UtilizationBody;
+}
+
+@IgnoresUnknownFields()
+export class DaemonsReport {
+  @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
+  @Field.toldWord(MASTER_URL) master_url: string | null;
+  @Field.told({ nullable: true }) error: string | null;
+}
+
+@IgnoresUnknownFields()
+export class RunReportBody {
+  @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
+  @Field.int64({ min: 1 }) seq: number;
+  @Field.oneOf(['accepted', 'running', 'stopping', 'killing', 'ended']) state: RunState;
+  @Field.toldWord(APPLICATION_ID) application_id: string | null;
+  @Field.oneOf(['done', 'error', 'terminated', 'stopped', 'killed'], { nullable: true }) outcome: RunOutcome | null;
+  @Field.toldWord(REASON_CODE) reason: RunReason | null;
+  @Field.told({ nullable: true }) message: string | null;
+  @Field.int32({ nullable: true }) exit_code: number | null;
+  @Field.int64({ nullable: true }) pid: number | null;
+  @Field.told({ maxLength: 100 }) at: string;
+}
+
+@IgnoresUnknownFields()
+export class LoadReport implements NodeLoad {
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
+}
+
+@IgnoresUnknownFields()
+export class InterruptionReport implements NodeInterruption {
+  @Field.told() detail: string;
+  @Field.toldWord(MOMENT) ends_at: string | null;
+}
+
+@IgnoresUnknownFields()
+export class Report implements ReportRequest {
+  @Field.object(() => DaemonsReport) daemons: DaemonsReport;
+  @Field.objects(() => RunReportBody) runs: RunReportBody[];
+  @Field.object(() => LoadReport, { optional: true }) load?: LoadReport;
+  @Field.boolean({ optional: true }) drained?: boolean;
+  @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
+}
+
+@IgnoresUnknownFields()
+export class LogOffset {
+  @Param.int64({ optional: false, min: 0 }) offset: number;
+}
+
+@IgnoresUnknownFields()
+export class FileKey {
+  @Param.text({ maxLength: 64 }) key?: string;
+}
+
+@IgnoresUnknownFields()
+export class Requests implements RequestsQuery {
+  @Param.int64({ optional: false, min: 0 }) after: number;
+  @Param.int32({ optional: false, min: 0, max: 30_000 }) wait_ms: number;
+}

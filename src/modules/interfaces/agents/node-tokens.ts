@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { NodeAuthenticator } from '../../../platform/http/auth/authentication';
+import { type DomainError, unauthenticated } from '../../../platform/kernel/errors/domain-error';
+import { ClusterNodesService } from '../../execution/clusters/cluster-nodes.service';
+import type { ClusterNode } from '../../execution/clusters/clusters';
+
+/** Bearer token of an authorization header; 401 without one. */
+export function bearerToken(header: string | undefined): string {
+  const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
+  if (token === undefined) throw unauthenticated('A bearer token is required.');
+  return token;
+}
+
+/** Finds the node behind the bearer token of its agent. */
+@Injectable()
+export class NodeTokens implements NodeAuthenticator {
+  constructor(private readonly nodes: ClusterNodesService) {}
+
+  authenticate(request: Request): Promise<ClusterNode> {
+    return this.nodes.authenticate(tokenOf(request));
+  }
+
+  reauthenticate(requests: readonly Request[]): Promise<(ClusterNode | DomainError)[]> {
+    return this.nodes.authenticateAll(requests.map(tokenOf));
+  }
+
+  authenticateBootstrap(request: Request): Promise<ClusterNode> {
+    return this.nodes.authenticateBootstrap(tokenOf(request));
+  }
+}
+
+function tokenOf(request: Request): string {
+  return bearerToken(request.get('authorization'));
+}

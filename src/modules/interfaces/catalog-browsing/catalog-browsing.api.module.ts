@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { CatalogSecretsModule } from '../../execution/user-secrets/catalog-secrets/catalog-secrets.module';
+import { MetastoreCatalogsModule } from '../../infrastructure/metastores/metastore-catalogs.module';
+import { ScopedSecretsModule } from '../../execution/user-secrets/scoped-secrets/scoped-secrets.module';
+import { WorkspacesModule } from '../../execution/workspaces/workspaces.module';
+import { BrowsingController } from './browsing.controller';
+import { BrowsingService } from './browsing.service';
+import { CatalogAccesses } from './catalog-accesses';
+import { CatalogStores } from './catalog-stores';
+import { CatalogStoresRepository } from './catalog-stores.repository';
+import { MetastoreOpener } from './metastore-opener';
+import { Metastores } from './metastores';
+import { SecretValidationController } from './secret-validation.controller';
+import { SecretValidationService } from './secret-validation.service';
+import { TablesController } from './tables.controller';
+import { TablesService } from './tables.service';
+
+@Module({
+  imports: [CatalogSecretsModule, MetastoreCatalogsModule, ScopedSecretsModule, WorkspacesModule],
+  providers: [
+    BrowsingService,
+    TablesService,
+    SecretValidationService,
+    CatalogAccesses,
+    CatalogStores,
+    CatalogStoresRepository,
+    MetastoreOpener,
+    Metastores,
+  ],
+  controllers: [BrowsingController, TablesController, SecretValidationController],
+})
+export class CatalogBrowsingApiModule {}

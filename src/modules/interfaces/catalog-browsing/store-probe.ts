@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { ObjectStore } from '../../../../libs/object-storage/object-store';
+import { ObjectStoreError } from '../../../../libs/object-storage/object-store';
+
+/** What a secret may do in a store. */
+export interface StoreVerdict {
+  list: boolean;
+  read: boolean;
+  write: boolean;
+  /** What failed, in the provider's words. */
+  problems: string[];
+}
+
+/**
+ * Finds out by doing: lists a directory, and writes, reads and deletes an object in it that nobody else has. What was
+ * written is deleted though reading it failed.
+ */
+export async function probeStore(store: ObjectStore, directory: string, signal: AbortSignal): Promise<StoreVerdict> {
+  const problems: string[] = [];
+  const tried = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      problems.push(`${what}: ${error.message}`);
+      return false;
+    }
+  };
+  const path = [directory, `.access-probe-${randomUUID()}`].filter(Boolean).join('/');
+  const content = Buffer.from('Written to find out whether this secret may write here. It can be deleted.\n');
+  const list = await tried('listing', () => store.list(directory, { signal }));
+  const written = await tried('writing', () => store.put(path, content, { overwrite: false, signal }));
+  const read = written && (await tried('reading', () => readBack(store, path, content, signal)));
+  // Not ended by the signal: what was written goes.
+  const deleted = written && (await tried('deleting', () => store.deleteFile(path)));
+  return { list, read, write: written && deleted, problems };
+}
+
+async function readBack(store: ObjectStore, path: string, expected: Buffer, signal: AbortSignal): Promise<void> {
+  const { stream } = await store.read(path, { signal });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > expected.length) break;
+  }
+  if (!Buffer.concat(chunks).equals(expected)) {
+    throw new ObjectStoreError('REFUSED', 'The store returned something other than what was written.');
+  }
+}

@@ -1,0 +1,79 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../platform/kernel/auth/access';
+import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../platform/http/auth/request-principal';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { IdParam, TextsBody } from '../../../platform/http/parameters';
+import {
+  BrowseColumn,
+  BrowseColumnsQuery,
+  LONGEST_FULL_NAME,
+  MOST_DDL,
+  TableDdlByQuery,
+  TableDdlQuery,
+} from './dto/browse.dto';
+import { TablesService } from './tables.service';
+
+const base = '/metastore/{metastore_catalog_id}';
+const tag = 'Metastore browsing';
+const access = Allow.workspace('VIEW');
+
+@Controller()
+export class TablesController {
+  constructor(private readonly tables: TablesService) {}
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/columns`,
+    id: 'browseColumns',
+    summary: 'List the columns of a table',
+    description:
+      'If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity gives or else with the nearest object storage secret.',
+    tag,
+    access,
+    answer: Answers.list(BrowseColumn),
+  })
+  columns(
+    @IdParam('metastore_catalog_id') catalogId: number,
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: BrowseColumnsQuery,
+  ): Promise<BrowseColumn[]> {
+    return this.tables.columns({ scope, catalogId }, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/table_ddl`,
+    id: 'getTableDdl',
+    summary: 'Generate the DDL of tables',
+    description: 'The body is a list of full names. Changes nothing.',
+    tag,
+    access,
+    answer: Answers.textMaps,
+  })
+  ddl(
+    @IdParam('metastore_catalog_id') catalogId: number,
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() _query: TableDdlQuery,
+    @TextsBody({ maxItems: MOST_DDL, maxItemLength: LONGEST_FULL_NAME, example: ['sales.orders'] }) names: string[],
+  ): Promise<Record<string, string>[]> {
+    return this.tables.ddl({ scope, catalogId }, names);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/table_ddl`,
+    id: 'getTableDdlByQuery',
+    summary: 'Generate the DDL of tables that the query names',
+    tag,
+    access,
+    answer: Answers.textMaps,
+  })
+  ddlByQuery(
+    @IdParam('metastore_catalog_id') catalogId: number,
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: TableDdlByQuery,
+  ): Promise<Record<string, string>[]> {
+    return this.tables.ddl({ scope, catalogId }, query.cached_tables ?? []);
+  }
+}

@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import {
+  MetastoreError,
+  type MetastoreFault,
+  type Table,
+  type TableRef,
+} from '../../../../libs/metastore-clients/metastore-client';
+import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
+import { areInFiles, columnsOf, locationOf } from '../../../../libs/table-schemas/columns-of';
+import { unityTypeName } from '../../../../libs/table-schemas/data-type';
+import { StoreTableFiles } from '../../../../libs/table-schemas/store-table-files';
+import type { TableColumns } from '../../../../libs/table-schemas/table-columns';
+import { ddlOf } from '../../../../libs/table-schemas/table-ddl';
+import type { TableFiles } from '../../../../libs/table-schemas/table-files';
+import { TableSchemaError } from '../../../../libs/table-schemas/table-schema-error';
+import { DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
+import { catalogOf, schemaOf } from './browsing.service';
+import { type Browser, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
+import type { BrowseColumn, BrowseColumnsQuery } from './dto/browse.dto';
+import { fullName, partsOf } from './full-name';
+import { fromTableFiles } from './metastore-errors';
+import { Metastores } from './metastores';
+import { openStore, openVended, placeOf } from './secret-stores';
+
+/** Tables that are read at the same time for one request. */
+const TABLES_AT_ONCE = 4;
+/** For the files of one table. */
+const FILES_MS = 30_000;
+
+/** What single tables are made of. */
+@Injectable()
+export class TablesService {
+  constructor(
+    private readonly catalogs: CatalogAccesses,
+    private readonly metastores: Metastores,
+    private readonly outbound: OutboundPolicy,
+  ) {}
+
+  async columns(browser: Browser, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
+    const open = await this.catalogs.open(browser);
+    const { columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
+    return columns.columns.map(({ name, typeText, typeName, type, position, partition }) => ({
+      name,
+      type_text: typeText,
+      type_name: open.kind === 'unity' ? unityTypeName(type) : typeName,
+      position,
+      type: partition ? 'partition' : 'column',
+    }));
+  }
+
+  /**
+   * The statement that makes each table, by its name as it was asked for. Where there are several, one that no statement makes
+   * has a comment with the reason in its place.
+   */
+  async ddl(browser: Browser, names: readonly string[]): Promise<Record<string, string>[]> {
+    const open = await this.catalogs.open(browser);
+    const wanted = names.map((name) => [name, refOf(open, name)] as const);
+    const entries: Record<string, string>[] = [];
+    for (let from = 0; from < wanted.length; from += TABLES_AT_ONCE) {
+      const some = wanted.slice(from, from + TABLES_AT_ONCE);
+      const isAlone = wanted.length === 1;
+      entries.push(
+        ...(await Promise.all(some.map(async ([name, ref]) => ({ [name]: await this.shownDdl(open, ref, isAlone) })))),
+      );
+    }
+    return entries;
+  }
+
+  private async shownDdl(open: OpenCatalog, ref: TableRef, isAlone: boolean): Promise<string> {
+    try {
+      return await this.ddlOf(open, ref);
+    } catch (error) {
+      if (isAlone || !(error instanceof DomainError) || error.code !== 'TABLE.UNSUPPORTED') throw error;
+      return `-- ${error.message.replaceAll(/\s+/g, ' ')}`;
+    }
+  }
+
+  private async ddlOf(open: OpenCatalog, ref: TableRef): Promise<string> {
+    const { table, columns } = await this.read(open, ref);
+    try {
+      return ddlOf(table, columns);
+    } catch (error) {
+      throw fromTableFiles(nameOf(ref), error);
+    }
+  }
+
+  private async read(open: OpenCatalog, ref: TableRef): Promise<{ table: Table; columns: TableColumns }> {
+    const table = await this.metastores.call(open.access, (client, signal) => client.readTable(ref, signal));
+    if (!table)
+      throw notFound('METASTORE.MISSING', `There is no table ${nameOf(ref)} in "${open.access.catalogName}".`);
+    try {
+      const files = await this.filesOf(open, table);
+      return { table, columns: await columnsOf(table, files, AbortSignal.timeout(FILES_MS)) };
+    } catch (error) {
+      throw fromTableFiles(nameOf(ref), error);
+    }
+  }
+
+  /**
+   * The files of a table whose schema is only there, opened with credentials that the metastore gives for them, or else with the
+   * nearest storage secret; null if there is neither.
+   */
+  private async filesOf(open: OpenCatalog, table: Table): Promise<TableFiles | null> {
+    const location = areInFiles(table) ? locationOf(table) : null;
+    if (location === null) return null;
+    const vended = await this.metastores.call(open.access, (client, signal) =>
+      client.vendCredentials(table, signal).catch(asRefusal),
+    );
+    if (vended !== null && !(vended instanceof MetastoreError)) {
+      return openVended(vended, location, await open.s3(), this.outbound);
+    }
+    const secret = await open.storageSecret();
+    if (secret !== null) {
+      const place = placeOf(secret.type, location, await open.s3());
+      return new StoreTableFiles(openStore(secret, place, this.outbound), place);
+    }
+    if (vended === null) return null;
+    const message = `The columns of this table are only in its own files. The metastore gives no credentials for them (${vended.message}), and the catalog has no object storage secret. Attach one.`;
+    throw new TableSchemaError('missing', message);
+  }
+}
+
+/** Faults that mean that the metastore refuses to give credentials, or does not support it; others are failures of its own. */
+const REFUSALS: ReadonlySet<MetastoreFault> = new Set(['denied', 'missing', 'unsupported', 'failed']);
+
+function asRefusal(error: unknown): MetastoreError {
+  if (error instanceof MetastoreError && REFUSALS.has(error.fault)) return error;
+  throw error;
+}
+
+/** The table that a full name means: of two parts, or of three with the catalog. */
+function refOf(open: OpenCatalog, name: string): TableRef {
+  const parts = partsOf(name);
+  const [table = '', schema = '', catalog] = parts.reverse();
+  if (parts.length < 2 || parts.length > (open.unityCatalogs ? 3 : 2)) {
+    const meaning = open.unityCatalogs ? 'schema.table or catalog.schema.table' : 'schema.table';
+    throw invalid('METASTORE.INVALID_NAME', `The name of a table must be ${meaning}, not "${name}".`);
+  }
+  return { catalog: catalogOf(open, catalog), schema, table };
+}
+
+function nameOf({ catalog, schema, table }: TableRef): string {
+  return fullName(catalog, schema, table);
+}

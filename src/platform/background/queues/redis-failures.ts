@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../kernel/errors/message-of';
+import { LOGGER, type Logger } from '../../kernel/logging/logger';
+import { Throttle } from '../../kernel/logging/throttle';
+
+const SAY_EVERY_MS = 10_000;
+const variable = 'REDIS_URL';
+
+const UNREACHABLE = {
+  code: 'REDIS.UNREACHABLE',
+  variable,
+  message: 'Redis cannot be reached',
+  remedy: 'Start Redis and let this process reach it, or correct host and port in REDIS_URL.',
+};
+const REFUSED = {
+  code: 'REDIS.LOGIN_REFUSED',
+  variable,
+  message: 'Redis refuses the login',
+  remedy: 'Correct user and password in REDIS_URL.',
+};
+
+/** Says in the log why Redis fails, once in ten seconds for all connections of the process, and that it works again. */
+@Injectable()
+export class RedisFailures {
+  private readonly throttle = new Throttle(SAY_EVERY_MS);
+  private isSaid = false;
+
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+
+  /** Reports what the connection says of itself. */
+  watch(redis: Redis): void {
+    redis.on('error', (error: unknown) => this.report(error));
+    redis.on('ready', () => this.recovered());
+  }
+
+  private report(error: unknown): void {
+    const leftOut = this.throttle.pass();
+    if (leftOut === null) return;
+    this.isSaid = true;
+    const { message, ...failure } = failureOf(error);
+    this.logger.warn({ ...failure, reason: messageOf(error), left_out: leftOut }, message);
+  }
+
+  private recovered(): void {
+    if (!this.isSaid) return;
+    this.isSaid = false;
+    this.logger.info('Redis works again');
+  }
+}
+
+/** In a word what an error of a connection to Redis is about. */
+export function failureOf(error: unknown): typeof UNREACHABLE {
+  return /^(WRONGPASS|NOAUTH|NOPERM|ERR (invalid password|AUTH))/.test(messageOf(error)) ? REFUSED : UNREACHABLE;
+}

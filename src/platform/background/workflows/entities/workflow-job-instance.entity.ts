@@ -1,0 +1,54 @@
+import { ForeignKey, Entity, Index } from 'typeorm';
+import { Col, ValidityColumns } from '../../../kernel/persistence/columns';
+import { WorkflowJob } from './workflow-job.entity';
+
+export type WorkflowExecutionState =
+  | 'INIT'
+  | 'LOCK'
+  | 'SENT'
+  | 'RECEIVED'
+  | 'EXECUTING'
+  | 'DONE'
+  | 'ERROR'
+  | 'TERMINATED';
+
+/** Which step failed for good, and why. */
+export interface WorkflowFailure {
+  step: string;
+  message: string;
+}
+
+/** A final failure, and what kept the latest compensation from finishing. */
+export interface RecordedFailure extends WorkflowFailure {
+  problem?: string;
+}
+
+/** One execution of a workflow job, with its lease, its place in the steps and its deadlines. */
+@Entity('workflow_job_instances')
+@Index('ix_workflow_job_instances_due', ['due_at'], { where: 'ended_at IS NULL' })
+@Index('ix_workflow_job_instances_leased', ['lease_owner'], { where: 'lease_owner IS NOT NULL' })
+@Index('ix_workflow_job_instances_job', ['workflow_job_id'])
+export class WorkflowJobInstance extends ValidityColumns {
+  @Col.identity() workflow_job_instance_id: number;
+  @ForeignKey(() => WorkflowJob, { name: 'fk_workflow_job_instances_job' })
+  @Col.bigint()
+  workflow_job_id: number;
+  /** Null for executions that no worker drives: the API and the agents' reports do. */
+  @Col.text({ nullable: true }) job_name: string | null;
+  @Col.text({ default: 'INIT' }) state: WorkflowExecutionState;
+  @Col.int({ default: 0 }) step_index: number;
+  @Col.int({ default: 0 }) attempt: number;
+  /** Set once a step has failed for good; from then on the compensation runs. */
+  @Col.json({ nullable: true }) failure: RecordedFailure | null;
+  @Col.text({ nullable: true }) lease_owner: string | null;
+  @Col.time({ nullable: true }) lease_until: Date | null;
+  @Col.bool({ default: false }) wake_requested: boolean;
+  /** When the reconciler must look if nothing happens before. */
+  @Col.time({ nullable: true }) due_at: Date | null;
+  /** Deadline of the steps; after a failure, of the compensation. */
+  @Col.time({ nullable: true }) deadline_at: Date | null;
+  @Col.time({ nullable: true }) ended_at: Date | null;
+  @Col.text() correlation_id: string;
+  /** Process that last held the lease: host, pid, user. */
+  @Col.json({ nullable: true }) executor: Record<string, string> | null;
+}

@@ -1,0 +1,14 @@
+import { ForeignKey, Entity, Index } from 'typeorm';
+import { Col, ValidityColumns } from '../../../kernel/persistence/columns';
+import { type WorkflowExecutionState, WorkflowJobInstance } from './workflow-job-instance.entity';
+
+/** Each state an execution was in, and from when to when. */
+@Entity('workflow_job_instance_states')
+@Index('ix_workflow_job_instance_states_instance', ['workflow_job_instance_id'])
+export class WorkflowState extends ValidityColumns {
+  @Col.identity() workflow_job_instance_state_id: number;
+  @ForeignKey(() => WorkflowJobInstance, { name: 'fk_workflow_job_instance_states_instance' })
+  @Col.bigint()
+  workflow_job_instance_id: number;
+  @Col.text() state: WorkflowExecutionState;
+}

@@ -1,0 +1,52 @@
+import { correlationId } from '../../kernel/context/request-context';
+import { enqueueWorkflow } from '../outbox/outbox';
+import type { Tx } from '../../kernel/persistence/sql';
+import type { SubjectKind } from './entities/workflow-job.entity';
+import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
+import { insertWorkflow, releaseLeasesOf, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
+
+export { endWorkflows, hasLeases, hasWorkflowEnded, workflowInsert, type WorkflowRef } from './workflow.repository';
+
+/**
+ * Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction.
+ * @param userId who asked; null for the platform itself.
+ */
+export async function startWorkflow<K extends SubjectKind>(
+  tx: Tx,
+  definition: WorkflowDefinition<K>,
+  subject: WorkflowSubject<NoInfer<K>>,
+  userId: number | null,
+): Promise<WorkflowRef> {
+  const ref = await insertWorkflow(tx, definition, subject, { userId, correlationId: correlationId() });
+  if (definition.jobName !== null) await enqueueWorkflow(tx, definition.jobName, ref.workflow_job_instance_id);
+  return ref;
+}
+
+/**
+ * Continues a waiting instance now. An instance that a worker currently holds is marked, so that it looks again before
+ * it goes to sleep.
+ */
+export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
+  const woken = await requestWake(tx, instanceId);
+  if (!woken?.job_name || woken.held) return;
+  await enqueueWorkflow(tx, woken.job_name, instanceId, { correlation: woken.correlation_id });
+}
+
+/**
+ * Resends what a crash, a wiped Redis or a lost answer left behind: overdue instances that no worker holds. Returns how
+ * many.
+ */
+export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
+  return resend(tx, await takeDue(tx, nextLookMs));
+}
+
+/** Frees and resends some of what a worker that is dead holds. Returns how many. */
+export async function requeueLeasesOf(tx: Tx, workerId: number, limit: number): Promise<number> {
+  return resend(tx, await releaseLeasesOf(tx, workerId, limit));
+}
+
+async function resend(tx: Tx, instances: Awaited<ReturnType<typeof takeDue>>): Promise<number> {
+  for (const { workflow_job_instance_id: id, job_name, correlation_id: correlation } of instances)
+    await enqueueWorkflow(tx, job_name, id, { correlation });
+  return instances.length;
+}

@@ -1,0 +1,410 @@
+import type { Page, PageRequest } from '../../kernel/dto/page';
+import { firstRow, Params, returning, rows, type Tx } from '../../kernel/persistence/sql';
+import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
+import type {
+  RecordedFailure,
+  WorkflowExecutionState,
+  WorkflowFailure,
+  WorkflowJobInstance,
+} from './entities/workflow-job-instance.entity';
+import type { WorkflowStep } from './entities/workflow-step.entity';
+import type { StepProblem, WorkflowDefinition, WorkflowSubject } from './workflow-definition';
+
+export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
+
+/** What a worker needs to go on with an instance that it claimed. */
+export type ClaimedInstance = Pick<
+  WorkflowJobInstance,
+  'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
+> &
+  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id' | 'created_at'>;
+
+/** One claim of an instance: writes in its name have no effect once another has followed. */
+export interface Claim {
+  instanceId: number;
+  /**
+   * Identifies this one claim: a worker that claims an instance again counts as a new owner. Begins with the id of the
+   * worker and a colon.
+   */
+  owner: string;
+}
+
+/** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
+export class LeaseLost extends Error {}
+
+/** How an attempt of a step ended; see {@link WorkflowStep.outcome}. */
+export interface StepEnd {
+  stepId: number;
+  outcome: string;
+  problem?: StepProblem | null;
+}
+
+export type FinalState = Extract<WorkflowExecutionState, 'DONE' | 'ERROR' | 'TERMINATED'>;
+
+/** The reconciler takes care of a new instance that nobody has taken by then. */
+const FIRST_LOOK_MS = 10_000;
+/** And of one that should have gone on by itself, this long after it was due. */
+const LATE_MS = 2_000;
+
+const ENDED =
+  'ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL, lease_until = NULL';
+
+const inMs = (parameter: string) => `platform_now() + ${parameter} * interval '1 millisecond'`;
+
+/** Who or what asked for a workflow. */
+export interface WorkflowOrigin {
+  /** Null for the platform itself. */
+  userId: number | null;
+  correlationId: string;
+}
+
+/** Inserts a workflow and its instance in its first state. */
+export async function insertWorkflow(
+  tx: Tx,
+  definition: WorkflowDefinition,
+  subject: WorkflowSubject,
+  origin: WorkflowOrigin,
+): Promise<WorkflowRef> {
+  const params = new Params();
+  const sql = `WITH ${workflowInsert(params, definition, subject, origin)} SELECT * FROM instance`;
+  const instance = await firstRow<WorkflowRef>(tx, sql, params.values);
+  if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
+  return instance;
+}
+
+/** The same as CTEs of a statement that inserts more; `instance` has the ids, a {@link WorkflowRef}. */
+export function workflowInsert(
+  params: Params,
+  { typeId, jobName, deadlineMs }: WorkflowDefinition,
+  subject: WorkflowSubject,
+  { userId, correlationId }: WorkflowOrigin,
+): string {
+  const state = `${params.add(jobName === null ? 'EXECUTING' : 'INIT')}::text`;
+  const due = jobName === null ? 'NULL' : inMs(params.add(FIRST_LOOK_MS));
+  return `job AS (
+      INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
+      VALUES (${params.addAll([typeId, subject.tenantId, subject.id, userId])}) RETURNING workflow_job_id),
+    instance AS (
+      INSERT INTO workflow_job_instances (workflow_job_id, job_name, correlation_id, state, due_at, deadline_at)
+      SELECT workflow_job_id, ${params.addAll([jobName, correlationId])}, ${state}, ${due}, ${inMs(params.add(deadlineMs))}
+      FROM job RETURNING workflow_job_id, workflow_job_instance_id),
+    first_state AS (
+      INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+      SELECT workflow_job_instance_id, ${state} FROM instance)`;
+}
+
+/** Closes the current state rows of instances and opens the next. */
+export async function appendWorkflowState(
+  tx: Tx,
+  instanceIds: readonly number[],
+  state: WorkflowExecutionState,
+): Promise<void> {
+  if (instanceIds.length === 0) return;
+  await tx.query(
+    `WITH closed AS (
+       UPDATE workflow_job_instance_states SET to_date = platform_now()
+       WHERE workflow_job_instance_id = ANY($1) AND to_date = 'infinity')
+     INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state) SELECT unnest($1::bigint[]), $2`,
+    [instanceIds, state],
+  );
+}
+
+/** Records that the jobs of these instances are in the queue. */
+export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<void> {
+  const sent = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
+    tx,
+    `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)
+     RETURNING workflow_job_instance_id`,
+    [instanceIds],
+  );
+  await appendWorkflowState(tx, idsOf(sent), 'SENT');
+}
+
+/** Ends instances whoever holds them; the error becomes a step of each. Does nothing with those that have ended. */
+export async function endWorkflows(
+  tx: Tx,
+  instanceIds: readonly number[],
+  state: FinalState,
+  error: string | null = null,
+): Promise<void> {
+  const ended = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
+    tx,
+    `UPDATE workflow_job_instances SET state = $2, ${ENDED} WHERE workflow_job_instance_id = ANY($1) AND ended_at IS NULL
+     RETURNING workflow_job_instance_id`,
+    [instanceIds, state],
+  );
+  await appendWorkflowState(tx, idsOf(ended), state);
+  if (error === null || ended.length === 0) return;
+  await tx.query(
+    `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt, ended_at, outcome, error)
+     SELECT unnest($1::bigint[]), 'end', 1, platform_now(), 'failed', $2`,
+    [idsOf(ended), error],
+  );
+}
+
+const idsOf = (instances: readonly Pick<WorkflowJobInstance, 'workflow_job_instance_id'>[]) =>
+  instances.map(({ workflow_job_instance_id: id }) => id);
+
+/** Marks a continuing instance, so that whoever holds it looks again; null if it has ended. */
+export async function requestWake(
+  tx: Tx,
+  instanceId: number,
+): Promise<(Pick<WorkflowJobInstance, 'job_name' | 'correlation_id'> & { held: boolean }) | null> {
+  const [woken] = await returning<Pick<WorkflowJobInstance, 'job_name' | 'correlation_id'> & { held: boolean }>(
+    tx,
+    `UPDATE workflow_job_instances SET wake_requested = true WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
+     RETURNING job_name, correlation_id, (lease_owner IS NOT NULL AND lease_until > platform_now()) AS held`,
+    [instanceId],
+  );
+  return woken ?? null;
+}
+
+/** Locks some of the overdue instances that nobody holds, and postpones them. */
+export async function takeDue(
+  tx: Tx,
+  nextLookMs: number,
+): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
+  return returning(
+    tx,
+    `UPDATE workflow_job_instances i SET due_at = ${inMs('$1')} FROM (
+       SELECT workflow_job_instance_id FROM workflow_job_instances
+       WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < platform_now()
+         AND (lease_until IS NULL OR lease_until < platform_now())
+       ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED) due
+     WHERE i.workflow_job_instance_id = due.workflow_job_instance_id
+     RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
+    [nextLookMs],
+  );
+}
+
+const OF_WORKER = `lease_owner IS NOT NULL AND split_part(lease_owner, ':', 1) = $1`;
+
+/** Frees some of the instances that a worker holds, whose claims are void from then on; they are due soon. */
+export async function releaseLeasesOf(
+  tx: Tx,
+  workerId: number,
+  limit: number,
+): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
+  return returning(
+    tx,
+    `UPDATE workflow_job_instances i SET lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')} FROM (
+       SELECT workflow_job_instance_id FROM workflow_job_instances WHERE ${OF_WORKER}
+       LIMIT $2 FOR UPDATE SKIP LOCKED) held
+     WHERE i.workflow_job_instance_id = held.workflow_job_instance_id
+     RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
+    [String(workerId), limit, LATE_MS],
+  );
+}
+
+/** Whether the worker holds any instance. */
+export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
+  const sql = `SELECT 1 FROM workflow_job_instances WHERE ${OF_WORKER} LIMIT 1`;
+  return (await firstRow(tx, sql, [String(workerId)])) !== null;
+}
+
+/** Whether nothing of the instance is done any more. */
+export async function hasWorkflowEnded(tx: Tx, instanceId: number): Promise<boolean> {
+  const sql = 'SELECT 1 FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND ended_at IS NULL';
+  return (await firstRow(tx, sql, [instanceId])) === null;
+}
+
+/** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
+export async function claimInstance(
+  tx: Tx,
+  { instanceId, owner }: Claim,
+  by: { jobName: string; leaseMs: number; executor: Readonly<Record<string, string>> },
+): Promise<ClaimedInstance | null> {
+  const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
+    tx,
+    `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = ${inMs('$3')}, due_at = ${inMs('$3')},
+       state = 'EXECUTING', wake_requested = false, executor = $4
+     FROM workflow_jobs j, (SELECT state, workflow_job_instance_id FROM workflow_job_instances
+                            WHERE workflow_job_instance_id = $1 FOR UPDATE) p
+     WHERE i.workflow_job_instance_id = p.workflow_job_instance_id AND j.workflow_job_id = i.workflow_job_id
+       AND i.job_name = $5 AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < platform_now())
+     RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.correlation_id,
+       j.tenant_id, ${Object.values(SUBJECT_COLUMNS)
+         .map((column) => `j.${column}`)
+         .join(', ')}, j.created_by_user_id, j.created_at, p.state AS previous`,
+    [instanceId, owner, by.leaseMs, JSON.stringify(by.executor), by.jobName],
+  );
+  if (!row) return null;
+  if (row.previous !== 'EXECUTING') {
+    await appendWorkflowState(tx, [instanceId], 'RECEIVED');
+    await appendWorkflowState(tx, [instanceId], 'EXECUTING');
+  } else {
+    await tx.query(
+      `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = platform_now()
+       WHERE workflow_job_instance_id = $1 AND ended_at IS NULL`,
+      [instanceId],
+    );
+  }
+  return row;
+}
+
+/** Throws {@link LeaseLost} when the claim is over, as all that follows do. */
+export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
+  await fenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
+}
+
+/** Records the start of an attempt; returns its id and whether the deadline of the instance has passed. */
+export async function openStep(
+  tx: Tx,
+  { instanceId, owner }: Claim,
+  step: Pick<WorkflowStep, 'name' | 'attempt'>,
+): Promise<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }> {
+  const [row] = await returning<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }>(
+    tx,
+    `WITH held AS (SELECT workflow_job_instance_id, deadline_at FROM workflow_job_instances
+       WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL FOR UPDATE)
+     INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt)
+     SELECT workflow_job_instance_id, $3, $4 FROM held
+     RETURNING workflow_step_id, (SELECT coalesce(deadline_at < platform_now(), false) FROM held) AS is_late`,
+    [instanceId, owner, step.name, step.attempt],
+  );
+  if (!row) throw new LeaseLost();
+  return row;
+}
+
+/** The name of the step that the instance is at, or was at last; null before its first. */
+export async function currentStep(tx: Tx, instanceId: number): Promise<string | null> {
+  const latest = await firstRow<Pick<WorkflowStep, 'name'>>(
+    tx,
+    `SELECT name FROM workflow_steps WHERE workflow_job_instance_id = $1 ORDER BY workflow_step_id DESC LIMIT 1`,
+    [instanceId],
+  );
+  return latest?.name ?? null;
+}
+
+/** What kept the step from being done at the try before this one; null if that is not known. */
+export async function problemBefore(
+  tx: Tx,
+  { instanceId, step, stepId }: { instanceId: number; step: string; stepId: number },
+): Promise<StepProblem | null> {
+  const before = await firstRow<Pick<WorkflowStep, 'error' | 'part_errors'>>(
+    tx,
+    `SELECT error, part_errors FROM workflow_steps WHERE workflow_job_instance_id = $1 AND name = $2 AND workflow_step_id < $3
+     ORDER BY workflow_step_id DESC LIMIT 1`,
+    [instanceId, step, stepId],
+  );
+  return before?.error == null ? null : { message: before.error, parts: before.part_errors };
+}
+
+export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: StepEnd): Promise<void> {
+  await fenced(tx, claim, 'step_index = $3, attempt = 0', [stepIndex]);
+  await closeStep(tx, end);
+}
+
+/** A step has failed for good: from now on the compensation runs, for this long. */
+export async function recordFailure(
+  tx: Tx,
+  claim: Claim,
+  failure: WorkflowFailure,
+  compensationMs: number,
+  end: StepEnd,
+): Promise<void> {
+  const params = [JSON.stringify(failure), compensationMs];
+  await fenced(tx, claim, `failure = $3, deadline_at = ${inMs('$4')}, attempt = 0`, params);
+  await closeStep(tx, end);
+}
+
+/** Keeps what went wrong in the latest compensation. */
+export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailure): Promise<void> {
+  await fenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
+}
+
+/**
+ * Consumes a wake-up that came while the step ran; false if there was none, and none can come before the transaction
+ * ends.
+ */
+export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
+  const row = await firstRow<Pick<WorkflowJobInstance, 'wake_requested'>>(
+    tx,
+    'SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE',
+    [claim.instanceId, claim.owner],
+  );
+  if (row?.wake_requested) await fenced(tx, claim, 'wake_requested = false', []);
+  return row?.wake_requested ?? false;
+}
+
+/**
+ * Releases the lease; the instance becomes due some time after it should have gone on by itself. Answers after how long
+ * that is, milliseconds: whatever a step waits for, it goes on at the deadline.
+ */
+export async function release(
+  tx: Tx,
+  claim: Claim,
+  { stepIndex, attempt, ms }: { stepIndex: number; attempt: number; ms: number },
+): Promise<number> {
+  const wait = `greatest(0, least($5::float8, coalesce(extract(epoch FROM deadline_at - platform_now()) * 1000 + 1, $5)))`;
+  const set = `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs(`(${wait} + $6)`)}`;
+  const [released] = await fenced<{ ms: number }>(
+    tx,
+    claim,
+    set,
+    [stepIndex, attempt, ms, LATE_MS],
+    `ceil(${wait})::int AS ms`,
+  );
+  return released.ms;
+}
+
+/** Gives up the claim where the instance stands; it becomes due soon. */
+export async function abandon(tx: Tx, claim: Claim): Promise<void> {
+  await fenced(tx, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [LATE_MS]);
+}
+
+export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {
+  await fenced(tx, claim, `state = $3, ${ENDED}`, [state]);
+  await appendWorkflowState(tx, [claim.instanceId], state);
+}
+
+export async function closeStep(tx: Tx, { stepId, outcome, problem = null }: StepEnd): Promise<void> {
+  const parts = problem?.parts ?? null;
+  await tx.query(
+    `UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3, part_errors = $4
+     WHERE workflow_step_id = $1`,
+    [stepId, outcome, problem?.message ?? null, parts === null ? null : JSON.stringify(parts)],
+  );
+}
+
+/** Failed attempts of steps of the instances, newest first, and how many there are. */
+export async function failedSteps(
+  tx: Tx,
+  instanceIds: readonly number[],
+  page: PageRequest,
+): Promise<Pick<Page<FailedStep>, 'data'> & { total: number }> {
+  const where = 'workflow_job_instance_id = ANY($1) AND error IS NOT NULL';
+  const counted = await firstRow<{ total: number }>(tx, `SELECT count(*) AS total FROM workflow_steps WHERE ${where}`, [
+    instanceIds,
+  ]);
+  const data = await rows<FailedStep>(
+    tx,
+    `SELECT workflow_step_id, workflow_job_instance_id, name, error, part_errors, ended_at FROM workflow_steps WHERE ${where}
+     ORDER BY workflow_step_id DESC LIMIT $2 OFFSET $3`,
+    [instanceIds, page.limit, (page.pageNumber - 1) * page.limit],
+  );
+  return { data, total: counted?.total ?? 0 };
+}
+
+type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance_id' | 'name' | 'part_errors'> & {
+  error: string;
+  ended_at: Date;
+};
+
+/** Updates the instance while the claim holds; `$1` and `$2` are taken. */
+async function fenced<T = unknown>(
+  tx: Tx,
+  { instanceId, owner }: Claim,
+  set: string,
+  params: readonly unknown[],
+  answer = 'workflow_job_instance_id',
+): Promise<[T]> {
+  const [changed] = await returning<T>(
+    tx,
+    `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
+     RETURNING ${answer}`,
+    [instanceId, owner, ...params],
+  );
+  if (changed === undefined) throw new LeaseLost();
+  return [changed];
+}

@@ -1,0 +1,73 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { Answers } from '../operation';
+import type { OperationOptions } from '../operation-options';
+import { type Access, admittedRoles, Allow } from '../../kernel/auth/access';
+import { AccessGuard } from './access.guard';
+import type { Authenticator, WorkspaceAuthorizer } from './authentication';
+import type { LiveAccess } from './live-access';
+import type { Principal } from '../../kernel/auth/principal';
+import { EVERY_TENANT_ROLE, type Role, ROLES } from '../../kernel/auth/roles';
+
+function principalWith(role: Role): Principal {
+  return {
+    userId: 7,
+    username: 'ada',
+    sessionId: 'a',
+    sessionKind: 'login',
+    tenantId: 't',
+    roles: new Set([role]),
+  };
+}
+
+/** Whether the guard lets a caller with the role, and with every workspace permission, through. */
+async function isAdmitted(access: Access, role: Role): Promise<boolean> {
+  const operation: OperationOptions = {
+    method: 'GET',
+    path: '/x',
+    id: 'x',
+    summary: '',
+    tag: '',
+    access,
+    answer: Answers.none,
+  };
+  const guard = new AccessGuard(
+    { authenticate: () => Promise.resolve(principalWith(role)) } as unknown as Authenticator,
+    {
+      authorize: () => Promise.resolve({ workspaceId: 1 }),
+    } as unknown as WorkspaceAuthorizer,
+    { checkBy: () => undefined } as unknown as LiveAccess,
+  );
+  const request = { params: { workspace_id: '1' }, query: {}, headers: {}, operation, claims: {} };
+  const context = {
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+  return guard.canActivate(context).catch((error: { kind?: string }) => {
+    if (error.kind !== 'forbidden') throw error;
+    return false;
+  });
+}
+
+describe('AccessGuard', () => {
+  const accesses: [string, Access][] = [
+    ['signed in', Allow.signedIn],
+    ['any role of the tenant', Allow.tenant()],
+    ['one role of the tenant', Allow.tenant(['CAN MANAGE CLUSTER'])],
+    ['a platform role within a tenant', Allow.tenant(['PLATFORM ADMIN'])],
+    ['some roles', Allow.platform(['PLATFORM ADMIN', 'ADMIN'])],
+    ['billing', Allow.platform(['PLATFORM BILLING'])],
+    ['every role of the tenant, and billing', Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING'])],
+    ['a workspace permission', Allow.workspace('RUN')],
+    ['a workspace permission where a workspace is named', Allow.workspaceIfNamed('RUN')],
+  ];
+
+  it.each(accesses.flatMap(([what, access]) => ROLES.map((role) => [what, role, access] as const)))(
+    'for "%s" treats %s as the rules list it',
+    async (_what, role, access) => {
+      await expect(isAdmitted(access, role)).resolves.toBe(admittedRoles(access).includes(role));
+    },
+  );
+
+  it.each([Allow.everyone, Allow.nodes, Allow.bootstrap])('lists no role for %p', (access) => {
+    expect(admittedRoles(access)).toEqual([]);
+  });
+});

@@ -1,0 +1,229 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
+import { type ContextCaller, currentContext } from '../../kernel/context/request-context';
+import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../../kernel/errors/domain-error';
+import { noteCaller } from '../connections/request-caller';
+import { type Access, admittedRoles } from '../../kernel/auth/access';
+import {
+  AUTHENTICATOR,
+  type Authenticator,
+  NODE_AUTHENTICATOR,
+  type NodeAuthenticator,
+  type TokenClaims,
+  WORKSPACE_AUTHORIZER,
+  type WorkspaceAuthorizer,
+  type WorkspaceEntry,
+} from './authentication';
+import { type AccessChecker, LiveAccess } from './live-access';
+import type { AuthenticatedNode, Principal, WorkspaceContext } from '../../kernel/auth/principal';
+import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
+import { PLATFORM_ROLES, type Role } from '../../kernel/auth/roles';
+
+/**
+ * Enforces the access that an operation declares, as long as its request is open; a route without a declaration is refused.
+ * The TokenGuard runs before it.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate, AccessChecker {
+  constructor(
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(WORKSPACE_AUTHORIZER) private readonly workspaces: WorkspaceAuthorizer,
+    live: LiveAccess,
+    // Absent in a process that does not serve agents.
+    @Optional() @Inject(NODE_AUTHENTICATOR) private readonly nodes?: NodeAuthenticator,
+  ) {
+    live.checkBy(this);
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (!request.operation) throw forbidden('AUTH.UNDECLARED', 'This route declares no authorization.');
+    await this.admit(request, request.operation.access);
+    return true;
+  }
+
+  /** The same check for requests already admitted: read again, once for each caller. */
+  async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
+    const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
+    const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some.map(claimsOf)));
+    const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
+    const refusals = requests.map((request) => {
+      const found = (request.node ? nodes : principals).get(tokenOf(request));
+      if (found === undefined) return unauthenticated('This token no longer belongs to anybody.');
+      if (found instanceof DomainError) return found;
+      return 'userId' in found ? refusalOf(request, found) : null;
+    });
+    const workspaces = await this.recheckWorkspaces(requests, principals);
+    return requests.map((request, index) => refusals[index] ?? workspaces.get(request) ?? null);
+  }
+
+  private async recheckWorkspaces(
+    requests: readonly AuthenticatedRequest[],
+    principals: ReadonlyMap<string, Principal | DomainError>,
+  ): Promise<Map<AuthenticatedRequest, DomainError>> {
+    const asked = new Map<string, { entry: WorkspaceEntry; requests: AuthenticatedRequest[] }>();
+    for (const request of requests) {
+      const { workspace, operation } = request;
+      const principal = principals.get(tokenOf(request));
+      if (operation?.access.kind !== 'workspace' || !workspace) continue;
+      if (!principal || principal instanceof DomainError) continue;
+      const { permission: needed } = operation.access;
+      const { workspaceId } = workspace;
+      const key = `${tokenOf(request)} ${workspaceId} ${needed}`;
+      const same = asked.get(key) ?? { entry: { principal, workspaceId, needed }, requests: [] };
+      same.requests.push(request);
+      asked.set(key, same);
+    }
+    const refusals = new Map<AuthenticatedRequest, DomainError>();
+    if (asked.size === 0) return refusals;
+    const answers = await this.workspaces.reauthorize([...asked.values()].map(({ entry }) => entry));
+    [...asked.values()].forEach(({ requests: same }, index) => {
+      const found = answers[index];
+      for (const request of same) {
+        if (found instanceof DomainError) refusals.set(request, found);
+        // Reading in a disabled workspace is allowed; what was begun before it was disabled ends.
+        else if (found && !found.active && request.workspace?.active) refusals.set(request, disabled(found));
+      }
+    });
+    return refusals;
+  }
+
+  private async admit(request: AuthenticatedRequest, access: Access): Promise<void> {
+    switch (access.kind) {
+      case 'public':
+      case 'machine':
+        return;
+      case 'node':
+        admitNode(request, await this.nodeAuthenticator().authenticate(request));
+        return;
+      case 'bootstrap':
+        admitNode(request, await this.nodeAuthenticator().authenticateBootstrap(request));
+        return;
+      case 'signed-in':
+      case 'platform':
+      case 'tenant':
+        assertAdmits(access, await this.authenticate(request));
+        return;
+      case 'workspace': {
+        const principal = await this.authenticate(request);
+        assertAdmits(access, principal);
+        assertTenant(principal);
+        const selector = workspaceSelector(request);
+        if (selector) request.workspace = await this.workspaces.authorize(principal, selector, access.permission);
+        else if (!access.optional) throw workspaceNotNamed();
+      }
+    }
+  }
+
+  private nodeAuthenticator(): NodeAuthenticator {
+    if (!this.nodes) throw new Error('An operation of node agents is served where nobody knows nodes');
+    return this.nodes;
+  }
+
+  private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+    const principal = await this.authenticator.authenticate(claimsOf(request));
+    request.principal = principal;
+    noteCaller(request, { kind: 'user', id: principal.userId });
+    noteInContext({ kind: 'user', id: principal.userId, tenantId: principal.tenantId });
+    return principal;
+  }
+}
+
+/** Throws if the caller lacks a role, or the tenant to have it in. */
+function assertAdmits(access: Access, principal: Principal): void {
+  if (access.kind === 'signed-in') return;
+  if (access.kind !== 'platform') {
+    assertTenant(principal);
+  } else if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
+    // The role may be one that the caller holds in a tenant: say how to use it.
+    throw tenantNotSelected();
+  }
+  // A permission on a workspace alone is not enough: it may have outlived the last role in the tenant.
+  requireRole(principal, admittedRoles(access));
+}
+
+/** Why the caller, read again, would not be admitted; what was begun in one tenant must not continue in another. */
+function refusalOf({ operation, principal: before }: AuthenticatedRequest, principal: Principal): DomainError | null {
+  const access = operation?.access;
+  if (!access || !before) return null;
+  if (principal.tenantId !== before.tenantId) {
+    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this request began.');
+  }
+  return orRefusal(() => assertAdmits(access, principal)) ?? null;
+}
+
+/** Callers by their tokens: many requests of one caller need one check. */
+async function ofCallers<T>(
+  requests: readonly AuthenticatedRequest[],
+  find: (requests: readonly AuthenticatedRequest[]) => Promise<(T | DomainError)[]>,
+): Promise<Map<string, T | DomainError>> {
+  const byToken = new Map(requests.map((request) => [tokenOf(request), request]));
+  if (byToken.size === 0) return new Map();
+  const found = await find([...byToken.values()]);
+  return new Map(
+    [...byToken.keys()].flatMap((token, index) => {
+      const caller = found[index];
+      return caller === undefined ? [] : [[token, caller] as const];
+    }),
+  );
+}
+
+/** The claims that the TokenGuard left on the request. */
+function claimsOf({ claims }: AuthenticatedRequest): TokenClaims {
+  if (!claims) throw unauthenticated('A bearer token is required.');
+  return claims;
+}
+
+function tokenOf(request: AuthenticatedRequest): string {
+  return request.headers.authorization ?? '';
+}
+
+function disabled({ name }: WorkspaceContext): DomainError {
+  return forbidden('WORKSPACE.DISABLED', `The workspace "${name}" was disabled.`);
+}
+
+function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
+  request.node = node;
+  noteCaller(request, { kind: 'node', id: node.node_id });
+  noteInContext({ kind: 'node', id: node.node_id, tenantId: node.tenant_id });
+}
+
+/** From here on the request uses the share of its caller. */
+function noteInContext(caller: ContextCaller): void {
+  const context = currentContext();
+  if (context) context.caller = caller;
+}
+
+function assertTenant(principal: Principal): asserts principal is Principal & { tenantId: string } {
+  if (principal.tenantId === null) throw tenantNotSelected();
+}
+
+function holdsOne(principal: Principal, roles: readonly Role[]): boolean {
+  return roles.some((role) => principal.roles.has(role));
+}
+
+function isPlatformRole(role: Role): boolean {
+  return PLATFORM_ROLES.includes(role);
+}
+
+function requireRole(principal: Principal, roles: readonly Role[]): void {
+  if (holdsOne(principal, roles)) return;
+  throw forbidden('AUTH.ROLE_REQUIRED', `This operation needs one of the roles ${roles.join(', ')}.`, { roles });
+}
+
+function workspaceNotNamed(): DomainError {
+  return invalid('REQUEST.SELECTOR_MISSING', 'One of workspace_id or workspace_name is required.');
+}
+
+/** The workspace that a request names, if any. The guard runs before validation, so it reads the raw path and query with care. */
+function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?: string } | null {
+  const inPath = request.params['workspace_id'];
+  const id = inPath ?? request.query['workspace_id'];
+  const name = inPath === undefined ? request.query['workspace_name'] : undefined;
+  if (id !== undefined && (typeof id !== 'string' || !/^\d{1,15}$/.test(id))) {
+    throw invalid('REQUEST.INVALID', 'workspace_id must be an integer.', { workspace_id: id });
+  }
+  if (name !== undefined && typeof name !== 'string')
+    throw invalid('REQUEST.INVALID', 'workspace_name must be given once.');
+  if (id === undefined && name === undefined) return null;
+  return { ...(id === undefined ? {} : { id: Number(id) }), ...(name === undefined ? {} : { name }) };
+}

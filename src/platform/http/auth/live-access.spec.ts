@@ -1,0 +1,87 @@
+import { type DomainError, forbidden } from '../../kernel/errors/domain-error';
+import type { Logger } from '../../kernel/logging/logger';
+import type { PgListener } from '../../kernel/wakeups/pg-listener';
+import { LiveAccess } from './live-access';
+import type { AuthenticatedRequest } from './request-principal';
+
+describe('LiveAccess', () => {
+  const recheck = jest.fn<Promise<(DomainError | null)[]>, [readonly AuthenticatedRequest[]]>();
+  const logger = { error: jest.fn() };
+  let wake: () => void;
+  let live: LiveAccess;
+  const ended: string[] = [];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    ended.length = 0;
+    recheck.mockReset().mockImplementation((requests) => Promise.resolve(requests.map(() => null)));
+    const listener = {
+      on: (_channel: string, listen: () => void) => {
+        wake = listen;
+        return () => undefined;
+      },
+    };
+    live = new LiveAccess(listener as unknown as PgListener, logger as unknown as Logger);
+    live.onModuleInit();
+    live.checkBy({ recheck });
+  });
+
+  afterEach(() => jest.useRealTimers());
+
+  const open = () => live.watch({} as AuthenticatedRequest, ({ code }) => ended.push(code));
+
+  it('asks for nothing while nothing is open', async () => {
+    const unwatch = open();
+    unwatch();
+    wake();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(recheck).not.toHaveBeenCalled();
+  });
+
+  it('looks at all that is open twice a second, and ends what is refused, once', async () => {
+    open();
+    open();
+    recheck.mockResolvedValue([null, forbidden('NO.MORE', '')]);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(recheck.mock.calls.map(([requests]) => requests.length)).toEqual([2]);
+    expect(ended).toEqual(['NO.MORE']);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(recheck.mock.calls.map(([requests]) => requests.length)).toEqual([2, 1]);
+  });
+
+  it('looks at once when it is woken, but no more than ten times a second', async () => {
+    open();
+    await jest.advanceTimersByTimeAsync(200);
+    wake();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(recheck).toHaveBeenCalledTimes(1);
+    for (let count = 0; count < 1_000; count += 1) {
+      wake();
+      await jest.advanceTimersByTimeAsync(1);
+    }
+    expect(recheck.mock.calls.length).toBeLessThanOrEqual(12);
+  });
+
+  it('looks again after a check that was under way when it was woken', async () => {
+    open();
+    let answer: (refusals: null[]) => void = () => undefined;
+    recheck.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
+    await jest.advanceTimersByTimeAsync(500);
+    wake();
+    answer([null]);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(recheck).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['fail', () => Promise.reject(new Error('no database'))],
+    ['come to no end', () => new Promise<never>(() => undefined)],
+  ])('lets go on for a while, and not for ever, when checks %s', async (_what, failing) => {
+    open();
+    recheck.mockImplementation(failing);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(ended).toEqual([]);
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect(ended).toEqual(['AUTH.UNCHECKED']);
+  });
+});

@@ -1,0 +1,136 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { runForAll } from '../../kernel/context/request-context';
+import { DomainError } from '../../kernel/errors/domain-error';
+import { LOGGER, type Logger } from '../../kernel/logging/logger';
+import { PgListener } from '../../kernel/wakeups/pg-listener';
+import type { AuthenticatedRequest } from './request-principal';
+
+/** Twice as often as what has lost its access must end. */
+const EVERY_MS = 500;
+/** Rest between two checks, however many wake-ups come. */
+const REST_MS = 100;
+const CHECK_WITHIN_MS = 5_000;
+/** How long nobody is cut off although nothing can be checked: the database may just be restarting. */
+const UNCHECKED_MS = 15_000;
+
+/** Looks again at requests that it has admitted. */
+export interface AccessChecker {
+  /**
+   * For each request why it would no longer be admitted; null if it would. The cost grows with the number of callers.
+   */
+  recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]>;
+}
+
+type End = (reason: DomainError) => void;
+
+/**
+ * Ends what stays open after the guard admitted it, streams and upgrades, once it would no longer be admitted: at the
+ * wake-up `session`, and otherwise within a second, all of them in one check.
+ */
+@Injectable()
+export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
+  private readonly open = new Map<AuthenticatedRequest, End>();
+  private checker: AccessChecker | null = null;
+  private next: { timer: NodeJS.Timeout; at: number } | null = null;
+  private isChecking = false;
+  private wokenMeanwhile = false;
+  /** By the monotonic clock. */
+  private checkedAt = 0;
+  private stopListening: () => void = () => undefined;
+
+  constructor(
+    private readonly listener: PgListener,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.stopListening = this.listener.on('session', () => this.wake());
+  }
+
+  onApplicationShutdown(): void {
+    this.stopListening();
+    if (this.next) clearTimeout(this.next.timer);
+  }
+
+  /**
+   * The class that admits requests registers itself: it knows the providers of callers, which the platform does not.
+   */
+  checkBy(checker: AccessChecker): void {
+    this.checker = checker;
+  }
+
+  /**
+   * Watches an admitted request until the returned function is called; `end` is called once, when it is no longer
+   * admitted.
+   */
+  watch(request: AuthenticatedRequest, end: End): () => void {
+    if (this.open.size === 0) this.checkedAt = performance.now();
+    this.open.set(request, end);
+    if (!this.isChecking) this.schedule(EVERY_MS);
+    return () => this.open.delete(request);
+  }
+
+  private wake(): void {
+    if (this.open.size === 0) return;
+    // A check under way may have read what has changed since.
+    if (this.isChecking) this.wokenMeanwhile = true;
+    else this.schedule(Math.max(0, this.checkedAt + REST_MS - performance.now()));
+  }
+
+  private schedule(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.next && this.next.at <= at) return;
+    if (this.next) clearTimeout(this.next.timer);
+    this.next = { at, timer: setTimeout(() => void runForAll(() => this.check()), ms).unref() };
+  }
+
+  private async check(): Promise<void> {
+    this.next = null;
+    if (!this.checker || this.open.size === 0) return;
+    this.isChecking = true;
+    this.wokenMeanwhile = false;
+    const requests = [...this.open.keys()];
+    try {
+      const startedAt = performance.now();
+      const refusals = await within(CHECK_WITHIN_MS, this.checker.recheck(requests));
+      this.checkedAt = startedAt;
+      requests.forEach((request, index) => this.endIf(request, refusals[index] ?? null));
+    } catch (error) {
+      this.onFailure(error);
+    } finally {
+      this.isChecking = false;
+      if (this.open.size > 0) this.schedule(this.wokenMeanwhile ? REST_MS : EVERY_MS);
+    }
+  }
+
+  private onFailure(error: unknown): void {
+    if (performance.now() - this.checkedAt < UNCHECKED_MS) return;
+    this.logger.error({ err: error, open: this.open.size }, 'Open streams are ended: their access cannot be checked');
+    const text = 'Your access could not be checked. Send the request again later.';
+    for (const request of [...this.open.keys()]) {
+      this.endIf(request, new DomainError('unavailable', 'AUTH.UNCHECKED', text));
+    }
+  }
+
+  private endIf(request: AuthenticatedRequest, reason: DomainError | null): void {
+    const end = this.open.get(request);
+    if (!end || !reason) return;
+    this.open.delete(request);
+    end(reason);
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`Nothing came of a check of access for ${ms / 1000} seconds`)),
+      ms,
+    ).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Request } from 'express';
+import { ExtractJwt } from 'passport-jwt';
+import type { OperationOptions } from '../operation-options';
+
+export interface NameAndPassword {
+  username: string;
+  password: string;
+}
+
+/** A request whose operation is known. */
+export type RoutedRequest = Request & { operation?: OperationOptions };
+
+/** The token in a header `Authorization: Bearer …`; null without one. */
+export const bearerToken = ExtractJwt.fromAuthHeaderAsBearerToken() as (request: Request) => string | null;
+
+/** The token that a client sends as the password of HTTP Basic; null if there is none, or if the operation does not accept one. */
+export function basicToken({ operation, headers }: RoutedRequest): string | null {
+  return operation?.takesBasic ? (basicCredentials(headers.authorization)?.password ?? null) : null;
+}
+
+/** Reads user name and password from a header `Authorization: Basic …`; null for any other header, and without a colon between the two. */
+export function basicCredentials(authorization: string | null | undefined): NameAndPassword | null {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  return colon === -1 ? null : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}

@@ -1,0 +1,80 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { forbidden, unauthenticated } from '../../kernel/errors/domain-error';
+import type { Fault } from '../../kernel/errors/error-answer';
+import type { OperationOptions } from '../operation-options';
+import type { TokenClaims } from './authentication';
+import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext, WorkspaceScope } from '../../kernel/auth/principal';
+
+/** Whose request it is: a user's, or the agent's of a node. */
+export interface Caller {
+  kind: 'user' | 'node';
+  id: number;
+}
+
+/** What the guards leave on a request, and the error filter. */
+export interface AuthenticatedRequest extends Request {
+  operation?: OperationOptions;
+  /** Absent until a guard has found it, and where no caller is required. */
+  caller?: Caller;
+  /** The claims of the user's token. The TokenGuard has verified them, but not that their session still stands. */
+  claims?: TokenClaims;
+  principal?: Principal;
+  node?: AuthenticatedNode;
+  workspace?: WorkspaceContext;
+  fault?: Fault | null;
+}
+
+export function tenantNotSelected(): Error {
+  return forbidden(
+    'TENANT.NOT_SELECTED',
+    'No tenant is selected. First call POST /user/select/{tenant_id} with a tenant of GET /user/tenants.',
+  );
+}
+
+function requestOf(context: ExecutionContext): AuthenticatedRequest {
+  return context.switchToHttp().getRequest<AuthenticatedRequest>();
+}
+
+function principalOf(context: ExecutionContext): Principal {
+  const principal = requestOf(context).principal;
+  if (!principal) throw unauthenticated('A bearer token is required.');
+  return principal;
+}
+
+function selectedTenantOf({ tenantId }: Principal): string {
+  if (tenantId === null) throw tenantNotSelected();
+  return tenantId;
+}
+
+function scopeOf(context: ExecutionContext): TenantScope {
+  const principal = principalOf(context);
+  return { tenantId: selectedTenantOf(principal), userId: principal.userId, username: principal.username };
+}
+
+function workspaceOf(context: ExecutionContext): WorkspaceContext {
+  const workspace = requestOf(context).workspace;
+  if (!workspace) throw new Error('The operation does not declare a workspace permission');
+  return workspace;
+}
+
+/** The caller. */
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
+  principalOf(context),
+);
+
+/** The caller within the selected tenant; 403 when none is selected. */
+export const CurrentScope = createParamDecorator((_: unknown, context: ExecutionContext): TenantScope =>
+  scopeOf(context),
+);
+
+/** The selected tenant; 403 when none is selected. */
+export const CurrentTenantId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
+  selectedTenantOf(principalOf(context)),
+);
+
+/** The caller within the workspace that path or query names, to which the guard has admitted them. */
+export const InWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceScope => ({
+  ...scopeOf(context),
+  workspace: workspaceOf(context),
+}));

@@ -1,0 +1,53 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import { TokenExpiredError } from 'jsonwebtoken';
+import { unauthenticated } from '../../kernel/errors/domain-error';
+import { OPERATION_METADATA, type OperationOptions } from '../operation-options';
+import { isForUsers } from '../../kernel/auth/access';
+import { basicToken, bearerToken } from './presented-token';
+import type { AuthenticatedRequest } from './request-principal';
+
+/** Names under which the `iam` module registers its strategies with Passport. */
+export const TOKEN_STRATEGIES = ['jwt', 'basic'] as const;
+
+export const TOKEN_EXPIRED = 'The token has expired. Log in again.';
+
+/**
+ * Has Passport verify the token of a request that only users may send, and leaves its claims on the request. The AccessGuard,
+ * which runs next, checks that their session still stands and what the caller may do.
+ */
+@Injectable()
+export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
+  constructor(private readonly reflector: Reflector) {
+    super();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const operation = this.reflector.get<OperationOptions | undefined>(OPERATION_METADATA, context.getHandler());
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    request.operation = operation;
+    if (operation && isForUsers(operation.access)) await super.canActivate(context);
+    return true;
+  }
+
+  override getAuthenticateOptions(): { session: false; property: keyof AuthenticatedRequest } {
+    return { session: false, property: 'claims' };
+  }
+
+  /** @param reasons why each strategy failed, in the order of the strategies */
+  override handleRequest<Claims>(
+    error: Error | null,
+    claims: Claims | false,
+    reasons: unknown,
+    context: ExecutionContext,
+  ): Claims {
+    if (error) throw error;
+    if (claims) return claims;
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (bearerToken(request) === null && basicToken(request) === null)
+      throw unauthenticated('A bearer token is required.');
+    const isExpired = [reasons].flat().some((reason) => reason instanceof TokenExpiredError);
+    throw unauthenticated(isExpired ? TOKEN_EXPIRED : 'The token is not valid.');
+  }
+}

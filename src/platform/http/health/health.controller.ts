@@ -1,0 +1,52 @@
+import { Controller, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../kernel/auth/access';
+import { Field } from '../../kernel/dto/fields';
+import { API_RELEASE } from '../openapi';
+import { Answers, Operation } from '../operation';
+import { HealthService } from './health.service';
+
+export class HealthCheck {
+  @Field.number({ description: 'Seconds since the process started' }) uptime: number;
+  @Field.text({ description: 'OK, or which dependency does not answer' }) message: string;
+  @Field.timestamp() date: Date;
+}
+
+export class Version {
+  @Field.text({ description: 'Version of the service' }) version: string;
+  @Field.text({ description: "Release of the API's specification that it follows" }) api_release: string;
+}
+
+@Controller()
+export class HealthController {
+  constructor(private readonly health: HealthService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/healthCheck',
+    id: 'healthCheck',
+    summary: 'Whether the service and what it depends on are up',
+    tag: 'Probes',
+    access: Allow.everyone,
+    answer: Answers.one(HealthCheck),
+    errorAnswer: HealthCheck,
+  })
+  async check(@Res({ passthrough: true }) response: Response): Promise<HealthCheck> {
+    const { healthy, message } = await this.health.check();
+    response.status(healthy ? 200 : 500);
+    return { uptime: process.uptime(), message, date: new Date() };
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/version',
+    id: 'getVersion',
+    summary: 'Version of the running service, and release of the API',
+    tag: 'Probes',
+    access: Allow.everyone,
+    answer: Answers.one(Version),
+  })
+  version(): Version {
+    return { version: this.health.version, api_release: API_RELEASE };
+  }
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { Config } from '../../../config/config';
+import { Connections } from '../connections/connections';
+import { noListener } from '../../kernel/process/start-error';
+import { answerProbe, type Readiness } from './probes';
+
+/** Probes are few, small and quick; whoever else comes must not keep them out. */
+const PROBE_WITHIN_MS = 5_000;
+const MAX_CONNECTIONS = 64;
+
+/** Probes of a worker pod, from before it is ready until after it was. */
+export class WorkerHealthServer {
+  private server: Server | null = null;
+  private readiness: () => Promise<Readiness> = () => Promise.resolve({ ready: false, message: 'Starting' });
+
+  constructor(private readonly config: Config) {}
+
+  /** Throws if the port cannot be had. */
+  async start(): Promise<void> {
+    const { healthPort } = this.config.worker;
+    if (healthPort === null) return;
+    const options = {
+      headersTimeout: PROBE_WITHIN_MS,
+      requestTimeout: PROBE_WITHIN_MS,
+      connectionsCheckingInterval: 1_000,
+    };
+    const server = createServer(options, (request, response) => {
+      if (!answerProbe(request, response, this.readiness)) response.writeHead(404).end();
+    });
+    const limits = { all: MAX_CONNECTIONS, unknown: MAX_CONNECTIONS, unknownOfAddress: null };
+    new Connections({ ...limits, answerTakenMs: PROBE_WITHIN_MS }).watch(server);
+    server.listen(healthPort, this.config.http.host);
+    await once(server, 'listening').catch((error: unknown) => {
+      throw noListener(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });
+    });
+    this.server = server;
+  }
+
+  /** From now on `/ready` answers this. */
+  ask(readiness: () => Promise<Readiness>): void {
+    this.readiness = readiness;
+  }
+
+  stop(): void {
+    this.server?.close();
+  }
+}

@@ -1,0 +1,25 @@
+import 'reflect-metadata';
+import { type DataSource, Entity } from 'typeorm';
+import type { AuthorNames } from '../../kernel/dto/answers';
+import { Col, TenantColumns } from '../../kernel/persistence/columns';
+import { RecordKind } from './record-kind';
+import { RecordRepository, ResourceRepository } from './resource-repository';
+
+@Entity('probes')
+@RecordKind({ code: 'PROBE', label: 'probe' })
+class Probe extends TenantColumns {
+  @Col.identity('pk_probes') probe_id: number;
+}
+
+const dataSource = {} as DataSource;
+
+describe('a repository of records that belong to tenants', () => {
+  it('is refused unless it keeps to the tenant', () => {
+    class Careless extends RecordRepository<Probe, Probe & AuthorNames, object> {}
+    expect(() => new Careless(dataSource, { entity: Probe })).toThrow('Probe belongs to a tenant');
+  });
+
+  it('is made where it does', () => {
+    expect(new ResourceRepository(dataSource, { entity: Probe }).idColumn).toBe('probe_id');
+  });
+});

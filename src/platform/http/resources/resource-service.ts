@@ -1,0 +1,120 @@
+import type { TenantScope } from '../../kernel/auth/principal';
+import type { Message } from '../../kernel/dto/answers';
+import { assertChanges } from '../changes';
+import type { Page, PageRequest } from '../../kernel/dto/page';
+import type { RecordSelector } from '../../kernel/dto/selector';
+import type { TenantColumns } from '../../kernel/persistence/columns';
+import type { Tx, Values } from '../../kernel/persistence/sql';
+import type { Transactions } from '../../kernel/persistence/transactions';
+import type { ResourceFilter, ResourceRepository } from './resource-repository';
+
+/**
+ * The six operations that infrastructure records share. A domain states how its rows are rendered, which rules a
+ * create, update and delete obey, and which filters its lists take. Its scope is the tenant, or narrower.
+ */
+export abstract class ResourceService<
+  E extends TenantColumns,
+  Row extends { name: string },
+  Create extends object,
+  Update extends object,
+  Read extends object,
+  Write extends object,
+  ListQuery extends PageRequest,
+  Scope extends TenantScope = TenantScope,
+> {
+  protected constructor(
+    protected readonly transactions: Transactions,
+    protected readonly repository: ResourceRepository<E, Row, Scope>,
+  ) {}
+
+  async list(scope: Scope, query: ListQuery, partOfName?: string): Promise<Page<Read>> {
+    const page = await this.repository.list(scope, query, this.filter(query), partOfName);
+    return { ...page, data: page.data.map((row) => this.read(row)) };
+  }
+
+  async get(scope: Scope, selector: RecordSelector): Promise<Read> {
+    return this.read(await this.repository.get(scope, selector));
+  }
+
+  /** The record, for one that is about to refer to it: it can be neither changed nor deleted before `tx` ends. */
+  async getRow(scope: Scope, selector: RecordSelector, tx: Tx): Promise<Row> {
+    return this.repository.get(scope, selector, tx, 'share');
+  }
+
+  async create(scope: Scope, body: Create): Promise<Write> {
+    return this.transactions.run((tx) => this.createWithin(tx, scope, body));
+  }
+
+  async update(scope: Scope, selector: RecordSelector, body: Update): Promise<Write> {
+    assertChanges(body);
+    return this.transactions.run(async (tx) => {
+      const row = await this.lock(scope, selector, tx);
+      const values = await this.columnsOfChanged(scope, row, body, tx);
+      return this.write(await this.repository.update(tx, scope, this.idOf(row), values));
+    });
+  }
+
+  async delete(scope: Scope, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.lock(scope, selector, tx);
+      await this.assertDeletable(scope, row, tx);
+      await this.beforeClose(scope, row, tx);
+      await this.repository.close(tx, scope, this.idOf(row));
+      const label = this.repository.kind.label;
+      return { message: `The ${label} "${row.name}" (id ${this.idOf(row)}) is deleted.` };
+    });
+  }
+
+  /**
+   * Locks the clusters that refer to the record, if its kind has any. They come before the record, because a changing
+   * cluster is locked before its parts: otherwise the two would deadlock.
+   */
+  protected lockUsers?(tx: Tx, scope: Scope, id: number): Promise<void>;
+
+  /** Conditions for the filters given in a list or search. */
+  protected abstract filter(query: ListQuery): ResourceFilter<E>;
+  /** Checks a create request and returns the columns to insert. */
+  protected abstract columnsOfNew(scope: Scope, body: Create, tx: Tx): Promise<Values<E>>;
+  /** Checks an update request against the locked record and returns the columns to change. */
+  protected abstract columnsOfChanged(scope: Scope, row: Row, body: Update, tx: Tx): Promise<Values<E>>;
+  /** Throws a conflict that names what still uses the record. */
+  protected abstract assertDeletable(scope: Scope, row: Row, tx: Tx): Promise<void>;
+  /** The record as reads return it. */
+  protected abstract read(row: Row): Read;
+  /** The record as writes return it. */
+  protected abstract write(row: Row): Write;
+
+  /** As `create`, for one whose answer is its own: a request has one transaction. */
+  protected async createWithin(tx: Tx, scope: Scope, body: Create): Promise<Write> {
+    const row = await this.repository.insert(tx, scope, await this.columnsOfNew(scope, body, tx));
+    return this.write(await this.afterInsert(scope, body, row, tx));
+  }
+
+  /** Completes a record that needs its id first; returns the row to render. */
+  protected afterInsert(_scope: Scope, _body: Create, row: Row, _tx: Tx): Promise<Row> {
+    return Promise.resolve(row);
+  }
+
+  /** Ends what is nothing without the record, which is about to be deleted. */
+  protected beforeClose(_scope: Scope, _row: Row, _tx: Tx): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The record for a change of it; 404 when this tenant has none. */
+  private async lock(scope: Scope, selector: RecordSelector, tx: Tx): Promise<Row> {
+    if (this.lockUsers) {
+      const id = selector.id ?? (await this.idNow(scope, selector, tx));
+      if (id !== null) await this.lockUsers(tx, scope, id);
+    }
+    return this.repository.get(scope, selector, tx, true);
+  }
+
+  private async idNow(scope: Scope, selector: RecordSelector, tx: Tx): Promise<number | null> {
+    const row = await this.repository.find(scope, selector, tx);
+    return row && this.idOf(row);
+  }
+
+  protected idOf(row: Row): number {
+    return Number((row as Record<string, unknown>)[this.repository.idColumn]);
+  }
+}

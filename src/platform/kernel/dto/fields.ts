@@ -1,0 +1,446 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  type ApiPropertyOptions,
+  ApiSchema,
+  type ApiSchemaOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsDate,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsNumber,
+  IsObject,
+  IsString,
+  IsUUID,
+  Max,
+  Min,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { toldLine } from '../../../../libs/contracts/told-line';
+import { fromWire, isInternalName, toWire } from '../product/product-name';
+import { asSent, type FieldShape, shapeContext } from './field-shapes';
+import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
+
+/** Whether the key may be absent and whether its value may be null. */
+export interface FieldOptions {
+  optional?: boolean;
+  nullable?: boolean;
+  description?: string;
+  example?: unknown;
+  default?: unknown;
+}
+
+interface NumberOptions extends FieldOptions {
+  min?: number;
+  max?: number;
+}
+
+interface TextOptions extends FieldOptions {
+  minLength?: number;
+  maxLength?: number;
+  pattern?: RegExp;
+  /**
+   * Published instead of a pattern that validators of other languages could not read: it accepts whatever the pattern
+   * does.
+   */
+  publishedPattern?: RegExp;
+  /** What the pattern demands, for the error: `must be …`. */
+  meaning?: string;
+}
+
+interface TextsOptions extends FieldOptions {
+  unique?: boolean;
+  maxItems?: number;
+  minItemLength?: number;
+  maxItemLength?: number;
+  itemPattern?: RegExp;
+  /** What the pattern of items demands, for the error. */
+  itemMeaning?: string;
+}
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
+const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
+// Published as they are: validators of other languages understand `\x` and plain classes, but neither `\p` nor
+// lookaheads.
+/* eslint-disable no-control-regex -- control characters are what is refused */
+const LINE_PATTERN = /^[^\x00-\x1f\x7f-\x9f]*$/;
+const FILLED_LINE_PATTERN = /^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$/;
+/* eslint-enable no-control-regex */
+const LINE_MEANING = 'without control characters';
+const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
+const MAX_LINE = 1024;
+const MAX_ITEMS = 1000;
+/** Every listed value is shorter. */
+const MAX_WORD = 256;
+
+function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
+  const { optional = false, nullable = false } = options;
+  const skip = (value: unknown) => (optional && value === undefined) || (nullable && value === null);
+  return applyDecorators(
+    ApiProperty({
+      ...schema,
+      required: !optional && options.default === undefined,
+      ...(nullable ? { nullable: true } : {}),
+      ...(options.description ? { description: options.description } : {}),
+      ...(options.example === undefined ? {} : { example: options.example }),
+      ...(options.default === undefined ? {} : { default: options.default }),
+    } as ApiPropertyOptions),
+    ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {}),
+  );
+}
+
+/** Ids come as numbers or as the decimal strings that write answers carry; anything else is left for the validator. */
+function toInteger(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
+}
+
+function toList(value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  return items.flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
+}
+
+/** PostgreSQL knows no year 0, and the day after the last of 9999 has five digits. */
+const DAY = /^(?!0000|9999)\d{4}-\d{2}-\d{2}$/;
+const DAY_MEANING = 'a day in ISO 8601, such as 2026-01-31';
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function toDate(value: unknown): unknown {
+  return typeof value === 'string' && MOMENT.test(value) ? new Date(value) : value;
+}
+
+function toTold(value: unknown, { maxLength, nullable = false }: FieldOptions & { maxLength?: number }): unknown {
+  if (typeof value !== 'string') return value;
+  const line = toldLine(value, maxLength);
+  return line === '' && nullable ? null : line;
+}
+
+/** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
+function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
+  if (typeof value !== 'string' || value.length > MAX_WORD) return value;
+  if (isInternalName(value)) return '';
+  const wanted = fromWire(value).toLowerCase();
+  const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
+  return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;
+}
+
+/**
+ * The generator distinguishes a function that returns the class from the class itself only by the function's name:
+ * `type`.
+ */
+function lazyType(getType: () => new () => object): { type: () => new () => object } {
+  return { type: () => getType() };
+}
+
+function integer(
+  format: 'int32' | 'int64',
+  limits: { min: number; max: number },
+  options: NumberOptions,
+): PropertyDecorator {
+  const min = options.min ?? limits.min;
+  const max = options.max ?? limits.max;
+  return applyDecorators(
+    base(options, {
+      type: 'integer',
+      format,
+      ...(options.min === undefined ? {} : { minimum: min }),
+      ...(options.max === undefined ? {} : { maximum: max }),
+    }),
+    Transform(({ value }) => toInteger(value), { toClassOnly: true }),
+    IsInt({ message: '$property must be an integer' }),
+    Min(min),
+    Max(max),
+  );
+}
+
+/**
+ * A request of this class that the document shows. It runs as it is against a fresh quickstart, in the order of use:
+ * ids are those of lookups, 1 for what the quickstart's job uses, and the following ones.
+ */
+export function Example(request: object): ClassDecorator {
+  // Whatever else a schema has is passed on, too.
+  return ApiSchema({ example: request } as ApiSchemaOptions);
+}
+
+/** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
+export const Field = {
+  int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
+  int32: (options: NumberOptions = {}) => integer('int32', { min: -(2 ** 31), max: 2 ** 31 - 1 }, options),
+  /** Id of an existing record. */
+  id: (options: FieldOptions = {}) => integer('int64', { min: 0, max: MAX_ID }, options),
+  /** Id in a write answer: a decimal string. */
+  idText: (options: FieldOptions = {}) =>
+    applyDecorators(base(options, { type: 'string', format: 'int64' }), IsString()),
+  /** Such ids. */
+  idTexts: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { type: 'array', items: { type: 'string', format: 'int64' } }),
+      IsArray(),
+      IsString({ each: true }),
+    ),
+  number: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'number' }), IsNumber()),
+  uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
+  email: (options: FieldOptions = {}) =>
+    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), atMostCharacters(254)),
+  /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
+  timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
+  /** A calendar day of ISO 8601. */
+  day: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { type: 'string', format: 'date' }),
+      matching(DAY, { maxLength: 10, message: `$property must be ${DAY_MEANING}` }),
+      IsISO8601({ strict: true }, { message: '$property must be a day that there is' }),
+    ),
+  validityEnd: (options: FieldOptions = {}) =>
+    base({ nullable: true, ...options }, { type: 'string', description: 'ISO 8601, or infinity for a current record' }),
+  boolean: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'boolean' }), IsBoolean()),
+  text: (options: TextOptions = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'string',
+        ...(options.minLength === undefined ? {} : { minLength: options.minLength }),
+        ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
+        ...(options.pattern ? { pattern: (options.publishedPattern ?? options.pattern).source } : {}),
+      }),
+      IsString(),
+      ...(options.minLength === undefined ? [] : [atLeastCharacters(options.minLength)]),
+      ...(options.maxLength === undefined ? [] : [atMostCharacters(options.maxLength)]),
+      ...(options.pattern
+        ? [
+            matching(options.pattern, {
+              maxLength: options.maxLength,
+              message: `$property must be ${options.meaning ?? 'well formed'}`,
+            }),
+          ]
+        : []),
+    ),
+  /** Name of a record in a request. */
+  name: (options: FieldOptions = {}) => Field.text({ ...options, pattern: NAME_PATTERN, meaning: NAME_MEANING }),
+  /** Optional free text: null clears, a given string is not empty. */
+  description: (options: FieldOptions = {}) =>
+    Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
+  /** A name from another system, in one line: it ends up in configurations and commands of that system. */
+  line: (options: FieldOptions & { filled?: boolean } = {}) =>
+    Field.text({
+      maxLength: MAX_LINE,
+      ...options,
+      ...(options.filled
+        ? { minLength: 1, pattern: FILLED_LINE_PATTERN, meaning: FILLED_LINE_MEANING }
+        : { pattern: LINE_PATTERN, meaning: LINE_MEANING }),
+    }),
+  /**
+   * A message for people that a machine reports. It becomes one line, or null if nothing is left and the field is nullable,
+   * whatever it contains, so that the rest of the report is never refused because of it.
+   */
+  told: (options: FieldOptions & { maxLength?: number } = {}) =>
+    applyDecorators(
+      base(options, { type: 'string' }),
+      Transform(({ value }) => toTold(value, options), { toClassOnly: true }),
+      IsString(),
+    ),
+  /** An id, code or address that a machine reports; becomes null if it does not match the form, since it is useless then. */
+  toldWord: (form: RegExp, options: FieldOptions = {}) =>
+    applyDecorators(
+      base({ ...options, nullable: true }, { type: 'string' }),
+      Transform(({ value }): unknown => (typeof value === 'string' && !form.test(value) ? null : value), {
+        toClassOnly: true,
+      }),
+      IsString(),
+    ),
+  /** Lines as of `line`, none of them blank. */
+  lines: (options: FieldOptions & { unique?: boolean } = {}) =>
+    Field.texts({
+      ...options,
+      minItemLength: 1,
+      maxItemLength: MAX_LINE,
+      itemPattern: FILLED_LINE_PATTERN,
+      itemMeaning: FILLED_LINE_MEANING,
+    }),
+  /** One of the listed values, in any letter case. */
+  oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    applyDecorators(
+      base(options, { type: 'string', enum: [...values] }),
+      Transform(({ value }) => toListed(value, values, options.aliases), { toClassOnly: true }),
+      IsIn([...values], { message: () => `$property must be one of ${values.map(toWire).join(', ')}` }),
+    ),
+  texts: (options: TextsOptions = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'array',
+        items: {
+          type: 'string',
+          ...(options.minItemLength ? { minLength: options.minItemLength } : {}),
+          ...(options.maxItemLength ? { maxLength: options.maxItemLength } : {}),
+          ...(options.itemPattern ? { pattern: options.itemPattern.source } : {}),
+        },
+        ...(options.unique ? { uniqueItems: true } : {}),
+      }),
+      IsArray(),
+      ArrayMaxSize(options.maxItems ?? MAX_ITEMS),
+      IsString({ each: true }),
+      ...(options.minItemLength ? [atLeastCharacters(options.minItemLength, { each: true })] : []),
+      ...(options.maxItemLength ? [atMostCharacters(options.maxItemLength, { each: true })] : []),
+      ...(options.itemPattern
+        ? [
+            matching(options.itemPattern, {
+              each: true,
+              maxLength: options.maxItemLength,
+              message: `each value in $property must be ${options.itemMeaning}`,
+            }),
+          ]
+        : []),
+      ...(options.unique ? [uniqueItems()] : []),
+    ),
+  /** Unique ids in a body. */
+  ids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'array',
+        items: { type: 'integer', format: 'int64' },
+        uniqueItems: true,
+      }),
+      Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(toInteger) : value), {
+        toClassOnly: true,
+      }),
+      IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
+      IsInt({ each: true, message: 'each value in $property must be an integer' }),
+      Min(0, { each: true }),
+      Max(MAX_ID, { each: true }),
+      uniqueItems(),
+    ),
+  /** A nested record of the given class. */
+  object: (type: () => new () => object, options: FieldOptions = {}) =>
+    applyDecorators(base(options, lazyType(type), { kind: 'record', type }), IsObject(), ValidateNested(), Type(type)),
+  /** A list of nested records of the given class. */
+  objects: (type: () => new () => object, options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { ...lazyType(type), isArray: true }, { kind: 'records', type }),
+      IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
+      ValidateNested({ each: true }),
+      Type(type),
+    ),
+  /** A list of records of the given class that whoever takes them validates one by one, with `validated`. */
+  unreadObjects: (type: () => new () => object, options: FieldOptions & { maxItems: number }) =>
+    applyDecorators(
+      base(options, { ...lazyType(type), isArray: true }, { kind: 'unread' }),
+      Transform(({ value }: { value: unknown }) => asSent(value), { toClassOnly: true }),
+      IsArray(),
+      ArrayMaxSize(options.maxItems),
+    ),
+  /** In answers: a nested record of the given class, or a list of such records. */
+  objectOrList:
+    (type: () => new () => object): PropertyDecorator =>
+    (target, key) => {
+      const record = { $ref: getSchemaPath(type()) };
+      ApiExtraModels(type())(target.constructor);
+      base({}, { oneOf: [record, { type: 'array', items: record }] }, { kind: 'records', type })(target, key);
+    },
+  /** A JSON object of free keys. */
+  map: (options: FieldOptions & { values?: 'string' } = {}) =>
+    applyDecorators(
+      base(
+        options,
+        { type: 'object', additionalProperties: options.values ? { type: options.values } : true },
+        { kind: 'free' },
+      ),
+      Transform(({ value }: { value: unknown }) => asSent(value), { toClassOnly: true }),
+      IsObject(),
+    ),
+};
+
+/** Decorators of query parameters, which arrive as text, repeated or comma separated. */
+export const Param = {
+  id: (options: FieldOptions = {}) => Field.id({ optional: true, ...options }),
+  int32: (options: NumberOptions = {}) => Field.int32({ optional: true, ...options }),
+  int64: (options: NumberOptions = {}) => Field.int64({ optional: true, ...options }),
+  text: (options: TextOptions = {}) => Field.text({ optional: true, minLength: 1, maxLength: 4096, ...options }),
+  uuid: (options: FieldOptions = {}) => Field.uuid({ optional: true, ...options }),
+  uuids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base({ optional: true, ...options }, { type: 'array', items: { type: 'string', format: 'uuid' } }),
+      Transform(({ value }: { value: unknown }) => toList(value), { toClassOnly: true }),
+      IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
+      IsUUID(undefined, { each: true }),
+    ),
+  day: (options: FieldOptions = {}) => Field.day({ optional: true, ...options }),
+  /** A moment in ISO 8601 with its offset from UTC; arrives as a `Date`. */
+  timestamp: (options: FieldOptions = {}) =>
+    applyDecorators(
+      Field.timestamp({ optional: true, ...options }),
+      Transform(({ value }: { value: unknown }) => toDate(value), { toClassOnly: true }),
+      IsDate({ message: '$property must be a moment in ISO 8601, such as 2026-01-31T08:00:00Z' }),
+    ),
+  boolean: (options: FieldOptions = {}) =>
+    applyDecorators(
+      Field.boolean({ optional: true, ...options }),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const text = typeof value === 'string' ? value.toLowerCase() : value;
+          return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : value;
+        },
+        { toClassOnly: true },
+      ),
+    ),
+  oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    Field.oneOf(values, { optional: true, ...options }),
+  ids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(
+        { optional: true, ...options },
+        {
+          type: 'array',
+          items: { type: 'integer', format: 'int64' },
+          uniqueItems: true,
+        },
+      ),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const list = toList(value);
+          return Array.isArray(list) ? list.filter((part) => part !== '').map(toInteger) : list;
+        },
+        { toClassOnly: true },
+      ),
+      IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
+      IsInt({ each: true, message: 'each value in $property must be an integer' }),
+      Min(0, { each: true }),
+      Max(MAX_ID, { each: true }),
+      uniqueItems(),
+    ),
+  someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    applyDecorators(
+      base(
+        { optional: true, ...options },
+        {
+          type: 'array',
+          items: { type: 'string', enum: [...values] },
+        },
+      ),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const list = toList(value);
+          return Array.isArray(list) ? list.map((item) => toListed(item, values, options.aliases)) : list;
+        },
+        { toClassOnly: true },
+      ),
+      IsArray(),
+      IsIn([...values], {
+        each: true,
+        message: () => `each $property must be one of ${values.map(toWire).join(', ')}`,
+      }),
+    ),
+};

@@ -1,0 +1,37 @@
+import { EnvReader } from '../../../config/env-reader';
+import { readStorageConfig } from '../../../config/storage.config';
+import { openBlobStore, openLogStore } from './stores';
+import { createLogger } from '../logging/logger';
+
+function read(variables: Record<string, string>) {
+  const env = new EnvReader(variables);
+  const config = readStorageConfig(env);
+  env.assertValid();
+  return config;
+}
+
+describe('a bucket of the platform that cannot be', () => {
+  it('is refused with the other variables where it has no credentials', () => {
+    expect(() => read({ STORE: 'aws' })).toThrow(
+      expect.objectContaining({
+        problems: ['STORE_CREDENTIALS is required with a bucket', 'STORE_BUCKET is required'],
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'STORE_CREDENTIALS',
+      'logs',
+      'AWS_DEFAULT_REGION=eu-west-1,AWS_ACCESS_KEY_ID=a',
+      'The credentials lack AWS_SECRET_ACCESS_KEY.',
+    ],
+    ['STORE_BUCKET', 'a/b', 'AWS_DEFAULT_REGION=eu-west-1', 'A bucket name consists of'],
+  ])('is refused by the name of %s', (variable, STORE_BUCKET, STORE_CREDENTIALS, reason) => {
+    const config = read({ STORE: 'aws', STORE_BUCKET, STORE_CREDENTIALS });
+    const problems = [expect.stringContaining(`${variable} is not usable: ${reason}`)];
+    const logger = createLogger('test', 'silent');
+    for (const open of [() => openBlobStore(config), () => openLogStore(config, logger)])
+      expect(open).toThrow(expect.objectContaining({ name: 'ConfigurationError', problems }));
+  });
+});
