@@ -1,5 +1,4 @@
-import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import { AddressRefusedError } from '../outbound-policy/outbound-policy';
+import { type OutboundAgents, AddressRefusedError } from '../outbound-policy/outbound-policy';
 import { errorField, printable } from '../object-storage/store-fault';
 
 /** Whether a provider accepts the credentials, in its own words. */

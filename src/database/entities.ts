@@ -55,7 +55,11 @@ import { RunFrameLog } from '../modules/execution/runs/channels/entities/run-fra
 import { RunFrames } from '../modules/execution/runs/channels/entities/run-frames.entity';
 import { RunRequestQueue } from '../modules/execution/runs/channels/entities/run-request-queue.entity';
 import { RunRequest } from '../modules/execution/runs/channels/entities/run-request.entity';
-import { TenantSecret, UserSecret, WorkspaceSecret } from '../modules/execution/user-secrets/scoped-secrets/entities/scoped-secret.entity';
+import {
+  TenantSecret,
+  UserSecret,
+  WorkspaceSecret,
+} from '../modules/execution/user-secrets/scoped-secrets/entities/scoped-secret.entity';
 import { MasterKeyProbe } from '../modules/foundation/secrets/entities/master-key-probe.entity';
 import { TenantDataKey } from '../modules/foundation/secrets/entities/tenant-data-key.entity';
 import { ThriftAnswerAhead } from '../modules/execution/runs/thrift-sql/entities/thrift-answer-ahead.entity';

@@ -1,6 +1,10 @@
 import { AwsDriver } from '../../libs/compute-drivers/aws/aws-driver';
-import type { DriverContext, NodeSpec, SweepScope } from '../../libs/compute-drivers/compute-driver';
-import { ComputeDriverError } from '../../libs/compute-drivers/compute-driver';
+import {
+  type DriverContext,
+  type NodeSpec,
+  type SweepScope,
+  ComputeDriverError,
+} from '../../libs/compute-drivers/compute-driver';
 import {
   describeComputeDriverContract,
   plainNodeSpec,

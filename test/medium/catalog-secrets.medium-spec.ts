@@ -1,6 +1,9 @@
 import { DataSource } from 'typeorm';
 import { configurationXml } from '../harness/configuration-xml';
-import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/execution/user-secrets/catalog-secrets/catalog-secrets.service';
+import {
+  CatalogSecretsService,
+  type NearestSecrets,
+} from '../../src/modules/execution/user-secrets/catalog-secrets/catalog-secrets.service';
 import { WorkspaceUser } from '../../src/modules/execution/workspaces/entities/workspace-permissions.entity';
 import { PERMISSION_ID } from '../../src/modules/execution/workspaces/workspaces.repository';
 import { insertRow } from '../../src/platform/kernel/persistence/sql';

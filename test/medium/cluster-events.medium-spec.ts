@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/execution/clusters/clusters';
+import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/execution/clusters/cluster-events';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
 import type { Tx } from '../../src/platform/kernel/persistence/sql';
 import { makeLifecycle } from './harness/cluster-lifecycle';

@@ -14,7 +14,7 @@ import { BootstrapTokens } from '../../src/modules/execution/clusters/bootstrap-
 import type { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../src/modules/execution/clusters/cluster-rows.repository';
-import type { ClusterNode } from '../../src/modules/execution/clusters/clusters';
+import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
 import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
 import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
 import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';

@@ -9,8 +9,8 @@ import { LdapDirectory } from '../../libs/directories/ldap-directory';
 import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { LdapServer, makeCertificate, SEARCHER } from './harness/ldap-server';
 import { People } from './harness/people';
-import type { TestApi } from './harness/test-api';
 import {
+  type TestApi,
   ADMIN_PASSWORD,
   configure,
   createTestDatabase,

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { type SeededRandom, seededRandom } from '../harness/seeded-random.cjs';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterSubscriber } from '../../src/modules/execution/clusters/clusters';
+import { ClusterSubscriber } from '../../src/modules/execution/clusters/cluster-events';
 import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/execution/clusters/cluster-state';
 import type { UsageLine } from '../../src/modules/execution/billing/usage.repository';
 import { rebuildUsage, verifyBilling } from '../../src/modules/execution/billing/billing-checks';

@@ -8,8 +8,7 @@ import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundat
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
-import type { Caller, People } from './harness/people';
-import { startPeople } from './harness/people';
+import { type Caller, type People, startPeople } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';

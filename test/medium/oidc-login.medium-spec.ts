@@ -6,8 +6,13 @@ import { RetentionSweeper } from '../../src/platform/background/workflows/retent
 import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { type Fault, type OidcPerson, OidcServer } from './harness/oidc-server';
 import { People } from './harness/people';
-import type { TestApi } from './harness/test-api';
-import { ADMIN_PASSWORD, createTestDatabase, type TestAnswer, type TestDatabase } from './harness/test-api';
+import {
+  type TestApi,
+  ADMIN_PASSWORD,
+  createTestDatabase,
+  type TestAnswer,
+  type TestDatabase,
+} from './harness/test-api';
 
 function person(name: string, claims: Record<string, unknown> = {}): OidcPerson {
   return {

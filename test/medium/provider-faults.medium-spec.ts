@@ -1,8 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import type { ComputeDriverError } from '../../libs/compute-drivers/compute-driver';
-import { type FaultKind } from '../../libs/compute-drivers/compute-driver';
+import type { ComputeDriverError, FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';

@@ -4,7 +4,10 @@ import type { DataSource } from 'typeorm';
 import { load as parse } from 'js-yaml';
 import { createDataSource } from '../../src/database/data-source';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from '../../src/modules/foundation/reference-data/lookup-tables';
-import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
+import {
+  readReferenceDataFiles,
+  type ReferenceDataFiles,
+} from '../../src/modules/foundation/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 

@@ -1,7 +1,10 @@
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { ReferenceDataApiModule } from '../../src/modules/foundation/reference-data/reference-data.api.module';
-import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
+import {
+  readReferenceDataFiles,
+  type ReferenceDataFiles,
+} from '../../src/modules/foundation/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
 import {
   configure,

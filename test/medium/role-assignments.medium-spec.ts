@@ -1,6 +1,5 @@
 import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
-import type { People } from './harness/people';
-import { type Caller, type Directory, refusal, ROLE_ID, startDirectory } from './harness/people';
+import { type People, type Caller, type Directory, refusal, ROLE_ID, startDirectory } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';
 
 const PLATFORM = '/platform/admin/tenant';

@@ -1,6 +1,5 @@
 import { Config } from '../../src/config/config';
-import type { People } from './harness/people';
-import { type Caller, type Directory, PASSWORD, refusal, startDirectory } from './harness/people';
+import { type People, type Caller, type Directory, PASSWORD, refusal, startDirectory } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';
 
 const USERS = '/platform/shared/admin/users';

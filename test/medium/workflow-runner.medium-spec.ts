@@ -13,7 +13,11 @@ import {
   type WorkflowFailure,
 } from '../../src/platform/background/workflows/workflow-definition';
 import { workflowErrors } from '../../src/platform/background/workflows/workflow-errors';
-import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/background/workflows/workflow-intents';
+import {
+  requeueDueWorkflows,
+  startWorkflow,
+  wakeWorkflow,
+} from '../../src/platform/background/workflows/workflow-intents';
 import { WorkflowObserver } from '../../src/platform/background/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { setClock } from './harness/clock';

@@ -18,7 +18,11 @@ import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers'
 import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import { ThisWorker } from '../../src/platform/background/workers/this-worker';
-import { Step, type StepOutcome, type WorkflowContext } from '../../src/platform/background/workflows/workflow-definition';
+import {
+  Step,
+  type StepOutcome,
+  type WorkflowContext,
+} from '../../src/platform/background/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
 import { makeTenancy } from './harness/records';
 import { putCluster } from './harness/statuses';

@@ -8,7 +8,10 @@ import { ClusterNodesService } from '../../src/modules/execution/clusters/cluste
 import type { ClusterOperation } from '../../src/modules/execution/clusters/cluster-state';
 import { START_CLUSTER } from '../../src/modules/execution/clusters/cluster-workflows';
 import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
-import { AGED_OFFERS, BlockedOffersRepository } from '../../src/modules/execution/clusters/workflows/blocked-offers.repository';
+import {
+  AGED_OFFERS,
+  BlockedOffersRepository,
+} from '../../src/modules/execution/clusters/workflows/blocked-offers.repository';
 import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
 import { ClusterScaler } from '../../src/modules/execution/clusters/workflows/cluster-scaler';
 import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';

@@ -1,4 +1,7 @@
-import type { CreateCloudEnv, UpdateCloudEnv } from '../../src/modules/infrastructure/environments/cloud-environments/dto/cloud-env.dto';
+import type {
+  CreateCloudEnv,
+  UpdateCloudEnv,
+} from '../../src/modules/infrastructure/environments/cloud-environments/dto/cloud-env.dto';
 import type { CloudEnv } from '../../src/modules/infrastructure/environments/cloud-environments/entities/cloud-env.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';

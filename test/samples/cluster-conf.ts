@@ -1,4 +1,7 @@
-import type { CreateClusterConf, UpdateClusterConf } from '../../src/modules/infrastructure/environments/cluster-configurations/dto/cluster-conf.dto';
+import type {
+  CreateClusterConf,
+  UpdateClusterConf,
+} from '../../src/modules/infrastructure/environments/cluster-configurations/dto/cluster-conf.dto';
 import type { ClusterConf } from '../../src/modules/infrastructure/environments/cluster-configurations/entities/cluster-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';

@@ -1,4 +1,7 @@
-import type { CreateNetworkConf, UpdateNetworkConf } from '../../src/modules/infrastructure/environments/networks/dto/network-conf.dto';
+import type {
+  CreateNetworkConf,
+  UpdateNetworkConf,
+} from '../../src/modules/infrastructure/environments/networks/dto/network-conf.dto';
 import type { NetworkConf } from '../../src/modules/infrastructure/environments/networks/entities/network-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';

@@ -1,4 +1,7 @@
-import type { CreateSecret, UpdateSecret } from '../../src/modules/execution/user-secrets/scoped-secrets/dto/scoped-secret.dto';
+import type {
+  CreateSecret,
+  UpdateSecret,
+} from '../../src/modules/execution/user-secrets/scoped-secrets/dto/scoped-secret.dto';
 import type {
   TenantSecret,
   UserSecret,

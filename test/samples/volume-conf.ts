@@ -1,4 +1,7 @@
-import type { CreateVolumeConf, UpdateVolumeConf } from '../../src/modules/infrastructure/environments/volumes/dto/volume-conf.dto';
+import type {
+  CreateVolumeConf,
+  UpdateVolumeConf,
+} from '../../src/modules/infrastructure/environments/volumes/dto/volume-conf.dto';
 import type { VolumeConf } from '../../src/modules/infrastructure/environments/volumes/entities/volume-conf.entity';
 import { REFERENCE } from './reference';
 import { sample } from './sample';

@@ -2,11 +2,10 @@ import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { LedgerRepository } from '../../../src/modules/execution/billing/ledger.repository';
 import { LedgerSubscriber } from '../../../src/modules/execution/billing/ledger.subscriber';
-import { ClusterEvents } from '../../../src/modules/execution/clusters/cluster-events';
+import { ClusterEvents, type ClusterSubscriber } from '../../../src/modules/execution/clusters/cluster-events';
 import { ClusterLifecycle } from '../../../src/modules/execution/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/cluster-rows.repository';
-import type { ClusterSubscriber } from '../../../src/modules/execution/clusters/clusters';
 import { ClusterChangesSubscriber } from '../../../src/modules/execution/runs/jobs/cluster-changes.subscriber';
 
 /** Transitions with the subscribers of the product, or others in place of those of their domains. */

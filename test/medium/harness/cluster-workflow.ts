@@ -2,7 +2,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ClusterLifecycle } from '../../../src/modules/execution/clusters/cluster-lifecycle';
 import type { ClusterOperation } from '../../../src/modules/execution/clusters/cluster-state';
-import type { StepOutcome, Workflow, WorkflowContext } from '../../../src/platform/background/workflows/workflow-definition';
+import type {
+  StepOutcome,
+  Workflow,
+  WorkflowContext,
+} from '../../../src/platform/background/workflows/workflow-definition';
 
 /** The cluster of a workflow. */
 interface Subject {

@@ -4,8 +4,7 @@ import { IamApiModule } from '../../../src/modules/foundation/iam/iam.api.module
 import { IamModule } from '../../../src/modules/foundation/iam/iam.module';
 import { AccessTokens } from '../../../src/modules/foundation/iam/sessions/access-tokens';
 import { hashPassword } from '../../../src/modules/foundation/iam/users-and-groups/passwords';
-import type { Role } from '../../../src/platform/kernel/auth/roles';
-import { ROLES } from '../../../src/platform/kernel/auth/roles';
+import { type Role, ROLES } from '../../../src/platform/kernel/auth/roles';
 import { firstRow, insertRow } from '../../../src/platform/kernel/persistence/sql';
 import { insertPlain } from './records';
 import { configure, createTestDatabase, prepare, type TestAnswer, TestApi } from './test-api';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { ClusterSubscriber, type NodeTransitioned } from '../clusters/clusters';
+import { ClusterSubscriber, type NodeTransitioned } from '../clusters';
 import { LedgerRepository } from './ledger.repository';
 
 /** Books the time of nodes in RUNNING, in the transaction in which they enter and leave it. */

@@ -1,12 +1,10 @@
 import { fieldsOf, idText, openEnded, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
 import { toWire } from '../../../platform/kernel/product/product-name';
 import { known } from '../../../platform/http/resources/known';
-import { cloudEnvInfo } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { clusterConfRef, machineTypeOf } from '../../infrastructure/environments/cluster-configurations/cluster-confs';
-import { metastoreCatalogRef } from '../../infrastructure/metastores/metastore-catalogs';
-import type { MountRead } from '../../infrastructure/storage/mounts/mounts';
-import { objectStorageManagerRef } from '../../infrastructure/storage/object-storage-managers/object-storage-managers';
-import type { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { cloudEnvInfo, clusterConfRef, machineTypeOf } from '../../infrastructure/environments';
+import { metastoreCatalogRef } from '../../infrastructure/metastores';
+import { type MountRead, objectStorageManagerRef } from '../../infrastructure/storage';
+import type { ReferenceData } from '../../foundation/reference-data';
 import { type ClusterDisks, clusterDisks, ownDisks } from './cluster-disks';
 import { endsSpot } from './compute-support';
 import type { ClusterRow } from './clusters.repository';

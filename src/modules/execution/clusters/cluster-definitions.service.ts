@@ -7,15 +7,16 @@ import type { Page } from '../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../platform/kernel/dto/selector';
 import type { Tx, Values } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { reservedLabels } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { OnPremNodesService } from '../../infrastructure/environments/cloud-environments/onprem-nodes.service';
-import { CloudEnvsService } from '../../infrastructure/environments/cloud-environments/cloud-envs.service';
-import { ClusterConfsService } from '../../infrastructure/environments/cluster-configurations/cluster-confs.service';
-import { DependencyRepositoriesService } from '../../infrastructure/storage/dependency-repositories/dependency-repositories.service';
-import { OpenTenantsService } from '../../foundation/iam/open-tenants.service';
-import { MetastoreCatalogsService } from '../../infrastructure/metastores/metastore-catalogs.service';
-import { ObjectStorageManagersService } from '../../infrastructure/storage/object-storage-managers/object-storage-managers.service';
-import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../../foundation/reference-data/reference-data';
+import {
+  CloudEnvsService,
+  ClusterConfsService,
+  OnPremNodesService,
+  reservedLabels,
+} from '../../infrastructure/environments';
+import { DependencyRepositoriesService, ObjectStorageManagersService } from '../../infrastructure/storage';
+import { OpenTenantsService } from '../../foundation/iam';
+import { MetastoreCatalogsService } from '../../infrastructure/metastores';
+import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../../foundation/reference-data';
 import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterLifecycle } from './cluster-lifecycle';

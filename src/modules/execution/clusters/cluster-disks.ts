@@ -1,13 +1,7 @@
 import { invalid, notFound } from '../../../platform/kernel/errors/domain-error';
 import { known } from '../../../platform/http/resources/known';
-import type { DiskTypeInfo, LookupRecords, ReferenceData } from '../../foundation/reference-data/reference-data';
-import {
-  diskMisfit,
-  type DiskShape,
-  diskSize,
-  keptShape,
-  type VolumeData,
-} from '../../infrastructure/environments/volumes/volume-confs';
+import type { DiskTypeInfo, LookupRecords, ReferenceData } from '../../foundation/reference-data';
+import { diskMisfit, type DiskShape, diskSize, keptShape, type VolumeData } from '../../infrastructure/environments';
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 import type { Cluster } from './entities/cluster.entity';
 

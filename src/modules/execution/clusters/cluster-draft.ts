@@ -1,7 +1,6 @@
 import type { Values } from '../../../platform/kernel/persistence/sql';
-import type { CloudEnvData } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import type { ClusterConfData } from '../../infrastructure/environments/cluster-configurations/cluster-confs';
-import type { LookupRecords } from '../../foundation/reference-data/reference-data';
+import type { CloudEnvData, ClusterConfData } from '../../infrastructure/environments';
+import type { LookupRecords } from '../../foundation/reference-data';
 import { changedDisks, diskColumns, givenDisks } from './cluster-disks';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from './cluster-state';

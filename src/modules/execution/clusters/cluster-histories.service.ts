@@ -8,7 +8,7 @@ import { type Page, pageOf, type PageRequest } from '../../../platform/kernel/dt
 import type { RecordSelector } from '../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import { workflowErrors } from '../../../platform/background/workflows/workflow-errors';
-import { LogsService } from '../../infrastructure/storage/logs/logs.service';
+import { LogsService } from '../../infrastructure/storage';
 import { type ClusterRow, ClustersRepository, type StateFacts } from './clusters.repository';
 import type { ClusterErrorRead, ClusterNodeStateEvent, ClusterStateEvent } from './dto/cluster-answers.dto';
 import type { NodeLogQuery } from './dto/cluster-input.dto';

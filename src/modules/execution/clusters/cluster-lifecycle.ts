@@ -3,7 +3,10 @@ import { DataSource } from 'typeorm';
 import { notFound } from '../../../platform/kernel/errors/domain-error';
 import type { Tx, Values } from '../../../platform/kernel/persistence/sql';
 import { wakeAfterCommit } from '../../../platform/kernel/wakeups/after-commit';
-import type { DrivenWorkflowDefinition, WorkflowContext } from '../../../platform/background/workflows/workflow-definition';
+import type {
+  DrivenWorkflowDefinition,
+  WorkflowContext,
+} from '../../../platform/background/workflows/workflow-definition';
 import {
   hasWorkflowEnded,
   startWorkflow,

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Place } from '../../../../libs/compute-drivers/place';
 import { appendState, type History, type StateEntry } from '../../../platform/kernel/history/state-history';
-import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../../platform/kernel/persistence/sql';
+import {
+  firstRow,
+  insertRow,
+  returning,
+  rows,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../../platform/kernel/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';

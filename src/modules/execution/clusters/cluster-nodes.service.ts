@@ -8,7 +8,7 @@ import { DomainError, orRefusal, unauthenticated } from '../../../platform/kerne
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { wakeAfterCommit } from '../../../platform/kernel/wakeups/after-commit';
 import { wakeWorkflow } from '../../../platform/background/workflows/workflow-intents';
-import { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { ReferenceData } from '../../foundation/reference-data';
 import { acceleratorOf } from './accelerators';
 import { agentTokenHash as hash } from './bootstrap-tokens';
 import { ClusterEvents } from './cluster-events';

@@ -3,8 +3,14 @@ import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../../platform/kernel/history/state-history';
 import { oneOf } from '../../../platform/kernel/persistence/columns';
 import { firstRow, returning, type Tx, updateRows } from '../../../platform/kernel/persistence/sql';
-import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../../infrastructure/environments/cluster-configurations/cluster-confs';
+import {
+  type CloudEnvData,
+  cloudEnvJoins,
+  cloudEnvJson,
+  type ClusterConfData,
+  clusterConfJoins,
+  clusterConfJson,
+} from '../../infrastructure/environments';
 import type { DiskColumns } from './cluster-disks';
 import { type ClusterStatus, REFUSES_RUNS } from './cluster-state';
 import { TAKES_RUNS } from './entities/cluster-node.entity';

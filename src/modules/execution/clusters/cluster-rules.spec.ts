@@ -1,5 +1,5 @@
-import type { CloudEnvData } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { CLOUD_PROVIDER_ID, type ReferenceData } from '../../foundation/reference-data/reference-data';
+import type { CloudEnvData } from '../../infrastructure/environments';
+import { CLOUD_PROVIDER_ID, type ReferenceData } from '../../foundation/reference-data';
 import { assertMay, clusterLabels } from './cluster-rules';
 
 const referenceData = { labelPattern: () => null } as unknown as ReferenceData;

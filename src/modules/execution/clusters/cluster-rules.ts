@@ -4,21 +4,22 @@ import { conflict, invalid, notFound } from '../../../platform/kernel/errors/dom
 import { openEnded } from '../../../platform/kernel/dto/answers';
 import { toWire } from '../../../platform/kernel/product/product-name';
 import {
-  type CloudEnvData,
   checkLabels,
+  type CloudEnvData,
+  type ClusterConfData,
+  machineTypeOf,
   MAX_LABELS,
   reservedLabels,
   withoutReserved,
-} from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { type ClusterConfData, machineTypeOf } from '../../infrastructure/environments/cluster-configurations/cluster-confs';
-import type { MetastoreCatalogData } from '../../infrastructure/metastores/metastore-catalogs';
+} from '../../infrastructure/environments';
+import type { MetastoreCatalogData } from '../../infrastructure/metastores';
 import {
   CATALOG_TYPE_ID,
   CLOUD_PROVIDER_ID,
   type MachineTypeInfo,
   type ReferenceData,
   type SparkInfraVersionRef,
-} from '../../foundation/reference-data/reference-data';
+} from '../../foundation/reference-data';
 import { acceleratorOf } from './accelerators';
 import { checkDisks, type OwnDisks } from './cluster-disks';
 import { lacksAccelerator, lacksSpot } from './compute-support';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { TenantSecretsService } from '../../foundation/secrets/tenant-secrets.service';
+import { TenantSecretsService } from '../../foundation/secrets';
 import { ClusterRowsRepository } from './cluster-rows.repository';
 import type { Cluster } from './entities/cluster.entity';
 

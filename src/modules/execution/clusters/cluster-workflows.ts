@@ -1,4 +1,7 @@
-import { defineWorkflow, type DrivenWorkflowDefinition } from '../../../platform/background/workflows/workflow-definition';
+import {
+  defineWorkflow,
+  type DrivenWorkflowDefinition,
+} from '../../../platform/background/workflows/workflow-definition';
 import type { ClusterOperation } from './cluster-state';
 
 const queue = 'cluster-lifecycle';

@@ -8,18 +8,24 @@ import { firstRow, NOW, rows, type Tx } from '../../../platform/kernel/persisten
 import type { RecordSelector } from '../../../platform/kernel/dto/selector';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../platform/http/resources/resource-repository';
-import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../../infrastructure/environments/cluster-configurations/cluster-confs';
+import {
+  type CloudEnvData,
+  cloudEnvJoins,
+  cloudEnvJson,
+  type ClusterConfData,
+  clusterConfJoins,
+  clusterConfJson,
+} from '../../infrastructure/environments';
 import {
   type ObjectStorageManagerData,
   objectStorageManagerJoins,
   objectStorageManagerJson,
-} from '../../infrastructure/storage/object-storage-managers/object-storage-managers';
+} from '../../infrastructure/storage';
 import {
   type MetastoreCatalogData,
   metastoreCatalogJoins,
   metastoreCatalogJson,
-} from '../../infrastructure/metastores/metastore-catalogs';
+} from '../../infrastructure/metastores';
 import { MOUNT_IDS } from './cluster-mounts.repository';
 import type { ClusterNode } from './entities/cluster-node.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';

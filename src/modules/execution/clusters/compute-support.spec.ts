@@ -1,4 +1,4 @@
-import { CLOUD_PROVIDER_ID } from '../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ID } from '../../foundation/reference-data';
 import { computeDriverName, lacksAccelerator, lacksSpot, servedEnvironments } from './compute-support';
 
 describe('the driver of a cloud environment', () => {

@@ -1,6 +1,6 @@
 import type { AcceleratorKind } from '../../../../libs/contracts/agent-protocol';
-import { LOCAL_ENDPOINT } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import { CLOUD_PROVIDER_ID } from '../../foundation/reference-data/reference-data';
+import { LOCAL_ENDPOINT } from '../../infrastructure/environments';
+import { CLOUD_PROVIDER_ID } from '../../foundation/reference-data';
 
 /** What a compute driver of this release serves. */
 interface DriverEntry {

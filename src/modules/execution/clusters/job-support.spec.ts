@@ -1,5 +1,5 @@
 import { setProductName } from '../../../platform/kernel/product/product-name';
-import type { ReferenceData } from '../../foundation/reference-data/reference-data';
+import type { ReferenceData } from '../../foundation/reference-data';
 import { sparkVersionsFor } from './job-support';
 
 const version = (id: number, has: object) => ({

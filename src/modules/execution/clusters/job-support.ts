@@ -1,5 +1,5 @@
 import { keyToWire } from '../../../platform/kernel/product/product-name';
-import type { ReferenceData, SparkInfraVersionRef } from '../../foundation/reference-data/reference-data';
+import type { ReferenceData, SparkInfraVersionRef } from '../../foundation/reference-data';
 
 /** What a version of Spark must have for jobs of a type; every version runs those of the other types. */
 const NEEDED = {

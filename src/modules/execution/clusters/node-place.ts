@@ -1,6 +1,6 @@
 import type { Place } from '../../../../libs/compute-drivers/place';
-import type { CloudEnvData } from '../../infrastructure/environments/cloud-environments/cloud-envs';
-import type { ReferenceData } from '../../foundation/reference-data/reference-data';
+import type { CloudEnvData } from '../../infrastructure/environments';
+import type { ReferenceData } from '../../foundation/reference-data';
 
 /** Where the nodes of a cloud environment are made. */
 export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'availabilityZone'>): Place {

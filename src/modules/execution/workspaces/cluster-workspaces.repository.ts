@@ -3,7 +3,14 @@ import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import type { AuthorNames } from '../../../platform/kernel/dto/answers';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
-import { containsPattern, firstRow, NOW, returning, type Tx, updateRows } from '../../../platform/kernel/persistence/sql';
+import {
+  containsPattern,
+  firstRow,
+  NOW,
+  returning,
+  type Tx,
+  updateRows,
+} from '../../../platform/kernel/persistence/sql';
 import { inTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../platform/http/resources/resource-repository';
 import { ClusterWorkspace } from './entities/cluster-workspace.entity';

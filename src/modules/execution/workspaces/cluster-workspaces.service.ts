@@ -11,9 +11,8 @@ import { idText, type Message, readAudit, writeAudit } from '../../../platform/k
 import type { Page, PageRequest } from '../../../platform/kernel/dto/page';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { ClusterDefinitionsService } from '../clusters/cluster-definitions.service';
-import { sparkVersionsFor } from '../clusters/clusters';
-import { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { ClusterDefinitionsService, sparkVersionsFor } from '../clusters';
+import { ReferenceData } from '../../foundation/reference-data';
 import { type ClusterWorkspaceRow, ClusterWorkspacesRepository, type Pair } from './cluster-workspaces.repository';
 import type {
   ClusterWorkspaceRead,

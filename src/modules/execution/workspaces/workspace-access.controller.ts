@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { Answers, Operation } from '../../../platform/http/operation';
 import { IdParam } from '../../../platform/http/parameters';
-import { GroupRead, UserRead } from '../../foundation/iam/people';
+import { GroupRead, UserRead } from '../../foundation/iam';
 import {
   AssignGroupPermission,
   AssignUserPermission,

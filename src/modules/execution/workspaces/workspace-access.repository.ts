@@ -7,7 +7,7 @@ import { AuditColumns, type ValidityColumns } from '../../../platform/kernel/per
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import { containsPattern, firstRow, Params, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../../platform/http/resources/resource-repository';
-import type { GroupRead, UserRead } from '../../foundation/iam/people';
+import type { GroupRead, UserRead } from '../../foundation/iam';
 import { WorkspacePermissionRecord, type WorkspaceUser } from './entities/workspace-permissions.entity';
 
 /** Who can hold a permission on a workspace. */

@@ -5,8 +5,7 @@ import { idText, type Message, readAudit, validity, writeAudit } from '../../../
 import { MAX_PAGE, type Page, type PageRequest } from '../../../platform/kernel/dto/page';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { type GroupRead, groupRead, type UserRead, userRead } from '../../foundation/iam/people';
-import { PeopleService } from '../../foundation/iam/people.service';
+import { groupRead, type GroupRead, PeopleService, userRead, type UserRead } from '../../foundation/iam';
 import type {
   WorkspaceGroupPermissionRead,
   WorkspaceGroupPermissionWrite,

@@ -15,7 +15,7 @@ import { type ResourceFilter, ResourceRepository } from '../../../platform/http/
 import { Workspace } from './entities/workspace.entity';
 import { WorkspaceUser } from './entities/workspace-permissions.entity';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
-import { heldRoles } from '../../foundation/iam/people';
+import { heldRoles } from '../../foundation/iam';
 
 export type WorkspaceRow = Workspace & AuthorNames;
 

@@ -8,7 +8,13 @@ import {
 } from '../../../platform/kernel/auth/principal';
 import type { WorkspaceAuthorizer, WorkspaceEntry } from '../../../platform/http/auth/authentication';
 import { includesPermission, type WorkspacePermission } from '../../../platform/kernel/auth/roles';
-import { conflict, type DomainError, forbidden, notFound, orRefusal } from '../../../platform/kernel/errors/domain-error';
+import {
+  conflict,
+  type DomainError,
+  forbidden,
+  notFound,
+  orRefusal,
+} from '../../../platform/kernel/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/kernel/dto/page';

@@ -1,5 +1,5 @@
 import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
-import type { ReferenceData } from '../../foundation/reference-data/reference-data';
+import type { ReferenceData } from '../../foundation/reference-data';
 import type { MetastoreCatalogRead, MetastoreCatalogWrite } from './dto/metastore-catalog.dto';
 import { catalogDetails, catalogTypeOf } from './metastore-catalogs';
 import type { MetastoreCatalogRow } from './metastore-catalogs.repository';

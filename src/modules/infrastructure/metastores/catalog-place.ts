@@ -1,6 +1,6 @@
 import type { HiveOfRun, UnityOfRun, UnusableMetastore } from '../../../../libs/contracts/agent-protocol';
 import type { MetastoreTarget } from '../../../../libs/metastore-clients/open-metastore';
-import type { CatalogTypeName } from '../../foundation/reference-data/reference-data';
+import type { CatalogTypeName } from '../../foundation/reference-data';
 import type { HiveConfiguration } from './hive-files';
 import { type HadoopProperties, s3Endpoints, s3Properties } from './s3-servers';
 

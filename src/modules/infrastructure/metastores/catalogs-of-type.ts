@@ -4,8 +4,7 @@ import type { Transactions } from '../../../platform/kernel/persistence/transact
 import type { References } from '../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../platform/http/resources/resource-service';
-import type { ReferenceData } from '../../foundation/reference-data/reference-data';
-import { CATALOG_TYPE_ID, type CatalogTypeName } from '../../foundation/reference-data/reference-data';
+import { CATALOG_TYPE_ID, type CatalogTypeName, type ReferenceData } from '../../foundation/reference-data';
 import { readCatalog, writeCatalog } from './catalog-answers';
 import type {
   MetastoreCatalogListQuery,
@@ -14,8 +13,7 @@ import type {
   NewCatalogWrite,
 } from './dto/metastore-catalog.dto';
 import { type CatalogDetails, MetastoreCatalog } from './entities/metastore-catalog.entity';
-import type { MetastoreCatalogsRepository } from './metastore-catalogs.repository';
-import { type MetastoreCatalogRow } from './metastore-catalogs.repository';
+import type { MetastoreCatalogsRepository, MetastoreCatalogRow } from './metastore-catalogs.repository';
 
 interface Named {
   name: string;

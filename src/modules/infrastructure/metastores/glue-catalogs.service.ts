@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Values } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import { References } from '../../../platform/http/resources/references';
-import { ReferenceData } from '../../foundation/reference-data/reference-data';
+import { ReferenceData } from '../../foundation/reference-data';
 import { CatalogsOfType } from './catalogs-of-type';
 import type {
   CreateGlueCatalog,

@@ -5,8 +5,8 @@ import { tableOf } from '../../../platform/kernel/persistence/entity-table';
 import type { Tx, Values } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import { References } from '../../../platform/http/resources/references';
-import { ReferenceData } from '../../foundation/reference-data/reference-data';
-import { TenantSecretsService } from '../../foundation/secrets/tenant-secrets.service';
+import { ReferenceData } from '../../foundation/reference-data';
+import { TenantSecretsService } from '../../foundation/secrets';
 import { leadsElsewhere } from './catalog-place';
 import { CatalogsOfType } from './catalogs-of-type';
 import type {

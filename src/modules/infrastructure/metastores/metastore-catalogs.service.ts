@@ -7,16 +7,10 @@ import type { Page } from '../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../platform/kernel/dto/selector';
 import { tableOf } from '../../../platform/kernel/persistence/entity-table';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { CATALOG_TYPE_ID, type CatalogTypeName, ReferenceData } from '../../foundation/reference-data/reference-data';
-import { TenantSecretsService } from '../../foundation/secrets/tenant-secrets.service';
+import { CATALOG_TYPE_ID, type CatalogTypeName, ReferenceData } from '../../foundation/reference-data';
+import { TenantSecretsService } from '../../foundation/secrets';
 import { readCatalog } from './catalog-answers';
-import {
-  type CatalogForRuns,
-  type CatalogPlace,
-  type HivePlace,
-  hivePlaceOf,
-  unusable,
-} from './catalog-place';
+import { type CatalogForRuns, type CatalogPlace, type HivePlace, hivePlaceOf, unusable } from './catalog-place';
 import type {
   MetastoreCatalogListQuery,
   MetastoreCatalogRead,

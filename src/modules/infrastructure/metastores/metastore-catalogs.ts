@@ -1,7 +1,7 @@
 import { Field } from '../../../platform/kernel/dto/fields';
 import { known } from '../../../platform/http/resources/known';
 import { type Own, recordJson } from '../../../platform/http/resources/record-json';
-import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data/reference-data';
+import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data';
 import { type HiveFile, MetastoreCatalog } from './entities/metastore-catalog.entity';
 
 /** What answers call the files of a Hive catalog. */

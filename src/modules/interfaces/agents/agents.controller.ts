@@ -18,7 +18,7 @@ import { sendContent } from '../../../platform/http/file-answer';
 import type { AuthenticatedRequest } from '../../../platform/http/auth/request-principal';
 import { Answers, Operation } from '../../../platform/http/operation';
 import { IdParam, TextParam, WordParam } from '../../../platform/http/parameters';
-import type { ClusterNode } from '../../execution/clusters/clusters';
+import type { ClusterNode } from '../../execution/clusters';
 import { AgentBundles } from './agent-bundles';
 import { AgentsService } from './agents.service';
 import { BootFailure, FileKey, LogOffset, Poll, Register, Report, Requests } from './dto/agent.dto';

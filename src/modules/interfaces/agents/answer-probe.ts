@@ -5,7 +5,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { HttpAdapterHost } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
-import { ClusterNodesService } from '../../execution/clusters/cluster-nodes.service';
+import { ClusterNodesService } from '../../execution/clusters';
 import { withDeadline } from '../../../platform/kernel/process/deadline';
 
 const EVERY_MS = 1000;

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../platform/kernel/logging/logger';
-import type { ClusterNodesService } from '../../execution/clusters/cluster-nodes.service';
+import type { ClusterNodesService } from '../../execution/clusters';
 import { HeardNodes } from './heard-nodes';
 
 /** What is recorded, in order; a statement ends when the test says so. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { runForAll } from '../../../platform/kernel/context/request-context';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
-import { ClusterNodesService } from '../../execution/clusters/cluster-nodes.service';
+import { ClusterNodesService } from '../../execution/clusters';
 
 /** Longest time until a sign of life is recorded, if nobody waits for it; milliseconds. */
 const COLLECT_MS = 1_000;

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { NodeAuthenticator } from '../../../platform/http/auth/authentication';
 import { type DomainError, unauthenticated } from '../../../platform/kernel/errors/domain-error';
-import { ClusterNodesService } from '../../execution/clusters/cluster-nodes.service';
-import type { ClusterNode } from '../../execution/clusters/clusters';
+import { type ClusterNode, ClusterNodesService } from '../../execution/clusters';
 
 /** Bearer token of an authorization header; 401 without one. */
 export function bearerToken(header: string | undefined): string {

@@ -1,6 +1,6 @@
 import type { NodeUtilization } from '../../../../libs/contracts/agent-protocol';
 import type { Logger } from '../../../platform/kernel/logging/logger';
-import type { ClusterMetricsService } from '../../execution/clusters/cluster-metrics.service';
+import type { ClusterMetricsService } from '../../execution/clusters';
 import { ReportedUtilization } from './reported-utilization';
 
 const using = (millicores: number): NodeUtilization => ({

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeUtilization } from '../../../../libs/contracts/agent-protocol';
 import { runForAll } from '../../../platform/kernel/context/request-context';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
-import { ClusterMetricsService } from '../../execution/clusters/cluster-metrics.service';
+import { ClusterMetricsService } from '../../execution/clusters';
 
 /** Time until what nodes report is recorded, milliseconds: a node counts at most once in it, however often it reports. */
 const COLLECT_MS = 5_000;

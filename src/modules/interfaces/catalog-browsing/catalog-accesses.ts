@@ -3,10 +3,8 @@ import type { MetastoreTarget } from '../../../../libs/metastore-clients/open-me
 import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { CatalogSecretsService, type NearestSecrets } from '../../execution/user-secrets/catalog-secrets/catalog-secrets.service';
-import { MetastoreCatalogsService } from '../../infrastructure/metastores/metastore-catalogs.service';
-import type { S3Servers } from '../../infrastructure/metastores/s3-servers';
-import type { RevealedSecret } from '../../execution/user-secrets/scoped-secrets/scoped-secrets';
+import { CatalogSecretsService, type NearestSecrets, type RevealedSecret } from '../../execution/user-secrets';
+import { MetastoreCatalogsService, type S3Servers } from '../../infrastructure/metastores';
 import { CatalogStores } from './catalog-stores';
 import { MetastoreOpener } from './metastore-opener';
 import type { MetastoreAccess } from './metastores';

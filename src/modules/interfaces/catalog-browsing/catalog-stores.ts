@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { conflict } from '../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { parseConfEntry } from '../../execution/clusters/spark-conf';
-import type { CatalogPlace } from '../../infrastructure/metastores/catalog-place';
+import { parseConfEntry } from '../../execution/clusters';
 import {
   AMAZON,
+  type CatalogPlace,
   type HadoopProperties,
   type S3Server,
-  type S3Servers,
   s3ServerOf,
-} from '../../infrastructure/metastores/s3-servers';
+  type S3Servers,
+} from '../../infrastructure/metastores';
 import { CatalogStoresRepository, type ClusterWithStores } from './catalog-stores.repository';
 
 const OF_SPARK = /^spark\.hadoop\.(fs\.s3a\..+)$/;

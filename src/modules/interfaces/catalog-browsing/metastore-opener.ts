@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type MetastoreClient, MetastoreError } from '../../../../libs/metastore-clients/metastore-client';
 import { type MetastoreTarget, openMetastore } from '../../../../libs/metastore-clients/open-metastore';
 import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
-import { openingSecret } from '../../execution/user-secrets/catalog-secrets/opening-secrets';
-import type { RevealedSecret } from '../../execution/user-secrets/scoped-secrets/scoped-secrets';
+import { openingSecret, type RevealedSecret } from '../../execution/user-secrets';
 
 /** The secrets that count for who calls a metastore. */
 export interface CatalogSecrets {

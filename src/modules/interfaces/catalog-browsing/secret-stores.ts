@@ -6,9 +6,9 @@ import type { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-p
 import { StoreTableFiles } from '../../../../libs/table-schemas/store-table-files';
 import { excerpt, TableSchemaError } from '../../../../libs/table-schemas/table-schema-error';
 import { invalid } from '../../../platform/kernel/errors/domain-error';
-import type { S3Servers } from '../../infrastructure/metastores/s3-servers';
-import type { SecretTypeName } from '../../foundation/reference-data/reference-data';
-import type { RevealedSecret } from '../../execution/user-secrets/scoped-secrets/scoped-secrets';
+import type { S3Servers } from '../../infrastructure/metastores';
+import type { SecretTypeName } from '../../foundation/reference-data';
+import type { RevealedSecret } from '../../execution/user-secrets';
 
 const TIMEOUTS = { callMs: 10_000, idleMs: 10_000 };
 

@@ -3,24 +3,37 @@ import { MetastoreError } from '../../../../libs/metastore-clients/metastore-cli
 import type { MetastoreTarget } from '../../../../libs/metastore-clients/open-metastore';
 import { ObjectStoreError } from '../../../../libs/object-storage/object-store';
 import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
-import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../../platform/kernel/auth/principal';
+import {
+  isTenantAdmin,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+} from '../../../platform/kernel/auth/principal';
 import { type DomainError, forbidden, invalid } from '../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { assertUrlAllowed } from '../../../platform/kernel/outbound/allowed-url';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import { FairBulkhead } from '../../../platform/kernel/process/fair-bulkhead';
-import { OPENING_SECRETS, openingSecret } from '../../execution/user-secrets/catalog-secrets/opening-secrets';
-import { hivePlaceOf } from '../../infrastructure/metastores/catalog-place';
-import { AMAZON, type S3Servers } from '../../infrastructure/metastores/s3-servers';
-import { assertServersAllowed, readHiveFiles } from '../../infrastructure/metastores/hive-files';
-import { MetastoreCatalogsService } from '../../infrastructure/metastores/metastore-catalogs.service';
-import type { CatalogTypeName } from '../../foundation/reference-data/reference-data';
-import { neededValues, type RevealedSecret } from '../../execution/user-secrets/scoped-secrets/scoped-secrets';
-import { SecretsOfTenantService } from '../../execution/user-secrets/scoped-secrets/secrets-of-tenant.service';
-import { SecretsOfUserService } from '../../execution/user-secrets/scoped-secrets/secrets-of-user.service';
-import { SecretsOfWorkspaceService } from '../../execution/user-secrets/scoped-secrets/secrets-of-workspace.service';
-import { WorkspacesService } from '../../execution/workspaces/workspaces.service';
+import {
+  neededValues,
+  OPENING_SECRETS,
+  openingSecret,
+  type RevealedSecret,
+  SecretsOfTenantService,
+  SecretsOfUserService,
+  SecretsOfWorkspaceService,
+} from '../../execution/user-secrets';
+import {
+  AMAZON,
+  assertServersAllowed,
+  hivePlaceOf,
+  MetastoreCatalogsService,
+  readHiveFiles,
+  type S3Servers,
+} from '../../infrastructure/metastores';
+import type { CatalogTypeName } from '../../foundation/reference-data';
+import { WorkspacesService } from '../../execution/workspaces';
 import { catalogAnswer } from './browse-answers';
 import type { BrowseCatalog } from './dto/browse.dto';
 import type { FetchUnityCatalogs, SecretValidation, ValidateSecret, ValidationMetastore } from './dto/validation.dto';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ObjectStore } from '../../../../libs/object-storage/object-store';
-import { ObjectStoreError } from '../../../../libs/object-storage/object-store';
+import { type ObjectStore, ObjectStoreError } from '../../../../libs/object-storage/object-store';
 
 /** What a secret may do in a store. */
 export interface StoreVerdict {

@@ -4,7 +4,13 @@ import { forbidden, unauthenticated } from '../../kernel/errors/domain-error';
 import type { Fault } from '../../kernel/errors/error-answer';
 import type { OperationOptions } from '../operation-options';
 import type { TokenClaims } from './authentication';
-import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext, WorkspaceScope } from '../../kernel/auth/principal';
+import type {
+  AuthenticatedNode,
+  Principal,
+  TenantScope,
+  WorkspaceContext,
+  WorkspaceScope,
+} from '../../kernel/auth/principal';
 
 /** Whose request it is: a user's, or the agent's of a node. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
-import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data';
 
 const BILLINGS = ['usage', 'invoice'] as const;
 

@@ -1,11 +1,9 @@
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { CloudEnvInfo } from '../../../infrastructure/environments/cloud-environments/cloud-envs';
-import { ClusterConfRef } from '../../../infrastructure/environments/cluster-configurations/cluster-confs';
-import { MetastoreCatalogRef } from '../../../infrastructure/metastores/metastore-catalogs';
-import { MountRead } from '../../../infrastructure/storage/mounts/mounts';
-import { ObjectStorageManagerRef } from '../../../infrastructure/storage/object-storage-managers/object-storage-managers';
-import { DiskTypeInfo, SparkInfraVersionRef } from '../../../foundation/reference-data/reference-data';
+import { CloudEnvInfo, ClusterConfRef } from '../../../infrastructure/environments';
+import { MetastoreCatalogRef } from '../../../infrastructure/metastores';
+import { MountRead, ObjectStorageManagerRef } from '../../../infrastructure/storage';
+import { DiskTypeInfo, SparkInfraVersionRef } from '../../../foundation/reference-data';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 

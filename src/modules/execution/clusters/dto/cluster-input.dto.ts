@@ -1,7 +1,7 @@
 import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
-import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 import { EngineClusterSparkConfigInput, NewEngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 

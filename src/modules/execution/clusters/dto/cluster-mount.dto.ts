@@ -1,7 +1,7 @@
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery, ResultSet } from '../../../../platform/kernel/dto/page';
-import { MountRead } from '../../../infrastructure/storage/mounts/mounts';
-import { STORAGE_TYPES } from '../../../foundation/reference-data/reference-data';
+import { MountRead } from '../../../infrastructure/storage';
+import { STORAGE_TYPES } from '../../../foundation/reference-data';
 import { CLUSTER_STATUSES } from '../cluster-state';
 
 export class ClusterMountsQuery extends PageQuery {

@@ -1,5 +1,12 @@
 import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  oneOf,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../platform/kernel/persistence/columns';
 import { HoldsItsParts, KeepsInUse, RecordKind } from '../../../../platform/http/resources/record-kind';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType, GIVES_SLOTS } from '../cluster-state';
 import type { SparkConfig } from '../dto/cluster-fields.dto';

@@ -6,9 +6,8 @@ import { OutboundPolicy } from '../../../../../libs/outbound-policy/outbound-pol
 import type { ComputeDriver } from '../../../../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../../../config/config';
 import { PermanentError } from '../../../../platform/background/workflows/workflow-definition';
-import type { LocalConfinementService } from '../../../infrastructure/environments/cloud-environments/local-confinement.service';
-import type { LocalFolderService } from '../../../infrastructure/environments/cloud-environments/local-folder.service';
-import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data/reference-data';
+import type { LocalConfinementService, LocalFolderService } from '../../../infrastructure/environments';
+import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 import { endsSpot } from '../compute-support';
 import type { CloudRegistrations } from './cloud-registrations';
 import { Drivers } from './drivers';

@@ -10,8 +10,7 @@ import { ProxmoxConnections } from '../../../../../libs/compute-drivers/proxmox/
 import { ProxmoxDriver } from '../../../../../libs/compute-drivers/proxmox/proxmox-driver';
 import { Config } from '../../../../config/config';
 import { PermanentError } from '../../../../platform/background/workflows/workflow-definition';
-import { LocalConfinementService } from '../../../infrastructure/environments/cloud-environments/local-confinement.service';
-import { LocalFolderService } from '../../../infrastructure/environments/cloud-environments/local-folder.service';
+import { LocalConfinementService, LocalFolderService } from '../../../infrastructure/environments';
 import { type ComputeDriverName, computeDriverName } from '../compute-support';
 import { CloudRegistrations } from './cloud-registrations';
 import type { DriverRegistration } from './driver-registration';

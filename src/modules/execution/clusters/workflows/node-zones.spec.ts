@@ -1,6 +1,10 @@
-import { ComputeDriverError, type FaultKind, type FaultScope } from '../../../../../libs/compute-drivers/compute-driver';
+import {
+  ComputeDriverError,
+  type FaultKind,
+  type FaultScope,
+} from '../../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../../libs/compute-drivers/place';
-import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 import { blockedForMs, type Choice, inFull, nextZone, noRoom, nowhere } from './node-zones';
 
 const PLACE: Place = {

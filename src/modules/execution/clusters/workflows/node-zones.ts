@@ -1,6 +1,6 @@
 import { ComputeDriverError, type Market } from '../../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../../libs/compute-drivers/place';
-import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 
 /** How long what a provider had none of is not asked for again, milliseconds: as long as others who have tried it do. */
 const BLOCKED_MS = 3 * 60_000;

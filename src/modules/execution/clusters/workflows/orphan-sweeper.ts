@@ -7,7 +7,7 @@ import { Installation } from '../../../../platform/kernel/installation/installat
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { withDeadline } from '../../../../platform/kernel/process/deadline';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
-import { CredentialsConfsService } from '../../../infrastructure/environments/credentials/credentials-confs.service';
+import { CredentialsConfsService } from '../../../infrastructure/environments';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { MachinePlacesRepository } from '../machine-places.repository';
 import { isNodeToken } from '../node-token';

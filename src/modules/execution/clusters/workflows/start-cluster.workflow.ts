@@ -11,7 +11,7 @@ import {
   type WorkflowFailure,
 } from '../../../../platform/background/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../../platform/background/workflows/workflow-jobs';
-import { OpenTenantsService } from '../../../foundation/iam/open-tenants.service';
+import { OpenTenantsService } from '../../../foundation/iam';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { START_CLUSTER } from '../cluster-workflows';

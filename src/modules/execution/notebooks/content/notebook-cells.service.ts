@@ -10,9 +10,8 @@ import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors
 import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { type JobConfRow, NotebookConfsRepository } from '../../runs/jobs/jobs';
-import { WorkspaceFilesService } from '../../workspaces/workspace-files.service';
-import { WorkspacesService } from '../../workspaces/workspaces.service';
+import { type JobConfRow, NotebookConfsRepository } from '../../runs';
+import { WorkspaceFilesService, WorkspacesService } from '../../workspaces';
 import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { type CellRow, NotebookOutputsRepository } from './notebook-outputs.repository';

@@ -1,10 +1,15 @@
-import { emptyDocument, type CellOutputs, type NotebookDocument, NotebookError } from '../../../../../libs/notebooks/ipynb';
+import {
+  emptyDocument,
+  type CellOutputs,
+  type NotebookDocument,
+  NotebookError,
+} from '../../../../../libs/notebooks/ipynb';
 import { readCells, withCells } from '../../../../../libs/notebooks/cells';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { validated } from '../../../../platform/http/validation';
-import { checkConf } from '../../clusters/spark-conf';
-import { checkPackages } from '../../../infrastructure/storage/dependency-repositories/dependencies';
-import { assertFiles, type JobConf, settingsOf, withoutSecrets } from '../../runs/jobs/jobs';
+import { checkConf } from '../../clusters';
+import { checkPackages } from '../../../infrastructure/storage';
+import { assertFiles, type JobConf, settingsOf, withoutSecrets } from '../../runs';
 import { languageOf, NOTEBOOK_SETTINGS, NotebookConfExport, typeOf } from './dto/notebook-conf.dto';
 import { sentOutput } from './notebook-cells.service';
 import { notebookPath } from './notebook-staging.service';

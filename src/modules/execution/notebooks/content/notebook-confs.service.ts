@@ -7,7 +7,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/a
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { checkConf } from '../../clusters/spark-conf';
+import { checkConf } from '../../clusters';
 import {
   assertFiles,
   clusterInfo,
@@ -17,8 +17,8 @@ import {
   type JobSettings,
   NotebookConfsRepository,
   settingsOf,
-} from '../../runs/jobs/jobs';
-import { WorkspaceFilesService } from '../../workspaces/workspace-files.service';
+} from '../../runs';
+import { WorkspaceFilesService } from '../../workspaces';
 import {
   type CreateNotebookConf,
   languageOf,

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
-import type { WorkspaceFileRow } from '../../workspaces/file-use';
+import type { WorkspaceFileRow } from '../../workspaces';
 import { NotebookDocumentRow } from './entities/notebook-document.entity';
 import { NotebookRevision } from './entities/notebook-revision.entity';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { FileUse, type TakesIn, type UploadedContent, type WorkspaceFileRow } from '../../workspaces/file-use';
+import { FileUse, type TakesIn, type UploadedContent, type WorkspaceFileRow } from '../../workspaces';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookOutputsRepository } from './notebook-outputs.repository';

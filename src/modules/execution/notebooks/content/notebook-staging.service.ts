@@ -13,8 +13,7 @@ import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal'
 import { conflict, invalid } from '../../../../platform/kernel/errors/domain-error';
 import { normalizePath } from '../../../../platform/kernel/files/file-path';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import type { WorkspaceFileRow } from '../../workspaces/file-use';
-import { WorkspaceFilesService } from '../../workspaces/workspace-files.service';
+import { type WorkspaceFileRow, WorkspaceFilesService } from '../../workspaces';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService, type StagedDocument } from './notebook-documents.service';
 import { NotebookOutputsRepository } from './notebook-outputs.repository';

@@ -1,7 +1,7 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import { exactJson } from '../../../../../libs/json/exact-json';
 import { runForAll } from '../../../../platform/kernel/context/request-context';
-import type { FramesBehind } from '../../runs/channels/run-channels.service';
+import type { FramesBehind } from '../../runs';
 import { type KernelFrame, stateMessage } from './kernel-messages';
 
 /** Places that a feed remembers what is behind. */

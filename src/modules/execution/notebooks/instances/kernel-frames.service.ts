@@ -4,7 +4,7 @@ import { executionCount, type NbOutput, readOutput } from '../../../../../libs/n
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { type ExecutedCell, NotebookOutputsService } from '../content/notebook-outputs.service';
-import { type FramedRun, FrameConsumer } from '../../runs/channels/frame-consumer';
+import { FrameConsumer, type FramedRun } from '../../runs';
 import { cellOf, contentOf, FRAME_JSON, type KernelFrame, kernelFrame, keptReply } from './kernel-messages';
 import { type KernelNews, KernelsRepository } from './kernels.repository';
 

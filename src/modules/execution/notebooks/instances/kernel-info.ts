@@ -1,4 +1,4 @@
-import type { Run } from '../../runs/jobs/jobs';
+import type { Run } from '../../runs';
 import type { KernelInfo } from './dto/notebook.dto';
 import { kernelState } from './kernel-state';
 import type { KernelRow } from './kernels.repository';

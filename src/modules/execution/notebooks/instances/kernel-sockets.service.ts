@@ -3,8 +3,7 @@ import type { UpgradeHandler } from '../../../../platform/http/upgrades/upgrades
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import type { Run } from '../../runs/jobs/jobs';
-import { RunChannelsService } from '../../runs/channels/run-channels.service';
+import { type Run, RunChannelsService } from '../../runs';
 import { KernelClient } from './kernel-client';
 import { KernelFeed } from './kernel-feed';
 import { FRAME_JSON, kernelFrame } from './kernel-messages';

@@ -1,4 +1,4 @@
-import { isFinished, type RunStatus } from '../../runs/jobs/jobs';
+import { isFinished, type RunStatus } from '../../runs';
 
 /** What a node says of a kernel. */
 export const STORED_KERNEL_STATES = ['starting', 'idle', 'busy', 'restarting', 'dead'] as const;

@@ -3,7 +3,11 @@ import { ApiQuery } from '@nestjs/swagger';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import { bearerToken } from '../../../../platform/http/auth/presented-token';
 import type { Principal, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import { type AuthenticatedRequest, CurrentPrincipal, InWorkspace } from '../../../../platform/http/auth/request-principal';
+import {
+  type AuthenticatedRequest,
+  CurrentPrincipal,
+  InWorkspace,
+} from '../../../../platform/http/auth/request-principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam, TextParam } from '../../../../platform/http/parameters';

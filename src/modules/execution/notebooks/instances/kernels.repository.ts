@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { firstRow, jsonb, prepared, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
-import type { Run } from '../../runs/jobs/jobs';
+import type { Run } from '../../runs';
 import type { KernelClientPosition } from './entities/kernel-client.entity';
 import type { KernelRequest } from './entities/kernel-request.entity';
 import type { Kernel } from './entities/kernel.entity';

@@ -4,9 +4,8 @@ import { conflict, invalid, notFound, tooMany } from '../../../../platform/kerne
 import { idText } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { isFinished, NotebookRunsRepository, type Run, type RunDetailRow } from '../../runs/jobs/jobs';
+import { isFinished, NotebookRunsRepository, type Run, RunChannelsService, type RunDetailRow } from '../../runs';
 import { NotebookOutputsService } from '../content/notebook-outputs.service';
-import { RunChannelsService } from '../../runs/channels/run-channels.service';
 import type { KernelSocket, KernelStatus } from './dto/notebook.dto';
 import type { Kernel } from './entities/kernel.entity';
 import { kernelInfo } from './kernel-info';

@@ -7,7 +7,7 @@ import { sendContent, sendLog } from '../../../../platform/http/file-answer';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam, WordParam } from '../../../../platform/http/parameters';
-import { JobLogQuery, WorkflowErrorRead } from '../../runs/jobs/jobs';
+import { JobLogQuery, WorkflowErrorRead } from '../../runs';
 import {
   CreateNotebook,
   NotebookCreated,

@@ -15,8 +15,8 @@ import {
   RunParts,
   RunsOfKind,
   workflowOf,
-} from '../../runs/jobs/jobs';
-import { notebookSelector } from '../content/notebooks';
+} from '../../runs';
+import { notebookSelector } from '../content/dto/notebook-conf.dto';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
 import type {
   CreateNotebook,

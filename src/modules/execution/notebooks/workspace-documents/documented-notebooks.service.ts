@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, conflict, type DomainError } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { type ImportedJobConf, NotebookConfsRepository } from '../../runs/jobs/jobs';
+import { type ImportedJobConf, NotebookConfsRepository } from '../../runs';
 import { NotebookCellsService } from '../content/notebook-cells.service';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
-import { NotebookStagingService } from '../content/notebook-staging.service';
-import { type DocumentedNotebook, exportNotebookConf, type StagedNotebook } from '../content/notebooks';
-import { WorkspaceFilesService } from '../../workspaces/workspace-files.service';
+import { NotebookStagingService, type StagedNotebook } from '../content/notebook-staging.service';
+import { type DocumentedNotebook, exportNotebookConf } from '../content/notebook-conf-documents';
+import { WorkspaceFilesService } from '../../workspaces';
 
 /** Configurations that are read at once. */
 const BATCH = 100;

@@ -12,7 +12,7 @@ import {
   WorkspaceImportQuery,
   WorkspaceImportResult,
 } from './dto/workspace-document.dto';
-import { SETTING_NAMES } from '../../runs/jobs/jobs';
+import { SETTING_NAMES } from '../../runs';
 import { WorkspaceDocumentsService } from './workspace-documents.service';
 
 const tag = 'Workspaces';

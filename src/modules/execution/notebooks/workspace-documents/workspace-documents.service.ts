@@ -8,10 +8,9 @@ import { selectorFrom } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { productName } from '../../../../platform/kernel/product/product-name';
-import { checkConf } from '../../clusters/spark-conf';
-import { checkPackages, checkRepositories } from '../../../infrastructure/storage/dependency-repositories/dependencies';
-import { DependencyRepositoriesService } from '../../../infrastructure/storage/dependency-repositories/dependency-repositories.service';
-import { WorkspacesService } from '../../workspaces/workspaces.service';
+import { checkConf } from '../../clusters';
+import { checkPackages, checkRepositories, DependencyRepositoriesService } from '../../../infrastructure/storage';
+import { WorkspacesService } from '../../workspaces';
 import {
   type FailedImport,
   FORMAT_VERSION,
@@ -24,13 +23,13 @@ import {
   checkSettings,
   exportJobConf,
   type ImportedJobConf,
-  type JobLanguage,
   JobConfsRepository,
   JobConfsService,
+  type JobLanguage,
   readJobConf,
   settingsOf,
-} from '../../runs/jobs/jobs';
-import { readNotebookConf } from '../content/notebooks';
+} from '../../runs';
+import { readNotebookConf } from '../content/notebook-conf-documents';
 import { DocumentedNotebooks, type ReadNotebookConf } from './documented-notebooks.service';
 
 /** Configurations that are read or written at once. */

@@ -1,6 +1,6 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import type { InteractiveJobType } from '../jobs/jobs';
+import type { InteractiveJobType } from '../jobs/job-types';
 
 /** The run that frames are from. */
 export interface FramedRun {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeAnswer } from '../../../../../libs/contracts/call-message';
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { RunsRepository } from '../jobs/jobs';
+import { RunsRepository } from '../jobs/runs.repository';
 import { type FramedRun, FrameConsumer } from './frame-consumer';
 
 /** Takes in that a run can be called: with that it is RUNNING. */

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { type AnswerHeader, type CallOutcome, decodeAnswer, encodeCall } from '../../../../../libs/contracts/call-message';
+import {
+  type AnswerHeader,
+  type CallOutcome,
+  decodeAnswer,
+  encodeCall,
+} from '../../../../../libs/contracts/call-message';
 import { Config } from '../../../../config/config';
 import { runBeside, runForAll } from '../../../../platform/kernel/context/request-context';
 import { conflict, DomainError, tooMany } from '../../../../platform/kernel/errors/domain-error';

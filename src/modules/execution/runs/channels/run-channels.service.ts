@@ -13,7 +13,7 @@ import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
 import { waitForWakeUp } from '../../../../platform/kernel/wakeups/waiting-polls';
-import { isInteractive } from '../jobs/jobs';
+import { isInteractive } from '../jobs/job-types';
 import { type FramedRun, FrameConsumer } from './frame-consumer';
 import { FrameWakeUps } from './frame-wakeups';
 import { RequestWakeUps } from './request-wakeups';

@@ -8,7 +8,8 @@ import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/au
 import { conflict, DomainError, invalid, tooMany } from '../../../../platform/kernel/errors/domain-error';
 import { API_PREFIX } from '../../../../platform/http/openapi';
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
-import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON, type RunDetailRow, RunsRepository } from '../jobs/jobs';
+import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON } from '../jobs/function-settings';
+import { type RunDetailRow, RunsRepository } from '../jobs/runs.repository';
 import { RunCallsService } from '../channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */

@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { enqueue } from '../../../../platform/background/outbox/outbox';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import {
-  ClusterSubscriber,
-  GIVES_SLOTS,
-  type ClusterTransitioned,
-  type NodeBecameReady,
-} from '../../clusters/clusters';
+import { ClusterSubscriber, type ClusterTransitioned, GIVES_SLOTS, type NodeBecameReady } from '../../clusters';
 
 /** Where operations end: runs that wait get a node then, or an end. */
 const SETTLED: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];

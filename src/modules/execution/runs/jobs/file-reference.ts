@@ -1,6 +1,6 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { normalizePath } from '../../../../platform/kernel/files/file-path';
-import { fileRoot } from '../../../infrastructure/storage/object-storage-managers/object-storage-managers';
+import { fileRoot } from '../../../infrastructure/storage';
 
 /** A file that the node's agent fetches from the API: of the run's workspace, or of the cluster's object storage manager. */
 export type StagedFile = { kind: 'workspace' | 'object-storage'; path: string };

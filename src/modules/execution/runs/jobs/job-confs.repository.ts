@@ -3,7 +3,15 @@ import { DataSource } from 'typeorm';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
-import { Conditions, firstRow, jsonb, NOW, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import {
+  Conditions,
+  firstRow,
+  jsonb,
+  NOW,
+  returning,
+  rows,
+  type Tx,
+} from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';

@@ -8,7 +8,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/a
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
 import { keysToWire, toWire } from '../../../../platform/kernel/product/product-name';
-import { checkConf } from '../../clusters/spark-conf';
+import { checkConf } from '../../clusters';
 import { assertFiles, ConfParts, ConfsOfKind } from './confs-of-kind';
 import {
   type CreateJobConf,

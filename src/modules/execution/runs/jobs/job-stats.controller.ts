@@ -4,7 +4,7 @@ import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/au
 import { CurrentScope, InWorkspace } from '../../../../platform/http/auth/request-principal';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
-import { ClusterDefinitionsService } from '../../clusters/cluster-definitions.service';
+import { ClusterDefinitionsService } from '../../clusters';
 import { JobStats } from './dto/job.dto';
 import { RunsService } from './runs.service';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import type { LogsService } from '../../../infrastructure/storage/logs/logs.service';
+import type { LogsService } from '../../../infrastructure/storage';
 import { RunMetricsService } from './run-metrics.service';
 import type { RunsRepository } from './runs.repository';
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { EventLogReader } from '../../../../../libs/spark/event-log';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead';
-import { LogsService } from '../../../infrastructure/storage/logs/logs.service';
+import { LogsService } from '../../../infrastructure/storage';
 import type { JobMetrics } from './dto/job-metrics.dto';
 import { isFinished } from './run-state';
 import { RunsRepository } from './runs.repository';

@@ -10,14 +10,16 @@ import { Config } from '../../../../config/config';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { ownerKey, type RunMetastores, RunMetastoresService } from '../../user-secrets/catalog-secrets/run-metastores.service';
-import { acceleratorOf } from '../../clusters/accelerators';
-import { ClusterSlotsService } from '../../clusters/cluster-slots.service';
-import type { ClusterNode, DesiredNode, RunSettings } from '../../clusters/clusters';
-import { secretNames } from '../../clusters/secret-names';
-import { LogsService } from '../../../infrastructure/storage/logs/logs.service';
-import { AttachedMountsService } from '../../../infrastructure/storage/mounts/attached-mounts.service';
-import { RunSecretsService } from '../../user-secrets/scoped-secrets/run-secrets.service';
+import { ownerKey, type RunMetastores, RunMetastoresService, RunSecretsService } from '../../user-secrets';
+import {
+  acceleratorOf,
+  type ClusterNode,
+  ClusterSlotsService,
+  type DesiredNode,
+  type RunSettings,
+  secretNames,
+} from '../../clusters';
+import { AttachedMountsService, LogsService } from '../../../infrastructure/storage';
 import { isInteractive } from './job-types';
 import { buildRunSpec, type SpecInput } from './run-spec';
 import { type RunEnd, RunScheduler } from './run-scheduler.service';

@@ -8,10 +8,15 @@ import type {
   RunSpec,
 } from '../../../../../libs/contracts/agent-protocol';
 import { gpuPercent, heapWithin } from '../../../../../libs/spark/accelerator';
-import { type ClusterNode, parseEnvironment, type SparkConfig } from '../../clusters/clusters';
-import { driverMemoryMb, LEAST_DRIVER_MB } from '../../clusters/driver-memory';
-import { parseConfEntry } from '../../clusters/spark-conf';
-import { repositoryUrl } from '../../../infrastructure/storage/dependency-repositories/dependencies';
+import {
+  type ClusterNode,
+  driverMemoryMb,
+  LEAST_DRIVER_MB,
+  parseConfEntry,
+  parseEnvironment,
+  type SparkConfig,
+} from '../../clusters';
+import { repositoryUrl } from '../../../infrastructure/storage';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
 import { functionOfRun, projectOf, requirementsFile } from './function-settings';

@@ -12,14 +12,10 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { toWire } from '../../../../platform/kernel/product/product-name';
 import { startWorkflow, type WorkflowRef } from '../../../../platform/background/workflows/workflow-intents';
 import { workflowErrors } from '../../../../platform/background/workflows/workflow-errors';
-import { ClusterSlotsService } from '../../clusters/cluster-slots.service';
-import { GIVES_SLOTS, type LockedCluster } from '../../clusters/clusters';
-import { checkConf } from '../../clusters/spark-conf';
-import { DependencyRepositoriesService } from '../../../infrastructure/storage/dependency-repositories/dependency-repositories.service';
-import { LogsService } from '../../../infrastructure/storage/logs/logs.service';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
-import { notAssociated } from '../../workspaces/cluster-workspaces.service';
-import { WorkspacesService } from '../../workspaces/workspaces.service';
+import { checkConf, ClusterSlotsService, GIVES_SLOTS, type LockedCluster } from '../../clusters';
+import { DependencyRepositoriesService, LogsService } from '../../../infrastructure/storage';
+import { ReferenceData } from '../../../foundation/reference-data';
+import { notAssociated, WorkspacesService } from '../../workspaces';
 import type { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
 import { assertReachable } from './file-reference';
 import type { Run } from './entities/run.entity';

@@ -5,7 +5,15 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { appendStates, type History } from '../../../../platform/kernel/history/state-history';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { columnsOf } from '../../../../platform/kernel/persistence/entity-table';
-import { type Conditions, firstRow, jsonb, Params, prepared, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import {
+  type Conditions,
+  firstRow,
+  jsonb,
+  Params,
+  prepared,
+  rows,
+  type Tx,
+} from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
@@ -15,11 +23,11 @@ import {
   type ClusterNode,
   hasFreeSlot,
   IS_DEAD,
+  IS_WAITING,
   leavesNoneWaiting,
   type LockedCluster,
-} from '../../clusters/clusters';
-import { IS_WAITING } from '../../clusters/waiting-runs';
-import { mayRun, servesWorkspace } from '../../workspaces/workspaces';
+} from '../../clusters';
+import { mayRun, servesWorkspace } from '../../workspaces';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeAnswer } from '../../../../../libs/contracts/call-message';
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { RunsRepository } from '../jobs/jobs';
+import { RunsRepository } from '../jobs/runs.repository';
 import type { FramedRun } from '../channels/frame-consumer';
 import { ReadyFrames } from '../channels/ready-frames';
 import { type NewAnswer, ThriftAheadRepository } from './thrift-ahead.repository';

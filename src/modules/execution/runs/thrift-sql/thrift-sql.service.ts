@@ -3,7 +3,7 @@ import { toldLine } from '../../../../../libs/contracts/told-line';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, DomainError, invalid, overloaded } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { RunsRepository } from '../jobs/jobs';
+import { RunsRepository } from '../jobs/runs.repository';
 import { RunCallsService } from '../channels/run-calls.service';
 import { fetchIn } from './hive-message';
 import { ThriftAheadService } from './thrift-ahead.service';

@@ -1,5 +1,10 @@
-import type { CatalogTypeName, ReferenceData, SecretTypeRecord } from '../../../foundation/reference-data/reference-data';
-import { SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data/reference-data';
+import {
+  type CatalogTypeName,
+  type ReferenceData,
+  SECRET_TYPE_ID,
+  type SecretTypeName,
+  type SecretTypeRecord,
+} from '../../../foundation/reference-data';
 import { assertFits, assertOpens, type SecretRole } from './attachable';
 
 const flags = { supportsUnity: false, supportsHive: false, supportsStorageType: null };

@@ -6,7 +6,7 @@ import {
   SECRET_TYPE_ID,
   SECRET_TYPES,
   type SecretTypeRecord,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 
 /** What a secret opens for a catalog. */
 export type SecretRole = 'metastore' | 'storage';

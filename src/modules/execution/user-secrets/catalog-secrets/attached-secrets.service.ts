@@ -7,9 +7,8 @@ import type { Transactions } from '../../../../platform/kernel/persistence/trans
 import { known } from '../../../../platform/http/resources/known';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { catalogDetails, catalogTypeOf } from '../../../infrastructure/metastores/metastore-catalogs';
-import type { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
-import { CATALOG_TYPE_ID, type CatalogTypeName, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { catalogDetails, catalogTypeOf, type MetastoreCatalogsService } from '../../../infrastructure/metastores';
+import { CATALOG_TYPE_ID, type CatalogTypeName, type ReferenceData } from '../../../foundation/reference-data';
 import { assertFits, assertOpens, type SecretRole } from './attachable';
 import type {
   AttachedSecret,

@@ -11,8 +11,8 @@ import {
   type MetastoreCatalogData,
   metastoreCatalogJoins,
   metastoreCatalogJson,
-} from '../../../infrastructure/metastores/metastore-catalogs';
-import { sharedWith } from '../../workspaces/workspaces';
+} from '../../../infrastructure/metastores';
+import { sharedWith } from '../../workspaces';
 import {
   type CatalogSecret,
   TenantCatalogSecret,

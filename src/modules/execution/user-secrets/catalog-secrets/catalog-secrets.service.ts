@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import type { RevealedSecret } from '../scoped-secrets/scoped-secrets';
+import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.service';
 import { SecretsOfTenantService } from '../scoped-secrets/secrets-of-tenant.service';
 import { SecretsOfUserService } from '../scoped-secrets/secrets-of-user.service';
 import { SecretsOfWorkspaceService } from '../scoped-secrets/secrets-of-workspace.service';

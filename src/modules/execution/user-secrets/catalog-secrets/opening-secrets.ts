@@ -1,5 +1,5 @@
 import type { MetastoreTarget } from '../../../../../libs/metastore-clients/open-metastore';
-import type { SecretTypeName } from '../../../foundation/reference-data/reference-data';
+import type { SecretTypeName } from '../../../foundation/reference-data';
 
 interface OpeningSecret {
   role: 'metastore' | 'storage';

@@ -3,8 +3,7 @@ import type { RunMetastore } from '../../../../../libs/contracts/agent-protocol'
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, DomainError } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { type LockedCatalog, unusable } from '../../../infrastructure/metastores/catalog-place';
-import { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
+import { type LockedCatalog, MetastoreCatalogsService, unusable } from '../../../infrastructure/metastores';
 import { CatalogSecretsService } from './catalog-secrets.service';
 import { OPENING_SECRETS } from './opening-secrets';
 

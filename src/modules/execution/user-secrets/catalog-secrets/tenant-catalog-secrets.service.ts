@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { idText } from '../../../../platform/kernel/dto/answers';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
+import { ReferenceData } from '../../../foundation/reference-data';
 import { AttachedSecretsService } from './attached-secrets.service';
 import {
   type AttachedSecret,

@@ -3,8 +3,8 @@ import { idText } from '../../../../platform/kernel/dto/answers';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
-import { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
+import { ReferenceData } from '../../../foundation/reference-data';
 import { AttachedSecretsService } from './attached-secrets.service';
 import {
   type AttachedSecret,

@@ -3,9 +3,9 @@ import { idText } from '../../../../platform/kernel/dto/answers';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
-import { MetastoreCatalogsService } from '../../../infrastructure/metastores/metastore-catalogs.service';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
-import { WorkspacesService } from '../../workspaces/workspaces.service';
+import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
+import { ReferenceData } from '../../../foundation/reference-data';
+import { WorkspacesService } from '../../workspaces';
 import { AttachedSecretsService } from './attached-secrets.service';
 import {
   type AttachedSecret,

@@ -5,8 +5,8 @@ import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { known } from '../../../../platform/http/resources/known';
-import { ReferenceData, SECRET_TYPE_ID } from '../../../foundation/reference-data/reference-data';
-import { TenantSecretsService } from '../../../foundation/secrets/tenant-secrets.service';
+import { ReferenceData, SECRET_TYPE_ID } from '../../../foundation/reference-data';
+import { TenantSecretsService } from '../../../foundation/secrets';
 import { MAX_SECRET_BYTES } from './dto/scoped-secret.dto';
 import { type RunOwners, RunSecretsRepository, type SecretOfRun } from './run-secrets.repository';
 

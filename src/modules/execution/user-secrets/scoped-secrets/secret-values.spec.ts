@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
-import { SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data/reference-data';
+import { SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data';
 import { MAX_SECRET_BYTES, type SecretValues } from './dto/scoped-secret.dto';
 import { givenValues, neededValues } from './secret-values';
 

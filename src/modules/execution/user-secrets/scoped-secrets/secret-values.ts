@@ -1,6 +1,6 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import type { SecretTypeName } from '../../../foundation/reference-data/reference-data';
-import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets/secret-forms';
+import type { SecretTypeName } from '../../../foundation/reference-data';
+import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets';
 import { MAX_SECRET_BYTES, type SecretValues } from './dto/scoped-secret.dto';
 
 type FieldName = keyof SecretValues;

@@ -1,8 +1,8 @@
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
-import { CLUSTER_STATUSES, ClusterSummary } from '../../clusters/clusters';
-import { SPARK_JOB_TYPES } from '../../../foundation/reference-data/reference-data';
+import { CLUSTER_STATUSES, ClusterSummary } from '../../clusters';
+import { SPARK_JOB_TYPES } from '../../../foundation/reference-data';
 
 export class ClusterWorkspaceSearchQuery extends PageQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;

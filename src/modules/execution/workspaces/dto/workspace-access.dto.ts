@@ -2,7 +2,7 @@ import { WORKSPACE_PERMISSIONS } from '../../../../platform/kernel/auth/roles';
 import { ReadAudit, Validity, WriteAudit } from '../../../../platform/kernel/dto/answers';
 import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery, ResultSet } from '../../../../platform/kernel/dto/page';
-import { GroupRead, UserRead } from '../../../foundation/iam/people';
+import { GroupRead, UserRead } from '../../../foundation/iam';
 import { WorkspaceRef } from './workspace.dto';
 
 const OF_PERMISSION = {

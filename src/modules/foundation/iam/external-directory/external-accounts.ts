@@ -1,5 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DirectoryGroup, DirectoryGroupWithMembers, DirectoryUser } from '../../../../../libs/directories/directory';
+import type {
+  DirectoryGroup,
+  DirectoryGroupWithMembers,
+  DirectoryUser,
+} from '../../../../../libs/directories/directory';
 import { Config } from '../../../../config/config';
 import { forbidden } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';

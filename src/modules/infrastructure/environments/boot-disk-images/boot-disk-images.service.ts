@@ -7,7 +7,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
 import { bootDiskImageRef } from './boot-disk-images';
 import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
 import type {

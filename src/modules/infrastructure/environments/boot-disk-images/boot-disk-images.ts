@@ -1,7 +1,7 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { known } from '../../../../platform/http/resources/known';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
-import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../../../foundation/reference-data';
 import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** A boot disk image inside another record. */

@@ -2,7 +2,7 @@ import type { OutboundPolicy } from '../../../../../libs/outbound-policy/outboun
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { assertUrlAllowed, isServiceUrl } from '../../../../platform/kernel/outbound/allowed-url';
 import type { AcceptedKeys } from '../../../../platform/http/resources/accepted-keys';
-import type { CloudProviderName } from '../../../foundation/reference-data/reference-data';
+import type { CloudProviderName } from '../../../foundation/reference-data';
 import { LOCAL_ENDPOINT } from './cloud-envs';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';

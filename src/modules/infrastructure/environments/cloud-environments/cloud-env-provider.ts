@@ -5,7 +5,7 @@ import {
   type CloudProviderRef,
   CREDENTIAL_TYPE_ID,
   type ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 
 /** Throws a 400 unless what an environment refers to belongs to the environment's provider. */
 export function assertProvider(

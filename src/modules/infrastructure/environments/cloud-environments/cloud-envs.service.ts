@@ -17,7 +17,7 @@ import {
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 import { CLOUD_ENV_KEYS } from './cloud-env-keys';
 import { assertCredentialType, assertProvider } from './cloud-env-provider';
 import {

@@ -16,18 +16,13 @@ import {
   type CredentialsConfData,
   credentialsConfJson,
 } from '../credentials/credentials-confs';
-import {
-  type NetworkConfData,
-  networkConfJson,
-  NetworkConfRef,
-  networkConfRef,
-} from '../networks/network-confs';
+import { type NetworkConfData, networkConfJson, NetworkConfRef, networkConfRef } from '../networks/network-confs';
 import {
   AvailabilityZoneRef,
   CloudProviderRef,
   type LabelPattern,
   type ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 import { CloudEnv } from './entities/cloud-env.entity';
 
 /** Endpoint of the OnPrem environment whose nodes are processes of the worker's machine. */

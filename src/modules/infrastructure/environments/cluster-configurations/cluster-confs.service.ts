@@ -9,7 +9,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { ReferenceData } from '../../../foundation/reference-data';
 import { VolumeConfsService } from '../volumes/volume-confs.service';
 import type { VolumeData } from '../volumes/volume-confs';
 import { clusterConfRef, machineTypeOf } from './cluster-confs';

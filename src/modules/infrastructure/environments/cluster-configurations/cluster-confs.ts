@@ -7,7 +7,7 @@ import {
   MachineTypeInfo,
   type MachineTypeRecord,
   type ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 import { type VolumeData, VolumeFields, volumeJson } from '../volumes/volume-confs';
 import { ClusterConf } from './entities/cluster-conf.entity';
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
-import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data/reference-data';
+import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data';
 import { parseCredentials } from './credential-content';
 
 const { onPremBasicAuth, customS3, ociApiKey, awsAccessSecretKeyPair, googleServiceAccount } = CREDENTIAL_TYPE_ID;

@@ -1,8 +1,8 @@
 import { LONG_JSON, parseUntrusted } from '../../../../../libs/json/parse-json';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { isServiceUrl } from '../../../../platform/kernel/outbound/allowed-url';
-import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data/reference-data';
-import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets/secret-forms';
+import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data';
+import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets';
 
 /** The outbound policy does not allow an endpoint of credentials, or one where they are checked. */
 export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';

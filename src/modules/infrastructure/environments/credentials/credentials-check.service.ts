@@ -15,7 +15,7 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data/reference-data';
+import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data';
 import { ENDPOINT_REFUSED } from './credential-content';
 import { CredentialsConfsRepository } from './credentials-confs.repository';
 import { CredentialsConfsService } from './credentials-confs.service';

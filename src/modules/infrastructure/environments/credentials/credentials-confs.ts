@@ -1,7 +1,7 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { known } from '../../../../platform/http/resources/known';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
-import type { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import type { ReferenceData } from '../../../foundation/reference-data';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
 export class CredentialTypeRef {

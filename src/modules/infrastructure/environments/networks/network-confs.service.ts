@@ -14,7 +14,7 @@ import {
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 import type {
   CreateNetworkConf,
   NetworkConfListQuery,

@@ -2,7 +2,7 @@ import { fieldsOf } from '../../../../platform/kernel/dto/answers';
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { known } from '../../../../platform/http/resources/known';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
-import { AvailabilityZoneRef, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { AvailabilityZoneRef, type ReferenceData } from '../../../foundation/reference-data';
 import { NetworkConf } from './entities/network-conf.entity';
 
 /** Fields of a network configuration that every answer about it has, as the row has them. */

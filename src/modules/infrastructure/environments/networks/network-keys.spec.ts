@@ -1,5 +1,5 @@
 import { acceptedValues } from '../../../../platform/http/resources/accepted-keys';
-import { CLOUD_PROVIDERS } from '../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDERS } from '../../../foundation/reference-data';
 import { NETWORK_KEYS } from './network-keys';
 
 const everything = {

@@ -1,5 +1,5 @@
 import type { AcceptedKeys } from '../../../../platform/http/resources/accepted-keys';
-import type { CloudProviderName } from '../../../foundation/reference-data/reference-data';
+import type { CloudProviderName } from '../../../foundation/reference-data';
 
 export type NetworkKey =
   | 'network_project_id'

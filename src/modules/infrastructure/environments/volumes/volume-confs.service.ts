@@ -8,7 +8,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { askedProviderId, type DiskTypeInfo, ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { askedProviderId, type DiskTypeInfo, ReferenceData } from '../../../foundation/reference-data';
 import type {
   CreateVolumeConf,
   UpdateVolumeConf,

@@ -1,6 +1,6 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
-import { DiskTypeInfo } from '../../../foundation/reference-data/reference-data';
+import { DiskTypeInfo } from '../../../foundation/reference-data';
 import { VolumeConf } from './entities/volume-conf.entity';
 
 /** Fields of a volume configuration that every answer about it has. */

@@ -3,7 +3,7 @@ import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
 import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
-import { CATALOG_TYPES } from '../../../foundation/reference-data/reference-data';
+import { CATALOG_TYPES } from '../../../foundation/reference-data';
 
 export class MetastoreCatalogSelector {
   @Param.id({ optional: false }) metastore_catalog_id: number;

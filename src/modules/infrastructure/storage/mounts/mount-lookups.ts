@@ -1,10 +1,7 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { known } from '../../../../platform/http/resources/known';
-import {
-  storeCloudProvider,
-  type StoreCloudProviderName,
-} from '../object-storage-managers/object-storage-managers';
-import type { LookupRecords } from '../../../foundation/reference-data/reference-data';
+import { storeCloudProvider, type StoreCloudProviderName } from '../object-storage-managers/object-storage-managers';
+import type { LookupRecords } from '../../../foundation/reference-data';
 
 /**
  * Provider of a storage type; throws a 400 if `records` do not have the type or its provider has no store that can be

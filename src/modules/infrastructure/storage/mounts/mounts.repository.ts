@@ -6,7 +6,7 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { firstRow, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
-import { type CredentialsConfData, credentialsConfJson } from '../../environments/credentials/credentials-confs';
+import { type CredentialsConfData, credentialsConfJson } from '../../environments';
 import { Mount } from './entities/mount.entity';
 
 export type MountRow = Mount & AuthorNames & { credentials_conf: CredentialsConfData };

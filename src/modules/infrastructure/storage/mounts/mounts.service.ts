@@ -9,13 +9,9 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { credentialConfRef } from '../../environments/credentials/credentials-confs';
-import { CredentialsConfsService } from '../../environments/credentials/credentials-confs.service';
-import {
-  assertOpensStores,
-  type StoreCloudProviderName,
-} from '../object-storage-managers/object-storage-managers';
-import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data/reference-data';
+import { credentialConfRef, CredentialsConfsService } from '../../environments';
+import { assertOpensStores, type StoreCloudProviderName } from '../object-storage-managers/object-storage-managers';
+import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data';
 import { AttachedMountsService } from './attached-mounts.service';
 import type { CreateMount, MountListQuery, MountWrite, UpdateMount } from './dto/mount.dto';
 import { Mount } from './entities/mount.entity';

@@ -1,7 +1,7 @@
 import { ReadAudit } from '../../../../platform/kernel/dto/answers';
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { CredentialConfRef } from '../../environments/credentials/credentials-confs';
-import { STORAGE_TYPES } from '../../../foundation/reference-data/reference-data';
+import { CredentialConfRef } from '../../environments';
+import { STORAGE_TYPES } from '../../../foundation/reference-data';
 
 class MountStorageTypeRef {
   @Field.id() storage_type_id: number;

@@ -3,7 +3,7 @@ import type { StoreEntry } from '../../../../../libs/object-storage/object-store
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { fileType, nameOf } from '../../../../platform/kernel/files/file-path';
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
-import { ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { ReferenceData } from '../../../foundation/reference-data';
 import type { ObjectStorageFileRead, ObjectStorageFileWrite } from './dto/object-storage-file.dto';
 import { type FileIds, type FileKey, ObjectStorageFilesRepository } from './object-storage-files.repository';
 import { objectStorageManagerRef } from './object-storage-managers';

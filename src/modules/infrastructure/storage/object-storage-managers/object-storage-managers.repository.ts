@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { ResourceRepository } from '../../../../platform/http/resources/resource-repository';
-import { type CredentialsConfData, credentialsConfJson } from '../../environments/credentials/credentials-confs';
+import { type CredentialsConfData, credentialsConfJson } from '../../environments';
 import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
 export interface ObjectStorageManagerRow extends ObjectStorageManager, AuthorNames {

@@ -8,8 +8,8 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { CredentialsConfsService } from '../../environments/credentials/credentials-confs.service';
-import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data/reference-data';
+import { CredentialsConfsService } from '../../environments';
+import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
 import type {
   CreateObjectStorageManager,
   ObjectStorageManagerListQuery,

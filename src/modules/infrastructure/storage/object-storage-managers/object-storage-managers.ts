@@ -7,8 +7,8 @@ import {
   type CredentialsConfData,
   credentialsConfJson,
   CredentialTypeRef,
-} from '../../environments/credentials/credentials-confs';
-import { CloudProviderRef, type ReferenceData } from '../../../foundation/reference-data/reference-data';
+} from '../../environments';
+import { CloudProviderRef, type ReferenceData } from '../../../foundation/reference-data';
 import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
 export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../../../../libs/object-storage/object-stor
 import { OutboundPolicy } from '../../../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../../../config/config';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { CredentialsConfsService } from '../../environments/credentials/credentials-confs.service';
+import { CredentialsConfsService } from '../../environments';
 import type { ObjectStorageManagerRow } from './object-storage-managers.repository';
 import { fromStore } from './store-errors';
 import { STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';

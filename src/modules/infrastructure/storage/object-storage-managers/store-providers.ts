@@ -6,7 +6,7 @@ import {
   type CloudProviderName,
   CREDENTIAL_TYPE_ID,
   type ReferenceData,
-} from '../../../foundation/reference-data/reference-data';
+} from '../../../foundation/reference-data';
 
 /** Cloud providers with object stores that the platform reaches. */
 export const STORE_CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem'] as const satisfies CloudProviderName[];

@@ -4,8 +4,8 @@ import {
   type CatalogTypeName,
   SECRET_TYPES,
   type SecretTypeName,
-} from '../../../foundation/reference-data/reference-data';
-import { SecretValues } from '../../../execution/user-secrets/scoped-secrets/scoped-secrets';
+} from '../../../foundation/reference-data';
+import { SecretValues } from '../../../execution/user-secrets';
 
 /** Longest text of a configuration file, characters; its bytes are bounded where it is read. */
 const MAX_FILE = 262_144;

@@ -12,7 +12,7 @@ import {
   NOTEBOOK_LANGUAGES,
   type NotebookLanguage,
   RUN_STATUSES,
-} from '../../../runs/jobs/jobs';
+} from '../../../runs';
 
 /** What requests call the languages of kernels. */
 export const NOTEBOOK_TYPES = ['python3', 'scala', 'sql'] as const;

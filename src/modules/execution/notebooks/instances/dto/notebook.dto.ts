@@ -1,7 +1,7 @@
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
-import { JobClusterInfo, JobTypeRef, JobWorkflow, NOTEBOOK_LANGUAGES, RUN_STATUSES } from '../../../runs/jobs/jobs';
+import { JobClusterInfo, JobTypeRef, JobWorkflow, NOTEBOOK_LANGUAGES, RUN_STATUSES } from '../../../runs';
 import { KERNEL_STATES } from '../kernel-state';
 
 @Example({ notebook_name: 'example-notebook' })

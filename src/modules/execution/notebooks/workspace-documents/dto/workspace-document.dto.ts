@@ -1,7 +1,7 @@
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import { JobConfExport } from '../../../runs/jobs/jobs';
-import { NotebookConfExport } from '../../content/notebooks';
+import { JobConfExport } from '../../../runs';
+import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';
 
 /** Version of the documents that this release writes; it also reads those of earlier ones. */
 export const FORMAT_VERSION = 2;

@@ -4,7 +4,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../../clusters/clusters';
+import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../../clusters';
 import { JOB_LANGUAGE_FILTERS, JOB_LANGUAGES, JOB_TYPES } from '../job-types';
 import { RUN_STATUSES } from '../run-state';
 

@@ -1,5 +1,12 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  oneOf,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
 import { CONF_KINDS, type ConfKind, type NotebookLanguage, type JobLanguage } from '../job-types';

@@ -1,7 +1,7 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../../../platform/http/resources/record-kind';
-import { IS_WAITING } from '../../../clusters/waiting-runs';
+import { IS_WAITING } from '../../../clusters';
 import { CONF_KINDS, type ConfKind } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';

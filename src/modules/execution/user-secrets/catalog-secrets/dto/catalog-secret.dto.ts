@@ -2,7 +2,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../../platform/kernel/dto/selector';
-import { CATALOG_TYPES, SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data/reference-data';
+import { CATALOG_TYPES, SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data';
 
 /** Ids of the secrets that a request names: null for none, undefined where it does not say. */
 export interface AskedSecrets {

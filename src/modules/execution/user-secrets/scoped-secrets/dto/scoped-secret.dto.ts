@@ -2,7 +2,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { type RecordSelector, RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import { SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data/reference-data';
+import { SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data';
 
 /** Bytes of all values of one secret together. */
 export const MAX_SECRET_BYTES = 65_536;

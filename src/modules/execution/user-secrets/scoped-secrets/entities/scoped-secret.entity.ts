@@ -1,6 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
 /** A secret of a tenant, a workspace or a user, for metastores, object stores and jobs. */

@@ -9,7 +9,7 @@ import {
   CloudProviderRef,
   LinuxDistroRef,
   MachineArchitectureRef,
-} from '../../../../foundation/reference-data/reference-data';
+} from '../../../../foundation/reference-data';
 
 export class BootDiskImageSelector extends RecordSelectorQuery('boot_disk_image') {}
 

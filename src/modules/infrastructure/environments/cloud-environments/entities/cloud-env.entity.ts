@@ -1,5 +1,11 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
 /** Where clusters run: provider, network, credentials and boot image, all of one provider. */

@@ -8,7 +8,7 @@ import {
   CLOUD_PROVIDER_ALIASES,
   CLOUD_PROVIDERS,
   COMPUTE_TYPES,
-} from '../../../../foundation/reference-data/reference-data';
+} from '../../../../foundation/reference-data';
 import { ClusterConfRef } from '../cluster-confs';
 
 export class ClusterConfSelector extends RecordSelectorQuery('cluster_conf') {}

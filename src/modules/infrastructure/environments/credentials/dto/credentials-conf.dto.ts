@@ -2,11 +2,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import {
-  CLOUD_PROVIDER_ALIASES,
-  CLOUD_PROVIDERS,
-  CredentialTypeInfo,
-} from '../../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS, CredentialTypeInfo } from '../../../../foundation/reference-data';
 
 export class CredentialsConfSelector extends RecordSelectorQuery('credentials_conf') {}
 

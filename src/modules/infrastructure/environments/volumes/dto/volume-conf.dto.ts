@@ -3,7 +3,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data/reference-data';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';
 import { VolumeFields } from '../volume-confs';
 
 export class VolumeConfSelector extends RecordSelectorQuery('volume_conf') {}

@@ -1,5 +1,11 @@
 import { Check, Entity, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
 @Entity('volume_confs')

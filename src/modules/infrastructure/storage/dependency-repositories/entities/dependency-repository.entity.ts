@@ -1,5 +1,11 @@
 import { Entity, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
+import {
+  Col,
+  CURRENT,
+  ListIndex,
+  PartOfNameIndex,
+  TenantColumns,
+} from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
 /** A Maven repository from which jobs of the tenant may load packages. */

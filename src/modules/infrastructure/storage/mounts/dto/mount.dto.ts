@@ -2,7 +2,7 @@ import { WriteAudit } from '../../../../../platform/kernel/dto/answers';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
-import { STORAGE_TYPES } from '../../../../foundation/reference-data/reference-data';
+import { STORAGE_TYPES } from '../../../../foundation/reference-data';
 
 export class MountSelector extends RecordSelectorQuery('mount') {}
 

@@ -1,0 +1,10 @@
+export { CatalogSecretsService, type NearestSecrets } from './catalog-secrets/catalog-secrets.service';
+export { OPENING_SECRETS, openingSecret } from './catalog-secrets/opening-secrets';
+export { ownerKey, type RunMetastores, RunMetastoresService } from './catalog-secrets/run-metastores.service';
+export { SecretValues } from './scoped-secrets/dto/scoped-secret.dto';
+export { RunSecretsService } from './scoped-secrets/run-secrets.service';
+export type { RevealedSecret } from './scoped-secrets/scoped-secrets.service';
+export { neededValues } from './scoped-secrets/secret-values';
+export { SecretsOfTenantService } from './scoped-secrets/secrets-of-tenant.service';
+export { SecretsOfUserService } from './scoped-secrets/secrets-of-user.service';
+export { SecretsOfWorkspaceService } from './scoped-secrets/secrets-of-workspace.service';

@@ -1,0 +1,34 @@
+export {
+  checkLabels,
+  type CloudEnvData,
+  cloudEnvInfo,
+  CloudEnvInfo,
+  cloudEnvJoins,
+  cloudEnvJson,
+  LOCAL_ENDPOINT,
+  MAX_LABELS,
+  reservedLabels,
+  withoutReserved,
+} from './cloud-environments/cloud-envs';
+export { CloudEnvsService } from './cloud-environments/cloud-envs.service';
+export { LocalConfinementService } from './cloud-environments/local-confinement.service';
+export { LocalFolderService } from './cloud-environments/local-folder.service';
+export { OnPremNodesService } from './cloud-environments/onprem-nodes.service';
+export {
+  type ClusterConfData,
+  clusterConfJoins,
+  clusterConfJson,
+  clusterConfRef,
+  ClusterConfRef,
+  machineTypeOf,
+} from './cluster-configurations/cluster-confs';
+export { ClusterConfsService } from './cluster-configurations/cluster-confs.service';
+export {
+  credentialConfRef,
+  CredentialConfRef,
+  type CredentialsConfData,
+  credentialsConfJson,
+  CredentialTypeRef,
+} from './credentials/credentials-confs';
+export { CredentialsConfsService } from './credentials/credentials-confs.service';
+export { diskMisfit, type DiskShape, diskSize, keptShape, type VolumeData } from './volumes/volume-confs';

@@ -1,0 +1,13 @@
+export { type CatalogPlace, hivePlaceOf, type LockedCatalog, unusable } from './catalog-place';
+export { assertServersAllowed, readHiveFiles } from './hive-files';
+export {
+  catalogDetails,
+  catalogTypeOf,
+  type MetastoreCatalogData,
+  metastoreCatalogJoins,
+  metastoreCatalogJson,
+  metastoreCatalogRef,
+  MetastoreCatalogRef,
+} from './metastore-catalogs';
+export { MetastoreCatalogsService } from './metastore-catalogs.service';
+export { AMAZON, type HadoopProperties, type S3Server, s3ServerOf, type S3Servers } from './s3-servers';

@@ -1,0 +1,21 @@
+export {
+  checkPackages,
+  checkRepositories,
+  type NamesDependencies,
+  repositoryUrl,
+} from './dependency-repositories/dependencies';
+export { DependencyRepositoriesService } from './dependency-repositories/dependency-repositories.service';
+export { LogsService } from './logs/logs.service';
+export { AttachedMountsService } from './mounts/attached-mounts.service';
+export { MountRead } from './mounts/mounts';
+export { MountsService } from './mounts/mounts.service';
+export { ObjectStorageFilesService } from './object-storage-managers/object-storage-files.service';
+export {
+  fileRoot,
+  type ObjectStorageManagerData,
+  objectStorageManagerJoins,
+  objectStorageManagerJson,
+  objectStorageManagerRef,
+  ObjectStorageManagerRef,
+} from './object-storage-managers/object-storage-managers';
+export { ObjectStorageManagersService } from './object-storage-managers/object-storage-managers.service';
