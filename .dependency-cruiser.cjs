@@ -2,50 +2,25 @@
  * The boundaries of docs/architecture.md. Types count as imports: a boundary that only types cross is still crossed.
  */
 
-/** Domains by layer, lowest first. A domain may import its own layer and those below. */
-const layers = [
-  ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs'],
-  [
-    'volume-confs',
-    'network-confs',
-    'boot-disk-images',
-    'credentials-confs',
-    'cloud-envs',
-    'cluster-confs',
-    'object-storage-managers',
-    'mounts',
-    'dependency-repositories',
-    'metastore-catalogs',
-  ],
-  ['clusters'],
-  ['billing'],
-  ['workspaces'],
-  ['scoped-secrets'],
-  ['catalog-secrets'],
-  ['catalog-browsing'],
-  ['jobs'],
-  ['notebooks'],
-  ['workspace-documents'],
-  ['run-channels'],
-  ['notebook-instances', 'functions', 'thrift-sql'],
-  ['agents'],
-];
+/** Layers, their domains and the subjects of these, lowest first: whatever is listed may import only what is listed before it. */
+const layers = require('./src/modules/layers.json');
+const domains = layers.flatMap(({ layer, domains: of }) =>
+  of.map((domain) => ({ ...domain, path: `${layer}/${domain.name}` })),
+);
 
-/** What `iam` is divided into, lowest first. A subject may import those before it. */
-const iamSubjects = [
-  'roles',
-  'sessions',
-  'users-and-groups',
-  'tenants',
-  'role-assignments',
-  'personal-tokens',
-  'external-directory',
-  'login',
-  'own-account',
-];
-
-/** @param {string[]} names */
-const domains = (names) => `^src/modules/(${names.join('|')})/`;
+/**
+ * One rule for each but the last of a list: it does not import those behind it.
+ * @param {string} folder
+ * @param {string[]} names relative to the folder
+ */
+const inOrder = (folder, names) =>
+  names.slice(0, -1).map((name, index) => ({
+    name: `${name}-below-${names[index + 1]}`,
+    comment: 'What is listed earlier in src/modules/layers.json never imports what is listed later.',
+    severity: /** @type {const} */ ('error'),
+    from: { path: `^${folder}/${name}/` },
+    to: { path: `^${folder}/(${names.slice(index + 1).join('|')})/` },
+  }));
 /** Contract suites of adapters are beside these; those of src are declarations of domains. */
 const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
 const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
@@ -77,13 +52,26 @@ module.exports = {
     },
     {
       name: 'front-door-only',
-      comment: 'A domain is used through its module file, its exported service and the contract of that service.',
+      comment:
+        'A domain is used through its index.ts, and composed through its module files. Everything else is private.',
       severity: 'error',
-      from: { path: '^src/modules/([^/]+)/' },
+      from: { path: '^src/modules/([^/]+/[^/]+)/' },
       to: {
         path: '^src/modules/',
-        pathNot: ['^src/modules/$1/', '^src/modules/[^/]+/[^/.]+\\.(module|service|contract)\\.ts$'],
+        pathNot: [
+          '^src/modules/$1/',
+          '^src/modules/[^/]+/[^/]+/index\\.ts$',
+          '^src/modules/[^/]+/[^/]+/[^/]+\\.module\\.ts$',
+        ],
       },
+    },
+    {
+      name: 'front-door-is-for-others',
+      comment:
+        'Inside a domain files import each other: through the door they would load, and could need, all that it exports.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+/[^/]+)/' },
+      to: { path: '^src/modules/$1/index\\.ts$' },
     },
     {
       name: 'no-cycles',
@@ -92,33 +80,43 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
-    ...layers.slice(0, -1).map((names, index) => ({
-      name: `below-${layers[index + 1]?.[0]}`,
-      comment: 'Lower domains never import higher ones.',
-      severity: /** @type {const} */ ('error'),
-      from: { path: domains(names) },
-      to: { path: domains(layers.slice(index + 1).flat()) },
-    })),
+    ...inOrder(
+      'src/modules',
+      domains.map(({ path }) => path),
+    ),
+    ...domains.flatMap(({ path, subjects = [] }) => inOrder(`src/modules/${path}`, subjects)),
     {
-      name: 'domain-has-a-layer',
-      comment: 'A new domain takes its place in docs/architecture.md and in the list of layers here.',
+      name: 'domain-has-a-place',
+      comment: 'A new domain takes its place in src/modules/layers.json.',
       severity: 'error',
       from: {},
-      to: { path: '^src/modules/[^/]+/', pathNot: domains(layers.flat()) },
+      to: { path: '^src/modules/[^/]+/', pathNot: `^src/modules/(${domains.map(({ path }) => path).join('|')})/` },
     },
-    ...iamSubjects.slice(0, -1).map((name, index) => ({
-      name: `iam-below-${iamSubjects[index + 1]}`,
-      comment: 'Lower subjects of iam never import higher ones.',
-      severity: /** @type {const} */ ('error'),
-      from: { path: `^src/modules/foundation/iam/${name}/` },
-      to: { path: `^src/modules/foundation/iam/(${iamSubjects.slice(index + 1).join('|')})/` },
-    })),
+    ...domains
+      .filter(({ subjects }) => subjects)
+      .map(({ path, subjects }) => ({
+        name: `${path}-subject-has-a-place`,
+        comment: 'A new subject of a domain takes its place in src/modules/layers.json.',
+        severity: /** @type {const} */ ('error'),
+        from: {},
+        to: {
+          path: `^src/modules/${path}/[^/]+/`,
+          pathNot: `^src/modules/${path}/(${[...(subjects ?? []), 'entities', 'dto'].join('|')})/`,
+        },
+      })),
     {
-      name: 'iam-subject-has-a-place',
-      comment: 'A new subject of iam takes its place in docs/architecture.md and in the list of subjects here.',
+      name: 'kernel-is-lowest',
+      comment: 'HTTP and background work are built on the kernel, which knows neither of them.',
       severity: 'error',
-      from: {},
-      to: { path: '^src/modules/foundation/iam/[^/]+/', pathNot: `^src/modules/foundation/iam/(${iamSubjects.join('|')}|entities)/` },
+      from: { path: '^src/platform/kernel/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/platform/(http|background)/' },
+    },
+    {
+      name: 'http-beside-background',
+      comment: 'HTTP and background work do not know each other: a process may have one without the other.',
+      severity: 'error',
+      from: { path: '^src/platform/(http|background)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/platform/(http|background)/', pathNot: '^src/platform/$1/' },
     },
     {
       name: 'platform-below-domains',

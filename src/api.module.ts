@@ -2,35 +2,23 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import type { Served } from './config/http.config';
-import { AgentsApiModule } from './modules/interfaces/agents/agents.api.module';
-import { AuditApiModule } from './modules/foundation/audit/audit.api.module';
 import { BillingApiModule } from './modules/execution/billing/billing.api.module';
-import { BootDiskImagesApiModule } from './modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
-import { CatalogSecretsApiModule } from './modules/execution/user-secrets/catalog-secrets/catalog-secrets.api.module';
-import { CloudEnvsApiModule } from './modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
-import { CatalogBrowsingApiModule } from './modules/interfaces/catalog-browsing/catalog-browsing.api.module';
-import { ClusterConfsApiModule } from './modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
 import { ClustersApiModule } from './modules/execution/clusters/clusters.api.module';
-import { CredentialsConfsApiModule } from './modules/infrastructure/environments/credentials/credentials-confs.api.module';
-import { DependencyRepositoriesApiModule } from './modules/infrastructure/storage/dependency-repositories/dependency-repositories.api.module';
-import { HealthApiModule } from './platform/http/health/health.api.module';
-import { IamApiModule } from './modules/foundation/iam/iam.api.module';
-import { IamModule } from './modules/foundation/iam/iam.module';
-import { FunctionsApiModule } from './modules/execution/runs/functions/functions.api.module';
-import { ThriftSqlApiModule } from './modules/execution/runs/thrift-sql/thrift-sql.api.module';
-import { NotebookInstancesApiModule } from './modules/execution/notebooks/instances/notebook-instances.api.module';
-import { JobsApiModule } from './modules/execution/runs/jobs/jobs.api.module';
-import { MetastoreCatalogsApiModule } from './modules/infrastructure/metastores/metastore-catalogs.api.module';
-import { MountsApiModule } from './modules/infrastructure/storage/mounts/mounts.api.module';
-import { NetworkConfsApiModule } from './modules/infrastructure/environments/networks/network-confs.api.module';
-import { NotebooksApiModule } from './modules/execution/notebooks/content/notebooks.api.module';
-import { ObjectStorageManagersApiModule } from './modules/infrastructure/storage/object-storage-managers/object-storage-managers.api.module';
-import { ReferenceDataApiModule } from './modules/foundation/reference-data/reference-data.api.module';
-import { ScopedSecretsApiModule } from './modules/execution/user-secrets/scoped-secrets/scoped-secrets.api.module';
-import { VolumeConfsApiModule } from './modules/infrastructure/environments/volumes/volume-confs.api.module';
-import { WorkspaceDocumentsApiModule } from './modules/execution/notebooks/workspace-documents/workspace-documents.api.module';
+import { NotebooksApiModule } from './modules/execution/notebooks/notebooks.api.module';
+import { RunsApiModule } from './modules/execution/runs/runs.api.module';
+import { UserSecretsApiModule } from './modules/execution/user-secrets/user-secrets.api.module';
 import { WorkspacesApiModule } from './modules/execution/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/execution/workspaces/workspaces.module';
+import { AuditApiModule } from './modules/foundation/audit/audit.api.module';
+import { IamApiModule } from './modules/foundation/iam/iam.api.module';
+import { IamModule } from './modules/foundation/iam/iam.module';
+import { ReferenceDataApiModule } from './modules/foundation/reference-data/reference-data.api.module';
+import { EnvironmentsApiModule } from './modules/infrastructure/environments/environments.api.module';
+import { MetastoresApiModule } from './modules/infrastructure/metastores/metastores.api.module';
+import { StorageApiModule } from './modules/infrastructure/storage/storage.api.module';
+import { AgentsApiModule } from './modules/interfaces/agents/agents.api.module';
+import { CatalogBrowsingApiModule } from './modules/interfaces/catalog-browsing/catalog-browsing.api.module';
+import { HealthApiModule } from './platform/http/health/health.api.module';
 import { GUARDS } from './platform/http/auth/guards';
 import { ErrorFilter } from './platform/http/error.filter';
 import { HttpModule } from './platform/http/http.module';
@@ -40,26 +28,14 @@ import { PlatformModule } from './platform/platform.module';
 /** Among routes of equal rank Express tries the first ones first: these get the most requests. */
 const OF_CLIENTS = [
   ReferenceDataApiModule,
-  VolumeConfsApiModule,
-  NetworkConfsApiModule,
-  BootDiskImagesApiModule,
-  CredentialsConfsApiModule,
-  CloudEnvsApiModule,
-  ClusterConfsApiModule,
-  ObjectStorageManagersApiModule,
-  MountsApiModule,
-  DependencyRepositoriesApiModule,
-  MetastoreCatalogsApiModule,
-  JobsApiModule,
+  EnvironmentsApiModule,
+  StorageApiModule,
+  MetastoresApiModule,
+  RunsApiModule,
   NotebooksApiModule,
-  NotebookInstancesApiModule,
-  FunctionsApiModule,
-  ThriftSqlApiModule,
   ClustersApiModule,
   WorkspacesApiModule,
-  WorkspaceDocumentsApiModule,
-  ScopedSecretsApiModule,
-  CatalogSecretsApiModule,
+  UserSecretsApiModule,
   CatalogBrowsingApiModule,
   IamApiModule,
   AuditApiModule,

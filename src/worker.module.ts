@@ -1,16 +1,13 @@
 import { Module } from '@nestjs/common';
 import { BillingWorkerModule } from './modules/execution/billing/billing.worker.module';
-import { CloudEnvsWorkerModule } from './modules/infrastructure/environments/cloud-environments/cloud-envs.worker.module';
 import { ClustersWorkerModule } from './modules/execution/clusters/clusters.worker.module';
-import { HealthModule } from './platform/http/health/health.module';
-import { IamWorkerModule } from './modules/foundation/iam/iam.worker.module';
-import { JobsWorkerModule } from './modules/execution/runs/jobs/jobs.worker.module';
-import { LogsWorkerModule } from './modules/infrastructure/storage/logs/logs.worker.module';
-import { NotebooksWorkerModule } from './modules/execution/notebooks/content/notebooks.worker.module';
-import { ObjectStorageManagersWorkerModule } from './modules/infrastructure/storage/object-storage-managers/object-storage-managers.worker.module';
-import { NotebookInstancesWorkerModule } from './modules/execution/notebooks/instances/notebook-instances.worker.module';
-import { RunChannelsWorkerModule } from './modules/execution/runs/channels/run-channels.worker.module';
+import { NotebooksWorkerModule } from './modules/execution/notebooks/notebooks.worker.module';
+import { RunsWorkerModule } from './modules/execution/runs/runs.worker.module';
 import { WorkspacesWorkerModule } from './modules/execution/workspaces/workspaces.worker.module';
+import { IamWorkerModule } from './modules/foundation/iam/iam.worker.module';
+import { EnvironmentsWorkerModule } from './modules/infrastructure/environments/environments.worker.module';
+import { StorageWorkerModule } from './modules/infrastructure/storage/storage.worker.module';
+import { HealthModule } from './platform/http/health/health.module';
 import { OutboxRelay } from './platform/background/outbox/outbox-relay';
 import { PlatformModule } from './platform/platform.module';
 import { Queues } from './platform/background/queues/queues';
@@ -28,17 +25,14 @@ import { WorkflowReconciler } from './platform/background/workflows/workflow-rec
   imports: [
     PlatformModule.of('worker'),
     HealthModule,
-    BillingWorkerModule,
-    CloudEnvsWorkerModule,
-    ClustersWorkerModule,
-    JobsWorkerModule,
-    NotebooksWorkerModule,
-    RunChannelsWorkerModule,
-    NotebookInstancesWorkerModule,
-    WorkspacesWorkerModule,
-    LogsWorkerModule,
     IamWorkerModule,
-    ObjectStorageManagersWorkerModule,
+    EnvironmentsWorkerModule,
+    StorageWorkerModule,
+    ClustersWorkerModule,
+    BillingWorkerModule,
+    WorkspacesWorkerModule,
+    RunsWorkerModule,
+    NotebooksWorkerModule,
   ],
   providers: [
     Queues,

@@ -12,7 +12,7 @@ import { DatabaseLifecycle } from './kernel/persistence/database-lifecycle';
 import { Transactions } from './kernel/persistence/transactions';
 import { createLogger, LOGGER, type Logger } from './kernel/logging/logger';
 import { setProductName } from './kernel/product/product-name';
-import { RedisFailures } from './background/queues/redis-failures';
+import { RedisFailures } from './kernel/errors/redis-failures';
 import { openBlobStore, openLogStore } from './kernel/storage/stores';
 import { sendWakeUps } from './kernel/wakeups/after-commit';
 import { PgListener } from './kernel/wakeups/pg-listener';

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Injectable, Module, Query } from '@nestjs/common';
 import { AuditApiModule } from '../../src/modules/foundation/audit/audit.api.module';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
 import { auditActor } from '../../src/platform/http/audit/audited-request';
 import { Allow } from '../../src/platform/kernel/auth/access';
 import type { Role } from '../../src/platform/kernel/auth/roles';
@@ -119,7 +118,7 @@ describe('the audit log', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url, { LOGIN_ATTEMPTS: '1000' }));
-    const modules = [IamModule, IamApiModule, AuditApiModule, VolumeConfsApiModule, CredentialsConfsApiModule];
+    const modules = [IamModule, IamApiModule, AuditApiModule, EnvironmentsApiModule];
     api = await TestApi.start([...modules, ProbeModule]);
     admin = await api.login();
     tenantId = (await api.call('GET', '/user/info', { token: admin })).body.tenant_id;

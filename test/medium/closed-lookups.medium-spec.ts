@@ -1,18 +1,13 @@
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
-import { BootDiskImagesApiModule } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
-import { CloudEnvsApiModule } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
-import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { NetworkConfsApiModule } from '../../src/modules/infrastructure/environments/networks/network-confs.api.module';
-import { ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import { ReferenceDataModule } from '../../src/modules/foundation/reference-data/reference-data.module';
+import { ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import { readReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
-import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
 import { bodyOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
@@ -38,15 +33,10 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
       IamModule,
       IamApiModule,
       ReferenceDataModule,
-      BootDiskImagesApiModule,
-      NetworkConfsApiModule,
-      CredentialsConfsApiModule,
-      VolumeConfsApiModule,
-      CloudEnvsApiModule,
-      ClusterConfsApiModule,
+      EnvironmentsApiModule,
       ClustersApiModule,
       BillingModule,
-      JobsModule,
+      RunsModule,
     ]);
     await describeInfrastructure();
     token = await api.login();

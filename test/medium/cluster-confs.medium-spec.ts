@@ -1,5 +1,5 @@
 import { eventually } from '../harness/eventually';
-import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import type { COMPUTE_TYPES } from '../../src/modules/foundation/reference-data/reference-data';
 import { notify } from '../../src/platform/kernel/wakeups/pg-listener';
 import { type Caller, type People, startPeople } from './harness/people';
@@ -31,7 +31,7 @@ describe('the compute type of a cluster configuration', () => {
   const machineTypeIds = new Map<string, number>();
 
   beforeAll(async () => {
-    ({ api, people, stop } = await startPeople([ClusterConfsApiModule]));
+    ({ api, people, stop } = await startPeople([EnvironmentsApiModule]));
     const tenantId = await people.tenant();
     admin = await people.admin(tenantId);
     const machines = await api.database.query<{ id: number; name: string }[]>(

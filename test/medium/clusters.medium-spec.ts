@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
-import { CloudEnvsApiModule } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
-import { BootDiskImagesApiModule } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
-import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
-import { NetworkConfsApiModule } from '../../src/modules/infrastructure/environments/networks/network-confs.api.module';
-import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
+import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import type { NodeSpec } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
 import { BootstrapTokens } from '../../src/modules/execution/clusters/bootstrap-tokens';
@@ -42,15 +37,7 @@ describe('clusters', () => {
 
   beforeAll(async () => {
     const { people, ...rest } = await startPeople([
-      ...[
-        BootDiskImagesApiModule,
-        CloudEnvsApiModule,
-        ClusterConfsApiModule,
-        ClustersApiModule,
-        JobsModule,
-        BillingModule,
-      ],
-      ...[CredentialsConfsApiModule, NetworkConfsApiModule, VolumeConfsApiModule],
+      ...[EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule],
     ]);
     ({ api, stop } = rest);
     estate = new Estate(people, await people.as(await people.user([['PLATFORM ADMIN', null]]), await people.tenant()));

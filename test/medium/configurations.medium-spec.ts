@@ -1,13 +1,8 @@
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
-import { BootDiskImagesApiModule } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
-import { CloudEnvsApiModule } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
-import { ClusterConfsApiModule } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { NetworkConfsApiModule } from '../../src/modules/infrastructure/environments/networks/network-confs.api.module';
-import { VolumeConfsApiModule } from '../../src/modules/infrastructure/environments/volumes/volume-confs.api.module';
 import { changeMeanwhile } from './harness/changing-cluster';
 import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER } from './harness/estate';
 import { SAMPLES } from '../samples';
@@ -33,8 +28,7 @@ describe('configurations', () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
     api = await TestApi.start([
-      ...[IamModule, VolumeConfsApiModule, NetworkConfsApiModule, BootDiskImagesApiModule, CredentialsConfsApiModule],
-      ...[CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule, BillingModule],
+      ...[IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule],
     ]);
     people = new People(api);
     const own = await people.tenant();

@@ -3,7 +3,7 @@ import { ocid } from '../fakes/clouds/fake-oci';
 import { newRsaPair } from '../harness/rsa-pair';
 import { FakeProxmox } from '../fakes/clouds/fake-proxmox';
 import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { encodedCredentials } from '../samples/sample';
 import { type Caller, type People, refusal, startPeople } from './harness/people';
@@ -30,7 +30,7 @@ describe('checkCredentialsConf', () => {
 
   beforeAll(async () => {
     store = await serveOnLoopback(answerAsStore);
-    ({ api, people, stop } = await startPeople([CredentialsConfsApiModule]));
+    ({ api, people, stop } = await startPeople([EnvironmentsApiModule]));
     own = await people.tenant();
     admin = await people.admin(own);
   });

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
-import { ObjectStorageManagersApiModule } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-managers.api.module';
+import { RunsModule } from '../../src/modules/execution/runs/runs.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
+import { StorageApiModule } from '../../src/modules/infrastructure/storage/storage.api.module';
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { encodedCredentials } from '../samples/sample';
@@ -47,11 +47,11 @@ describe('object storage managers', () => {
 
   beforeAll(async () => {
     ({ api, people, stop } = await startPeople([
-      CredentialsConfsApiModule,
-      ObjectStorageManagersApiModule,
+      EnvironmentsApiModule,
+      StorageApiModule,
       ClustersApiModule,
       BillingModule,
-      JobsModule,
+      RunsModule,
     ]));
     mine = await makeTenancy(api.database.manager, 'mine');
     admin = await people.admin(mine.tenantId);

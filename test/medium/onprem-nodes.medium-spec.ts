@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import { type FakeNode, FakeProxmox, type FakeProxmoxOptions } from '../fakes/clouds/fake-proxmox';
 import { selfSigned } from '../fakes/http/self-signed';
 import { Config } from '../../src/config/config';
-import { BootDiskImagesApiModule } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.api.module';
-import { CloudEnvsApiModule } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
+import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import type { LocalConfinementService } from '../../src/modules/infrastructure/environments/cloud-environments/local-confinement.service';
 import { LocalHostsRepository } from '../../src/modules/infrastructure/environments/cloud-environments/local-hosts.repository';
 import type { LocalFolderService } from '../../src/modules/infrastructure/environments/cloud-environments/local-folder.service';
 import { LocalHostReporter } from '../../src/modules/infrastructure/environments/cloud-environments/workflows/local-host-reporter';
-import { CredentialsConfsApiModule } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.api.module';
-import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
-import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { NetworkConfsApiModule } from '../../src/modules/infrastructure/environments/networks/network-confs.api.module';
 import { CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
@@ -63,8 +60,7 @@ describe('listOnPremNodeResources', () => {
       SECRETS_MASTER_KEYS: `master:${Buffer.alloc(32, 7).toString('base64')}`,
       ...more,
     });
-    const infrastructure = [NetworkConfsApiModule, BootDiskImagesApiModule, CredentialsConfsApiModule];
-    return TestApi.start([IamModule, IamApiModule, ...infrastructure, CloudEnvsApiModule]);
+    return TestApi.start([IamModule, IamApiModule, EnvironmentsApiModule]);
   };
 
   beforeAll(async () => {

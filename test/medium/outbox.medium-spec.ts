@@ -9,7 +9,7 @@ import { enqueueWorkflow } from '../../src/platform/background/outbox/outbox';
 import { OutboxRelay } from '../../src/platform/background/outbox/outbox-relay';
 
 import { Queues } from '../../src/platform/background/queues/queues';
-import { RedisFailures } from '../../src/platform/background/queues/redis-failures';
+import { RedisFailures } from '../../src/platform/kernel/errors/redis-failures';
 import { sendWakeUps } from '../../src/platform/kernel/wakeups/after-commit';
 import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
 import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';

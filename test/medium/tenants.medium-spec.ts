@@ -1,6 +1,6 @@
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
-import { JobsModule } from '../../src/modules/execution/runs/jobs/jobs.module';
+import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/foundation/reference-data/reference-data.module';
@@ -33,7 +33,7 @@ describe('the administration of tenants', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
-    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, JobsModule, BillingModule];
+    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, RunsModule, BillingModule];
     api = await TestApi.start(modules);
     otherPod = await TestApi.start(modules);
     people = new People(api);

@@ -2,5 +2,8 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from './billing.module';
 import { UsageReconciler } from './workflows/usage-reconciler';
 
-@Module({ imports: [BillingModule], providers: [UsageReconciler] })
+@Module({
+  imports: [BillingModule],
+  providers: [UsageReconciler],
+})
 export class BillingWorkerModule {}

@@ -1,14 +1,10 @@
 import { Module } from '@nestjs/common';
-import { CloudEnvsModule } from '../../infrastructure/environments/cloud-environments/cloud-envs.module';
-import { ClusterConfsModule } from '../../infrastructure/environments/cluster-configurations/cluster-confs.module';
-import { DependencyRepositoriesModule } from '../../infrastructure/storage/dependency-repositories/dependency-repositories.module';
 import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
-import { LogsModule } from '../../infrastructure/storage/logs/logs.module';
-import { MetastoreCatalogsModule } from '../../infrastructure/metastores/metastore-catalogs.module';
-import { MountsModule } from '../../infrastructure/storage/mounts/mounts.module';
-import { ObjectStorageManagersModule } from '../../infrastructure/storage/object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
 import { SecretsModule } from '../../foundation/secrets/secrets.module';
+import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
+import { MetastoresModule } from '../../infrastructure/metastores/metastores.module';
+import { StorageModule } from '../../infrastructure/storage/storage.module';
 import { BootstrapTokens } from './bootstrap-tokens';
 import { ClusterDefinitionsService } from './cluster-definitions.service';
 import { ClusterEvents } from './cluster-events';
@@ -28,18 +24,7 @@ import { ClustersRepository } from './clusters.repository';
 import { NodeUtilizationRepository } from './node-utilization.repository';
 
 @Module({
-  imports: [
-    ReferenceDataModule,
-    CloudEnvsModule,
-    ClusterConfsModule,
-    ObjectStorageManagersModule,
-    MountsModule,
-    LogsModule,
-    OpenTenantsModule,
-    SecretsModule,
-    DependencyRepositoriesModule,
-    MetastoreCatalogsModule,
-  ],
+  imports: [ReferenceDataModule, EnvironmentsModule, StorageModule, OpenTenantsModule, SecretsModule, MetastoresModule],
   providers: [
     BootstrapTokens,
     ClusterDefinitionsService,

@@ -1,35 +1,35 @@
 import { Module } from '@nestjs/common';
 import { retention } from '../../../platform/background/workflows/retention';
-import { LocalNodesModule } from '../../infrastructure/environments/cloud-environments/local-nodes.module';
-import { CredentialsConfsModule } from '../../infrastructure/environments/credentials/credentials-confs.module';
 import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
+import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
+import { EnvironmentsWorkerModule } from '../../infrastructure/environments/environments.worker.module';
 import { ClustersModule } from './clusters.module';
+import { MachinePlacesRepository } from './machine-places.repository';
 import { AGED_UTILIZATION } from './node-utilization.repository';
 import { AGED_OFFERS, BlockedOffersRepository } from './workflows/blocked-offers.repository';
-import { MachinePlacesRepository } from './machine-places.repository';
 import { CloudRegistrations } from './workflows/cloud-registrations';
 import { ClusterFactsReader } from './workflows/cluster-facts';
 import { ClusterReconciler } from './workflows/cluster-reconciler';
+import { ClusterScaler } from './workflows/cluster-scaler';
 import { DestroyClusterWorkflow } from './workflows/destroy-cluster.workflow';
 import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
 import { Drivers } from './workflows/drivers';
 import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
-import { NodeTeardown } from './workflows/node-teardown';
 import { NodeMachines } from './workflows/node-machines';
 import { NodePlaces } from './workflows/node-places';
 import { NodePlanner } from './workflows/node-planner';
-import { ClusterScaler } from './workflows/cluster-scaler';
-import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
+import { NodeTeardown } from './workflows/node-teardown';
 import { OrphanSweeper } from './workflows/orphan-sweeper';
+import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
 import { ScalingReconciler } from './workflows/scaling-reconciler';
 import { ScalingRepository } from './workflows/scaling.repository';
 import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 
 @Module({
-  imports: [ClustersModule, CredentialsConfsModule, LocalNodesModule, OpenTenantsModule, ReferenceDataModule],
+  imports: [ClustersModule, EnvironmentsModule, EnvironmentsWorkerModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
     CloudRegistrations,
     Drivers,

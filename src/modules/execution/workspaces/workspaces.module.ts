@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { WORKSPACE_AUTHORIZER } from '../../../platform/http/auth/authentication';
-import { ClustersModule } from '../clusters/clusters.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
+import { ClustersModule } from '../clusters/clusters.module';
 import { ClusterWorkspacesRepository } from './cluster-workspaces.repository';
 import { ClusterWorkspacesService } from './cluster-workspaces.service';
 import { FileUses } from './file-uses';

@@ -2,5 +2,8 @@ import { Module } from '@nestjs/common';
 import { FileSweeper } from './workflows/file-sweeper';
 import { WorkspacesModule } from './workspaces.module';
 
-@Module({ imports: [WorkspacesModule], providers: [FileSweeper] })
+@Module({
+  imports: [WorkspacesModule],
+  providers: [FileSweeper],
+})
 export class WorkspacesWorkerModule {}

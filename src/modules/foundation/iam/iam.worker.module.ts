@@ -3,5 +3,7 @@ import { retention } from '../../../platform/background/workflows/retention';
 import { EXPIRED_SSO_LOGINS } from './login/sso-logins.repository';
 import { ENDED_SESSIONS } from './sessions/sessions.repository';
 
-@Module({ providers: [retention(ENDED_SESSIONS), retention(EXPIRED_SSO_LOGINS)] })
+@Module({
+  providers: [retention(ENDED_SESSIONS), retention(EXPIRED_SSO_LOGINS)],
+})
 export class IamWorkerModule {}

@@ -2,5 +2,8 @@ import { Module } from '@nestjs/common';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 import { TenantSecretsService } from './tenant-secrets.service';
 
-@Module({ providers: [TenantSecretsService, TenantSecretsRepository], exports: [TenantSecretsService] })
+@Module({
+  providers: [TenantSecretsService, TenantSecretsRepository],
+  exports: [TenantSecretsService],
+})
 export class SecretsModule {}

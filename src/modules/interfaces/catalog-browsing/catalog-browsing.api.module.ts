@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { CatalogSecretsModule } from '../../execution/user-secrets/catalog-secrets/catalog-secrets.module';
-import { MetastoreCatalogsModule } from '../../infrastructure/metastores/metastore-catalogs.module';
-import { ScopedSecretsModule } from '../../execution/user-secrets/scoped-secrets/scoped-secrets.module';
+import { UserSecretsModule } from '../../execution/user-secrets/user-secrets.module';
 import { WorkspacesModule } from '../../execution/workspaces/workspaces.module';
+import { MetastoresModule } from '../../infrastructure/metastores/metastores.module';
 import { BrowsingController } from './browsing.controller';
 import { BrowsingService } from './browsing.service';
 import { CatalogAccesses } from './catalog-accesses';
@@ -16,7 +15,7 @@ import { TablesController } from './tables.controller';
 import { TablesService } from './tables.service';
 
 @Module({
-  imports: [CatalogSecretsModule, MetastoreCatalogsModule, ScopedSecretsModule, WorkspacesModule],
+  imports: [UserSecretsModule, MetastoresModule, WorkspacesModule],
   providers: [
     BrowsingService,
     TablesService,

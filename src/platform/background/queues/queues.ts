@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Config } from '../../../config/config';
 import type { JobDefinition } from './job-catalogue';
-import { RedisFailures } from './redis-failures';
+import { RedisFailures } from '../../kernel/errors/redis-failures';
 
 /** What every BullMQ job carries: the payload of its definition and the correlation id of the intent. */
 export interface JobEnvelope {

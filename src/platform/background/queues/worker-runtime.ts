@@ -13,7 +13,7 @@ import { WorkflowJobs } from '../workflows/workflow-jobs';
 import { type JobName, knownJobs } from './job-catalogue';
 import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
-import { RedisFailures } from './redis-failures';
+import { RedisFailures } from '../../kernel/errors/redis-failures';
 
 /** How often in the time of a lock BullMQ looks for jobs whose lock has passed. */
 const STALLED_LOOKS = 3;

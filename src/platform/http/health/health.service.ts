@@ -6,7 +6,7 @@ import { parseTrusted } from '../../../../libs/json/parse-json';
 import { Config } from '../../../config/config';
 import type { Readiness } from './probes';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
-import { failureOf, RedisFailures } from '../../background/queues/redis-failures';
+import { failureOf, RedisFailures } from '../../kernel/errors/redis-failures';
 import { HealthRepository } from './health.repository';
 
 const ANSWER_WITHIN_MS = 2000;

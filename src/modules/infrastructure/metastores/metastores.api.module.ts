@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { GlueCatalogsController, HiveCatalogsController, UnityCatalogsController } from './catalogs-of-type.controller';
 import { MetastoreCatalogsController } from './metastore-catalogs.controller';
-import { MetastoreCatalogsModule } from './metastore-catalogs.module';
+import { MetastoresModule } from './metastores.module';
 
 @Module({
-  imports: [MetastoreCatalogsModule],
+  imports: [MetastoresModule],
   controllers: [MetastoreCatalogsController, HiveCatalogsController, GlueCatalogsController, UnityCatalogsController],
 })
-export class MetastoreCatalogsApiModule {}
+export class MetastoresApiModule {}

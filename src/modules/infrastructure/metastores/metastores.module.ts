@@ -18,4 +18,4 @@ import { UnityCatalogsService } from './unity-catalogs.service';
   ],
   exports: [MetastoreCatalogsService, HiveCatalogsService, GlueCatalogsService, UnityCatalogsService],
 })
-export class MetastoreCatalogsModule {}
+export class MetastoresModule {}

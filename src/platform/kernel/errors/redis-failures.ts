@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../kernel/errors/message-of';
-import { LOGGER, type Logger } from '../../kernel/logging/logger';
-import { Throttle } from '../../kernel/logging/throttle';
+import { messageOf } from './message-of';
+import { LOGGER, type Logger } from '../logging/logger';
+import { Throttle } from '../logging/throttle';
 
 const SAY_EVERY_MS = 10_000;
 const variable = 'REDIS_URL';

@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { ClustersModule } from '../clusters/clusters.module';
+import { FunctionsController } from './functions/functions.controller';
+import { FunctionsService } from './functions/functions.service';
+import { ClusterJobsController } from './jobs/cluster-jobs.controller';
+import { JobConfsController } from './jobs/job-confs.controller';
+import { JobStatsController } from './jobs/job-stats.controller';
+import { JobsController } from './jobs/jobs.controller';
+import { RunsAgentsModule } from './runs.agents.module';
+import { RunsModule } from './runs.module';
+import { ThriftAheadService } from './thrift-sql/thrift-ahead.service';
+import { ThriftSqlController } from './thrift-sql/thrift-sql.controller';
+import { ThriftSqlService } from './thrift-sql/thrift-sql.service';
+
+@Module({
+  imports: [RunsModule, RunsAgentsModule, ClustersModule],
+  providers: [FunctionsService, ThriftSqlService, ThriftAheadService],
+  controllers: [
+    FunctionsController,
+    JobConfsController,
+    JobsController,
+    JobStatsController,
+    ClusterJobsController,
+    ThriftSqlController,
+  ],
+})
+export class RunsApiModule {}

@@ -1,0 +1,62 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
+import { StorageModule } from '../../infrastructure/storage/storage.module';
+import { ClustersModule } from '../clusters/clusters.module';
+import { UserSecretsModule } from '../user-secrets/user-secrets.module';
+import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { FrameWakeUps } from './channels/frame-wakeups';
+import { RequestWakeUps } from './channels/request-wakeups';
+import { RunCallsService } from './channels/run-calls.service';
+import { RunChannelsRepository } from './channels/run-channels.repository';
+import { RunChannelsService } from './channels/run-channels.service';
+import { ClusterChangesSubscriber } from './jobs/cluster-changes.subscriber';
+import { ConfParts } from './jobs/confs-of-kind';
+import { JobConfsRepository, NotebookConfsRepository } from './jobs/job-confs.repository';
+import { JobConfsService } from './jobs/job-confs.service';
+import { RunMetricsService } from './jobs/run-metrics.service';
+import { RunReportsService } from './jobs/run-reports.service';
+import { RunScheduler } from './jobs/run-scheduler.service';
+import { RunParts } from './jobs/runs-of-kind';
+import { NotebookRunsRepository, RunsRepository } from './jobs/runs.repository';
+import { RunsService } from './jobs/runs.service';
+
+@Module({
+  imports: [DiscoveryModule, UserSecretsModule, ClustersModule, StorageModule, WorkspacesModule, ReferenceDataModule],
+  providers: [
+    RunChannelsService,
+    RunCallsService,
+    RunChannelsRepository,
+    FrameWakeUps,
+    RequestWakeUps,
+    ConfParts,
+    JobConfsService,
+    JobConfsRepository,
+    RunParts,
+    RunsService,
+    RunsRepository,
+    NotebookRunsRepository,
+    NotebookConfsRepository,
+    RunMetricsService,
+    RunScheduler,
+    RunReportsService,
+    ClusterChangesSubscriber,
+  ],
+  exports: [
+    RunChannelsService,
+    RunCallsService,
+    RunChannelsRepository,
+    ConfParts,
+    JobConfsService,
+    JobConfsRepository,
+    NotebookConfsRepository,
+    RunParts,
+    RunsService,
+    NotebookRunsRepository,
+    RunMetricsService,
+    RunReportsService,
+    RunScheduler,
+    RunsRepository,
+  ],
+})
+export class RunsModule {}

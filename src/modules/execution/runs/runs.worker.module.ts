@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { EndedChannelsSweeper } from './channels/workflows/ended-channels-sweeper';
+import { JobDispatchHandler } from './jobs/workflows/job-dispatch.handler';
+import { JobReconciler } from './jobs/workflows/job-reconciler';
+import { RunCountFolder } from './jobs/workflows/run-count-folder';
+import { StopAllRunsWorkflow } from './jobs/workflows/stop-all-runs.workflow';
+import { RunsModule } from './runs.module';
+
+@Module({
+  imports: [RunsModule],
+  providers: [EndedChannelsSweeper, JobDispatchHandler, JobReconciler, RunCountFolder, StopAllRunsWorkflow],
+})
+export class RunsWorkerModule {}

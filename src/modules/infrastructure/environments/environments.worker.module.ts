@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { Config } from '../../../config/config';
+import { LOGGER } from '../../../platform/kernel/logging/logger';
+import { LocalConfinementService } from './cloud-environments/local-confinement.service';
+import { LocalFolderService } from './cloud-environments/local-folder.service';
+import { LocalHostReporter } from './cloud-environments/workflows/local-host-reporter';
+import { EnvironmentsModule } from './environments.module';
+
+/** Only for workers: how well the machine can confine jobs, and whether this worker has local nodes. */
+@Module({
+  imports: [EnvironmentsModule],
+  providers: [
+    LocalHostReporter,
+    {
+      provide: LocalConfinementService,
+      inject: [Config, LOGGER],
+      useFactory: LocalConfinementService.choose.bind(LocalConfinementService),
+    },
+    LocalFolderService,
+  ],
+  exports: [LocalHostReporter, LocalConfinementService, LocalFolderService],
+})
+export class EnvironmentsWorkerModule {}
