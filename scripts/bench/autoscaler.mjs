@@ -24,7 +24,9 @@ const START_MS = 150_000;
  */
 export function measureAutoscaler({ rounds }) {
   /** @type {Decisions} */
-  const { decideScaling, hasSpareWorker } = load('./dist/src/modules/execution/clusters/autoscaling/scaling-decision.js');
+  const { decideScaling, hasSpareWorker } = load(
+    './dist/src/modules/execution/clusters/autoscaling/scaling-decision.js',
+  );
   const facts = drawFacts();
   /** @type {number[]} */
   const took = [];

@@ -12,7 +12,7 @@ export interface TestDatabase {
 }
 
 /** What decides about the content of the template. */
-const SOURCES = ['database/migrations', 'database/reference-data', 'modules/reference-data'].map((folder) =>
+const SOURCES = ['database/migrations', 'database/reference-data', 'modules/foundation/reference-data'].map((folder) =>
   join(__dirname, '..', '..', 'src', folder),
 );
 /** Any number that no other advisory lock in the maintenance database uses. */

@@ -27,9 +27,7 @@ describe('configurations', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
-    api = await TestApi.start([
-      ...[IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule],
-    ]);
+    api = await TestApi.start([...[IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule]]);
     people = new People(api);
     const own = await people.tenant();
     estate = new Estate(people, await people.as(await people.user([['PLATFORM ADMIN', null]]), own));
