@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
-import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
 import { ClusterSlotsService } from '../../src/modules/execution/clusters/cluster-slots.service';

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import type { ComputeDriver, OnSite } from '../../libs/compute-drivers/compute-driver';
 import { FOLDER_IDS_FILE, LocalFolder } from '../../libs/compute-drivers/local/local-folder';
-import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
 import type { ClusterOperation } from '../../src/modules/execution/clusters/cluster-state';
 import { ClusterReconciler } from '../../src/modules/execution/clusters/workflows/cluster-reconciler';

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterLifecycle } from '../../src/modules/execution/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';

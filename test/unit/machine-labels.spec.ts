@@ -7,7 +7,7 @@ import { machineOf } from '../../libs/compute-drivers/google/google-machine';
 import { assertLaunchable as assertOci } from '../../libs/compute-drivers/oci/oci-launch';
 import { newNote } from '../../libs/compute-drivers/proxmox/machine-note';
 import { ocid } from '../fakes/clouds/fake-oci';
-import { checkLabels } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { checkLabels } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { CLOUD_PROVIDER_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { readReferenceDataFiles } from '../../src/modules/foundation/reference-data/reference-data-files';
 

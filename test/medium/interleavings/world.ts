@@ -7,7 +7,7 @@ import type { RunOutcome } from '../../../libs/contracts/agent-protocol';
 import { ALWAYS, AT_REST } from '../../harness/invariants.cjs';
 import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs';
 import { Config } from '../../../src/config/config';
-import { LOCAL_ENDPOINT } from '../../../src/modules/infrastructure/environments/cloud-environments/cloud-envs';
+import { LOCAL_ENDPOINT } from '../../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { OnPremNodesService } from '../../../src/modules/infrastructure/environments/cloud-environments/onprem-nodes.service';
 import { ClusterFactsReader } from '../../../src/modules/execution/clusters/workflows/cluster-facts';
 import { ClusterScaler } from '../../../src/modules/execution/clusters/workflows/cluster-scaler';

@@ -19,4 +19,4 @@ export { parseEnvironment } from './environment';
 export { sparkVersionsFor } from './job-support';
 export { secretNames } from './secret-names';
 export { checkConf, type Configures, parseConfEntry } from './spark-conf';
-export { IS_WAITING } from './waiting-runs';
+export { IS_WAITING } from './waiting-runs.joins';

@@ -9,7 +9,7 @@ export {
   MAX_LABELS,
   reservedLabels,
   withoutReserved,
-} from './cloud-environments/cloud-envs';
+} from './cloud-environments/cloud-envs.joins';
 export { CloudEnvsService } from './cloud-environments/cloud-envs.service';
 export { LocalConfinementService } from './cloud-environments/local-confinement.service';
 export { LocalFolderService } from './cloud-environments/local-folder.service';
@@ -21,7 +21,7 @@ export {
   clusterConfRef,
   ClusterConfRef,
   machineTypeOf,
-} from './cluster-configurations/cluster-confs';
+} from './cluster-configurations/cluster-confs.joins';
 export { ClusterConfsService } from './cluster-configurations/cluster-confs.service';
 export {
   credentialConfRef,

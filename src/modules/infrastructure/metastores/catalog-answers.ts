@@ -1,7 +1,7 @@
 import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
 import type { ReferenceData } from '../../foundation/reference-data';
 import type { MetastoreCatalogRead, MetastoreCatalogWrite } from './dto/metastore-catalog.dto';
-import { catalogDetails, catalogTypeOf } from './metastore-catalogs';
+import { catalogDetails, catalogTypeOf } from './metastore-catalogs.joins';
 import type { MetastoreCatalogRow } from './metastore-catalogs.repository';
 
 export function readCatalog(row: MetastoreCatalogRow, referenceData: ReferenceData): MetastoreCatalogRead {

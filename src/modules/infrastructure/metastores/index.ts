@@ -8,6 +8,6 @@ export {
   metastoreCatalogJson,
   metastoreCatalogRef,
   MetastoreCatalogRef,
-} from './metastore-catalogs';
+} from './metastore-catalogs.joins';
 export { MetastoreCatalogsService } from './metastore-catalogs.service';
 export { AMAZON, type HadoopProperties, type S3Server, s3ServerOf, type S3Servers } from './s3-servers';

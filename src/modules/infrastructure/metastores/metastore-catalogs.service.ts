@@ -18,7 +18,7 @@ import type {
 } from './dto/metastore-catalog.dto';
 import { MetastoreCatalog, type UnityCatalogDetails } from './entities/metastore-catalog.entity';
 import { type HiveFiles, readHiveFiles } from './hive-files';
-import { catalogTypeOf } from './metastore-catalogs';
+import { catalogTypeOf } from './metastore-catalogs.joins';
 import { type MetastoreCatalogRow, MetastoreCatalogsRepository } from './metastore-catalogs.repository';
 
 const KEPT_PLACES = 1_000;

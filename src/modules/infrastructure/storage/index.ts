@@ -17,5 +17,5 @@ export {
   objectStorageManagerJson,
   objectStorageManagerRef,
   ObjectStorageManagerRef,
-} from './object-storage-managers/object-storage-managers';
+} from './object-storage-managers/object-storage-managers.joins';
 export { ObjectStorageManagersService } from './object-storage-managers/object-storage-managers.service';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import type { NodeFacts, ScalingFacts } from '../autoscaling/scaling-decision';
 import { type ClusterShape, instanceBounds } from '../node-plan';
-import { IS_WAITING } from '../waiting-runs';
+import { IS_WAITING } from '../waiting-runs.joins';
 import { Cluster, givesSlots } from '../entities/cluster.entity';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 

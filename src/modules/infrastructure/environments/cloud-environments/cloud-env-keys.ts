@@ -3,7 +3,7 @@ import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { assertUrlAllowed, isServiceUrl } from '../../../../platform/kernel/outbound/allowed-url';
 import type { AcceptedKeys } from '../../../../platform/http/resources/accepted-keys';
 import type { CloudProviderName } from '../../../foundation/reference-data';
-import { LOCAL_ENDPOINT } from './cloud-envs';
+import { LOCAL_ENDPOINT } from './cloud-envs.joins';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
 

@@ -5,7 +5,7 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { rows } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
-import { CLOUD_ENV_REFS, type CloudEnvRefs, cloudEnvJoins } from './cloud-envs';
+import { CLOUD_ENV_REFS, type CloudEnvRefs, cloudEnvJoins } from './cloud-envs.joins';
 import { CloudEnv } from './entities/cloud-env.entity';
 
 export type CloudEnvRow = CloudEnv & AuthorNames & CloudEnvRefs;

@@ -27,7 +27,7 @@ import {
   MAX_LABELS,
   reservedLabels,
   withoutReserved,
-} from './cloud-envs';
+} from './cloud-envs.joins';
 import { type CloudEnvRow, CloudEnvsRepository } from './cloud-envs.repository';
 import type {
   CloudEnvListQuery,

@@ -1,5 +1,5 @@
 import { setProductName } from '../../../../platform/kernel/product/product-name';
-import { checkLabels, reservedLabels, withoutReserved } from './cloud-envs';
+import { checkLabels, reservedLabels, withoutReserved } from './cloud-envs.joins';
 
 const google = {
   key: /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u,

@@ -12,7 +12,7 @@ import { OpenTenantsService } from '../../../foundation/iam';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../../foundation/reference-data';
 import { assertEndpoint } from './cloud-env-keys';
 import { assertCredentialType } from './cloud-env-provider';
-import { LOCAL_ENDPOINT } from './cloud-envs';
+import { LOCAL_ENDPOINT } from './cloud-envs.joins';
 import { CloudEnvsRepository } from './cloud-envs.repository';
 import type { OnPremNode, OnPremNodeResources, OnPremNodesQuery } from './dto/onprem-nodes.dto';
 import { Hypervisors } from './hypervisors';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { ResourceRepository } from '../../../../platform/http/resources/resource-repository';
-import { type ClusterConfRefs, clusterConfJoins, volumeOfClusterConf } from './cluster-confs';
+import { type ClusterConfRefs, clusterConfJoins, volumeOfClusterConf } from './cluster-confs.joins';
 import { ClusterConf } from './entities/cluster-conf.entity';
 
 export type ClusterConfRow = ClusterConf & AuthorNames & ClusterConfRefs;

@@ -12,7 +12,7 @@ import { ResourceService } from '../../../../platform/http/resources/resource-se
 import { ReferenceData } from '../../../foundation/reference-data';
 import { VolumeConfsService } from '../volumes/volume-confs.service';
 import type { VolumeData } from '../volumes/volume-confs';
-import { clusterConfRef, machineTypeOf } from './cluster-confs';
+import { clusterConfRef, machineTypeOf } from './cluster-confs.joins';
 import { type ClusterConfRow, ClusterConfsRepository } from './cluster-confs.repository';
 import type {
   ClusterConfListQuery,

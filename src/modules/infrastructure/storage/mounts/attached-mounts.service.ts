@@ -5,7 +5,7 @@ import { conflict, DomainError, notFound } from '../../../../platform/kernel/err
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { CredentialsConfsService } from '../../environments';
-import { STORE_ACCESS } from '../object-storage-managers/object-storage-managers';
+import { STORE_ACCESS } from '../object-storage-managers/object-storage-managers.joins';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { extraConfigTexts } from './extra-configs';
 import { assertTogether, type PlacedMount } from './mount-compatibility';

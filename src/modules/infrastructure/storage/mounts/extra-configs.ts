@@ -1,5 +1,5 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers';
+import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
 
 const MAX_ENTRIES = 100;
 const MAX_LENGTH = 1000;

@@ -1,6 +1,6 @@
 import { isPath } from '../../../../../libs/object-storage/store-paths';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers';
+import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
 
 /** A directory of a bucket. */
 export interface MountLocation {

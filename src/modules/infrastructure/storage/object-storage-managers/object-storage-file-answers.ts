@@ -6,7 +6,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/a
 import { ReferenceData } from '../../../foundation/reference-data';
 import type { ObjectStorageFileRead, ObjectStorageFileWrite } from './dto/object-storage-file.dto';
 import { type FileIds, type FileKey, ObjectStorageFilesRepository } from './object-storage-files.repository';
-import { objectStorageManagerRef } from './object-storage-managers';
+import { objectStorageManagerRef } from './object-storage-managers.joins';
 import type { ObjectStorageManagerRow } from './object-storage-managers.repository';
 import { fullPathOf } from './object-storage-paths';
 

@@ -18,7 +18,7 @@ import type {
   UpdateObjectStorageManager,
 } from './dto/object-storage-manager.dto';
 import { ObjectStorageManager } from './entities/object-storage-manager.entity';
-import { objectStorageManagerRef } from './object-storage-managers';
+import { objectStorageManagerRef } from './object-storage-managers.joins';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
 import { storeCloudProvider, assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';

@@ -1,5 +1,5 @@
 import { invalidPath, type PathLimits, pathOfNames } from '../../../../platform/kernel/files/file-path';
-import { fileRoot } from './object-storage-managers';
+import { fileRoot } from './object-storage-managers.joins';
 
 /** A key of every provider, with the slash that a directory's ends in. */
 const LIMITS: PathLimits = { pathBytes: 1023, nameBytes: 1023 };

@@ -4,7 +4,7 @@ import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { ARCHITECTURES, CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';
-import { CloudEnvInfo } from '../cloud-envs';
+import { CloudEnvInfo } from '../cloud-envs.joins';
 
 const LABELS = 'At most 25; the platform adds resource, vm and tenant_id';
 

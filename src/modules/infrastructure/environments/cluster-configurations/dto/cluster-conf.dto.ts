@@ -9,7 +9,7 @@ import {
   CLOUD_PROVIDERS,
   COMPUTE_TYPES,
 } from '../../../../foundation/reference-data';
-import { ClusterConfRef } from '../cluster-confs';
+import { ClusterConfRef } from '../cluster-confs.joins';
 
 export class ClusterConfSelector extends RecordSelectorQuery('cluster_conf') {}
 

@@ -3,7 +3,7 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answer
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { ObjectStorageManagerSelector } from './object-storage-manager.dto';
-import { ObjectStorageManagerRef } from '../object-storage-managers';
+import { ObjectStorageManagerRef } from '../object-storage-managers.joins';
 
 /** Selects one file or directory of a manager by id or path. */
 export class ObjectStorageFileSelector extends ObjectStorageManagerSelector {

@@ -4,7 +4,7 @@ import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLOUD_PROVIDER_ALIASES } from '../../../../foundation/reference-data';
-import { ObjectStorageManagerRef } from '../object-storage-managers';
+import { ObjectStorageManagerRef } from '../object-storage-managers.joins';
 import { STORE_CLOUD_PROVIDERS } from '../store-providers';
 
 export class ObjectStorageManagerSelector extends RecordSelectorQuery('object_storage_manager') {}
