@@ -2,7 +2,6 @@ import type { AcceleratorKind } from '../../../../libs/contracts/agent-protocol'
 import { Field } from '../../../platform/kernel/dto/fields';
 import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
-
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
 /** What clients also call a provider. */

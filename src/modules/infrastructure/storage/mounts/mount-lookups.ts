@@ -1,6 +1,9 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { known } from '../../../../platform/http/resources/known';
-import { storeCloudProvider, type StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
+import {
+  storeCloudProvider,
+  type StoreCloudProviderName,
+} from '../object-storage-managers/object-storage-managers.joins';
 import type { LookupRecords } from '../../../foundation/reference-data';
 
 /**

@@ -10,7 +10,10 @@ import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
 import { credentialConfRef, CredentialsConfsService } from '../../environments';
-import { assertOpensStores, type StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
+import {
+  assertOpensStores,
+  type StoreCloudProviderName,
+} from '../object-storage-managers/object-storage-managers.joins';
 import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data';
 import { AttachedMountsService } from './attached-mounts.service';
 import type { CreateMount, MountListQuery, MountWrite, UpdateMount } from './dto/mount.dto';
