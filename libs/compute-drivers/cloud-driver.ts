@@ -43,7 +43,7 @@ export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 export const MACHINE_LABEL = 'vm';
 
 /** The owner of a machine, and which of its node's machines it is. */
-type Owner = OwnershipLabels & { attempt: number };
+export type Owner = OwnershipLabels & { attempt: number };
 
 /**
  * All labels of a machine: its owner, and the labels of its cluster, which cannot replace the owner. If both do not fit, the

@@ -13,7 +13,8 @@ const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /** Calls to Compute Engine with the key of one service account, for the length of one call of the driver. */
 export class GoogleClient {
-  readonly secrets: string[];
+  /** What no error may repeat. */
+  readonly secrets: readonly string[];
   private readonly api: compute_v1.Compute;
   private readonly host: string;
 
@@ -25,9 +26,10 @@ export class GoogleClient {
     outbound: OutboundPolicy,
     endpoint: string | null,
     private readonly context: Pick<DriverContext, 'credentials' | 'signal'>,
+    secrets: readonly string[],
   ) {
     const { CLIENT_EMAIL: email, PRIVATE_KEY: key = '', PRIVATE_KEY_ID: keyId } = context.credentials;
-    this.secrets = [key];
+    this.secrets = [key, ...secrets];
     assertKey(key);
     // Signed by ourselves and sent as it is: no token endpoint is called, whichever the key's file names.
     const client = new auth.JWT({ email, key, keyId, scopes: [SCOPE] });

@@ -214,7 +214,7 @@ describe('The Google driver', () => {
     const wanted = spec();
     await driver.provision(wanted, context());
     const foreign = { ...wanted, labels: { ...wanted.labels, installationId: 'other' } };
-    await expect(driver.provision(foreign, context())).rejects.toMatchObject({ code: 'GOOGLE.FOREIGN_MACHINE' });
+    await expect(driver.provision(foreign, context())).rejects.toMatchObject({ code: 'ForeignMachine' });
   });
 
   it.each([

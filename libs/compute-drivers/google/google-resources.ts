@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { compute_v1 } from '@googleapis/compute/build/v1';
-import { INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
-import { ComputeDriverError, type OwnershipLabels, type ProviderNode, type ProviderNodeState } from '../compute-driver';
+import { INSTALLATION_LABEL, NODE_LABEL, type Owner, ownerOf } from '../cloud-driver';
+import { ComputeDriverError } from '../compute-driver';
+import type { Machine, MachinePhase } from '../machines/cloud-port';
 import type { Place } from '../place';
 import type { GoogleClient } from './google-client';
 import { googleFault, listOf, operationFault, recordOf, textOf } from './google-faults';
@@ -17,26 +18,24 @@ const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
 
 /** Something with the labels of a node. */
 interface Labelled {
-  owner: OwnershipLabels & { attempt: number };
-  name: string;
+  owner: Owner;
+  /** Its name. */
+  id: string;
   /** Zone of a machine or disk, region of an address. */
   where: string;
   createdAt: Date | null;
 }
 
-export interface Machine extends Labelled {
-  status: string;
-  isSpot: boolean;
+export interface GoogleMachine extends Machine {
+  zone: string;
   hasLocalSsd: boolean;
-  privateIp: string | null;
-  publicIp: string | null;
   startedAt: Date | null;
   stoppedAt: Date | null;
 }
 
-export interface LeftOver extends Labelled {
+export interface GooglePart extends Labelled {
   kind: 'disk' | 'address';
-  inUse: boolean;
+  isHeld: boolean;
 }
 
 /** Something that Google does or did to a machine. */
@@ -73,43 +72,43 @@ export async function zoneMachines(
   project: string,
   zone: string,
   filter: string,
-): Promise<Machine[]> {
+): Promise<GoogleMachine[]> {
   const machines = await pages(
     client,
     filter,
     (api, query, options) => api.instances.list({ project, zone, ...query }, options),
     (items) => itemsOf(items).map(machineFrom),
   );
-  return machines.filter((one) => one.where === zone);
+  return machines.filter((one) => one.zone === zone);
 }
 
 /** Machines of all zones of the place's region. */
-export async function regionMachines(client: GoogleClient, place: Place, filter: string): Promise<Machine[]> {
+export async function regionMachines(client: GoogleClient, place: Place, filter: string): Promise<GoogleMachine[]> {
   const machines = await pages(
     client,
     filter,
     (api, query, options) => api.instances.aggregatedList({ project: projectOf(place), ...query }, options),
     (scopes) => inScopes(scopes, 'instances').map(machineFrom),
   );
-  return within(place, machines);
+  return machines.filter(({ zone }) => isWithin(place, zone));
 }
 
 /** Disks of all zones of the place's region, and addresses of the region. */
-export async function regionLeftOvers(client: GoogleClient, place: Place, filter: string): Promise<LeftOver[]> {
+export async function regionParts(client: GoogleClient, place: Place, filter: string): Promise<GooglePart[]> {
   const project = projectOf(place);
   const disks = await pages(
     client,
     filter,
     (api, query, options) => api.disks.aggregatedList({ project, ...query }, options),
-    (scopes) => inScopes(scopes, 'disks').map((item) => leftOverFrom('disk', item)),
+    (scopes) => inScopes(scopes, 'disks').map((item) => partFrom('disk', item)),
   );
   const addresses = await pages(
     client,
     filter,
     (api, query, options) => api.addresses.aggregatedList({ project, ...query }, options),
-    (scopes) => inScopes(scopes, 'addresses').map((item) => leftOverFrom('address', item)),
+    (scopes) => inScopes(scopes, 'addresses').map((item) => partFrom('address', item)),
   );
-  return within(place, [...disks, ...addresses]);
+  return [...disks, ...addresses].filter(({ where }) => isWithin(place, where));
 }
 
 /** What was done to machines of the zone whose name begins so, the newest first. */
@@ -171,8 +170,8 @@ function itemsOf(items: unknown): unknown[] {
   return Array.isArray(items) ? items : Object.values(recordOf(items));
 }
 
-function within<One extends Labelled>({ region }: Place, found: readonly One[]): One[] {
-  return found.filter(({ where }) => region === null || where === region || where.replace(/-[^-]*$/, '') === region);
+function isWithin({ region }: Place, where: string): boolean {
+  return region === null || where === region || where.replace(/-[^-]*$/, '') === region;
 }
 
 /** Null for what has no labels of a node, or no name. */
@@ -181,18 +180,20 @@ function labelledFrom(item: unknown): Labelled | null {
   const owner = ownerOf(textsOf(labels));
   const where = lastPart(zone ?? region);
   if (owner === null || !NAME.test(textOf(name)) || !NAME.test(where)) return null;
-  return { owner, name: textOf(name), where, createdAt: dateOf(creationTimestamp) };
+  return { owner, id: textOf(name), where, createdAt: dateOf(creationTimestamp) };
 }
 
-function machineFrom(item: unknown): Machine | null {
+function machineFrom(item: unknown): GoogleMachine | null {
   const labelled = labelledFrom(item);
   if (labelled === null) return null;
+  const { where, ...named } = labelled;
   const instance = recordOf(item);
   const [card] = listOf(instance['networkInterfaces']).map(recordOf);
   const [access] = listOf(card?.['accessConfigs']).map(recordOf);
   return {
-    ...labelled,
-    status: textOf(instance['status']),
+    ...{ ...named, zone: where, end: null, fault: null },
+    // A status that is not known yet says nothing for or against the machine.
+    phase: PHASES[textOf(instance['status'])] ?? 'starting',
     isSpot: recordOf(instance['scheduling'])['provisioningModel'] === 'SPOT',
     hasLocalSsd: listOf(instance['disks']).some((disk) => recordOf(disk)['type'] === 'SCRATCH'),
     privateIp: addressOf(card?.['networkIP']),
@@ -202,42 +203,34 @@ function machineFrom(item: unknown): Machine | null {
   };
 }
 
-function leftOverFrom(kind: LeftOver['kind'], item: unknown): LeftOver | null {
-  const labelled = labelledFrom(item);
-  return labelled && { ...labelled, kind, inUse: listOf(recordOf(item)['users']).length > 0 };
+/** A machine that was asked for and is not listed, or not yet. */
+export function unlisted(owner: Owner, id: string, zone: string): GoogleMachine {
+  return {
+    ...{ owner, id, zone, phase: 'starting', end: null, fault: null, isSpot: false, hasLocalSsd: false },
+    ...{ createdAt: null, startedAt: null, stoppedAt: null, privateIp: null, publicIp: null },
+  };
 }
 
-const STATES: Readonly<Record<string, ProviderNodeState>> = {
-  PROVISIONING: 'pending',
-  STAGING: 'pending',
+function partFrom(kind: GooglePart['kind'], item: unknown): GooglePart | null {
+  const labelled = labelledFrom(item);
+  return labelled && { ...labelled, kind, isHeld: listOf(recordOf(item)['users']).length > 0 };
+}
+
+const PHASES: Readonly<Record<string, MachinePhase>> = {
+  PROVISIONING: 'starting',
+  STAGING: 'starting',
   // Its host failed; it comes back by itself.
-  REPAIRING: 'pending',
-  PENDING: 'pending',
+  REPAIRING: 'starting',
+  PENDING: 'starting',
   RUNNING: 'running',
   PENDING_STOP: 'stopping',
   STOPPING: 'stopping',
   SUSPENDING: 'stopping',
   DEPROVISIONING: 'stopping',
-  SUSPENDED: 'stopped',
-  STOPPED: 'stopped',
-  TERMINATED: 'stopped',
+  SUSPENDED: 'off',
+  STOPPED: 'off',
+  TERMINATED: 'off',
 };
-
-/** A status that is not known yet says nothing for or against the machine. */
-export function stateOf({ status }: Machine): ProviderNodeState {
-  return STATES[status] ?? 'pending';
-}
-
-export function nodeFrom(machine: Machine): ProviderNode {
-  const { owner, name, privateIp, publicIp, createdAt } = machine;
-  const { installationId, tenantId, clusterId, nodeToken } = owner;
-  return {
-    labels: { installationId, tenantId, clusterId, nodeToken },
-    providerRef: name,
-    state: stateOf(machine),
-    ...{ privateIp, publicIp, createdAt, fault: null },
-  };
-}
 
 function textsOf(labels: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(recordOf(labels)).map(([key, value]) => [key, textOf(value)]));

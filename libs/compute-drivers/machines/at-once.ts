@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Calls under way at once: providers count those of an account. */
+const AT_ONCE = 8;
+
+/** Calls for items, some at a time, in the order of the items; none further once one has failed. */
+export async function atOnce<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
+  const results = new Array<R>(items.length);
+  const open = items.entries();
+  let hasFailed = false;
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of open) {
+      if (hasFailed) return;
+      results[index] = await call(item);
+      if (index % AT_ONCE === 0) await setImmediate();
+    }
+  };
+  const noted = () =>
+    lane().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    });
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, noted));
+  return results;
+}
