@@ -1,12 +1,8 @@
-import { groupOf } from '../compute-drivers/azure/azure-requests';
+import { AZURE_ENDPOINT, groupOf } from '../compute-drivers/azure/azure-requests';
 import { ACTIONS } from '../compute-drivers/azure/azure-rights';
 import { type CheckContext, type CredentialCheck, notWorking, working } from './credential-check';
 import { lackedRights } from './lacked-rights';
 import { checkByToken, grantedIn, send, withoutToken } from './token-request';
-
-/** Of Azure's public cloud. */
-export const AZURE_AUTHORITY = 'https://login.microsoftonline.com';
-export const AZURE_ENDPOINT = 'https://management.azure.com';
 
 /** Rights in Azure's resource manager, which clusters are made through. */
 const SCOPE = `${AZURE_ENDPOINT}/.default`;

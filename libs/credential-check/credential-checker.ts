@@ -1,8 +1,9 @@
 import { withDeadline } from '../object-storage/store-deadline';
 import { ObjectStoreError } from '../object-storage/object-store';
 import { ProxmoxConnections, type ProxmoxTrust } from '../compute-drivers/proxmox/proxmox-connections';
+import { AZURE_AUTHORITY, AZURE_ENDPOINT } from '../compute-drivers/azure/azure-requests';
 import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { AZURE_AUTHORITY, AZURE_ENDPOINT, checkAzurePrincipal } from './azure-check';
+import { checkAzurePrincipal } from './azure-check';
 import type * as AwsModule from './aws-check';
 import type * as OciModule from './oci-check';
 import type * as S3Module from './s3-check';

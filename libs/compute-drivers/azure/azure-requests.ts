@@ -6,6 +6,10 @@ import type { NodeDisk, NodeSpec } from '../compute-driver';
 import type { Place } from '../place';
 import { invalidRequest } from './azure-faults';
 
+/** Of Azure's public cloud: where principals log in, and where resources are managed. */
+export const AZURE_AUTHORITY = 'https://login.microsoftonline.com';
+export const AZURE_ENDPOINT = 'https://management.azure.com';
+
 /** Azure's limits of a resource. */
 const MOST_TAGS = 50;
 const LONGEST_TAG_NAME = 512;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { ComputeManagementClient, type ComputeManagementClientOptionalParams } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
 import { ClientSecretCredential } from '@azure/identity';
-import { AZURE_AUTHORITY, AZURE_ENDPOINT } from '../../credential-check/azure-check';
 import { AddressRefusedError, type OutboundAgents, type OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { type DriverContext, ComputeDriverError } from '../compute-driver';
 import { azureFault, invalidRequest } from './azure-faults';
+import { AZURE_AUTHORITY, AZURE_ENDPOINT } from './azure-requests';
 
 /** Whom a token is for, in the clouds that are not Azure's public one. */
 const AUDIENCES: Readonly<Record<string, string>> = {

@@ -1,0 +1,104 @@
+import { isIP } from 'node:net';
+import type { VirtualMachine } from '@azure/arm-compute';
+import { type Owner, ownerOf } from '../cloud-driver';
+import { ComputeDriverError } from '../compute-driver';
+import type { Machine, MachinePhase } from '../machines/cloud-port';
+import { statusFault } from './azure-faults';
+import { nodeNames } from './azure-requests';
+
+/** A resource as far as it is read; what answers is not trusted to have the shape. */
+export interface Resource {
+  name?: unknown;
+  tags?: unknown;
+}
+
+const PHASES: Readonly<Record<string, MachinePhase>> = {
+  running: 'running',
+  starting: 'starting',
+  deallocating: 'stopping',
+  stopping: 'stopping',
+  deallocated: 'off',
+  stopped: 'halted',
+};
+
+/** Null for what is no node's. */
+export function machineIn(resource: VirtualMachine, group: string, secrets: readonly string[]): Machine | null {
+  const owner = ownerIn(resource);
+  if (owner === null) return null;
+  const phase = phaseOf(resource);
+  const end = endOf(resource, phase);
+  const { machine: name } = nodeNames(owner.nodeToken);
+  return {
+    id: `${group}/providers/Microsoft.Compute/virtualMachines/${name}`,
+    ...{ owner, phase, end, fault: end && faultOf(resource, end, secrets) },
+    isSpot: resource.priority === 'Spot',
+    isCopy: String(resource.name).toLowerCase() !== name.toLowerCase(),
+    createdAt: dateOf(resource.timeCreated),
+    ...{ privateIp: null, publicIp: null },
+  };
+}
+
+/** Where its last change failed, the power says more: one that was not given its machine when it was to start has none. */
+function phaseOf(machine: VirtualMachine): MachinePhase {
+  const { provisioningState } = machine;
+  if (provisioningState === 'Deleting') return 'ending';
+  return PHASES[powerOf(machine)] ?? (provisioningState === 'Failed' ? 'halted' : 'starting');
+}
+
+function endOf(machine: VirtualMachine, phase: MachinePhase): Machine['end'] {
+  if (phase === 'off' && machine.priority === 'Spot') return 'interrupted';
+  const isFailed = machine.provisioningState === 'Failed' && (phase === 'off' || powerOf(machine) === '');
+  return isFailed ? 'failed' : null;
+}
+
+function faultOf(machine: VirtualMachine, end: Machine['end'], secrets: readonly string[]): ComputeDriverError {
+  if (end === 'interrupted')
+    return new ComputeDriverError('AZURE.EVICTED', 'Azure took the spot machine back.', {
+      kind: 'capacity',
+      scope: 'region',
+    });
+  for (const { code, message } of statusesOf(machine)) {
+    const [, failure] = /^ProvisioningState\/failed\/(.+)$/i.exec(code) ?? [];
+    if (failure !== undefined) return statusFault(failure, message, secrets);
+  }
+  return statusFault('ProvisioningFailed', 'Azure could not make the machine and does not say why', secrets);
+}
+
+/** Of the form `PowerState/running`; empty where the answer has none, as while the machine is made. */
+function powerOf(machine: VirtualMachine): string {
+  for (const { code } of statusesOf(machine)) {
+    const [, power] = /^PowerState\/(\w+)$/.exec(code) ?? [];
+    if (power !== undefined) return power;
+  }
+  return '';
+}
+
+function statusesOf({ instanceView }: VirtualMachine): { code: string; message: string }[] {
+  const statuses: unknown = instanceView?.statuses;
+  if (!Array.isArray(statuses)) return [];
+  return statuses.slice(0, 100).map((status: unknown) => {
+    const { code, message } = Object(status) as { code?: unknown; message?: unknown };
+    return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : '' };
+  });
+}
+
+/** Whose a resource is by its tags, whose names Azure may give in another case. */
+export function ownerIn({ tags }: Resource): Owner | null {
+  if (typeof tags !== 'object' || tags === null) return null;
+  const texts = Object.entries(tags).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return ownerOf(Object.fromEntries(texts.map(([name, value]) => [name.toLowerCase(), value])));
+}
+
+/** It becomes a part of a path. */
+export function isPartName(name: unknown): name is string {
+  return typeof name === 'string' && /^[\w-][\w.-]{0,79}$/.test(name);
+}
+
+export function addressOf(value: unknown): string | null {
+  return typeof value === 'string' && isIP(value) !== 0 ? value : null;
+}
+
+export function dateOf(value: unknown): Date | null {
+  const date = value instanceof Date ? value : typeof value === 'string' ? new Date(value) : null;
+  return date === null || Number.isNaN(date.getTime()) ? null : date;
+}
