@@ -1,40 +1,48 @@
 import type { models } from 'oci-core';
 import { ownerOf } from '../cloud-driver';
-import { ComputeDriverError, type OwnershipLabels, type ProviderNode, type ProviderNodeState } from '../compute-driver';
+import { ComputeDriverError } from '../compute-driver';
+import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { isOcid, textOf } from './oci-connection';
 
-/** An instance that some installation made, as far as the answer can be relied on. */
-export interface OciMachine {
-  id: string;
-  labels: OwnershipLabels;
-  attempt: number;
+export interface OciMachine extends Machine {
   /** Oracle's lifecycle state. */
   lifecycle: string;
-  /** Whether Oracle may take it back. */
-  spot: boolean;
   /** Whether the platform has asked for its end. */
-  ended: boolean;
-  createdAt: Date | null;
+  isDismissed: boolean;
 }
 
 /** In the extended metadata of a preemptible machine: whoever ends it says so, for Oracle Cloud does not say who did. */
 export const ENDED = { platform: 'ended' };
+
+const PHASES: Readonly<Record<string, MachinePhase>> = {
+  PROVISIONING: 'starting',
+  STARTING: 'starting',
+  // Oracle Cloud moves it to another host, where it starts again.
+  MOVING: 'starting',
+  CREATING_IMAGE: 'running',
+  RUNNING: 'running',
+  STOPPING: 'stopping',
+  STOPPED: 'off',
+  TERMINATING: 'ending',
+  TERMINATED: 'over',
+};
 
 /** The machine in an answer; null for one that is no installation's. */
 export function machineIn(instance: models.Instance): OciMachine | null {
   const { id, freeformTags, lifecycleState, preemptibleInstanceConfig, extendedMetadata, timeCreated } = instance;
   const owner = ownerOf(textTags(freeformTags));
   if (owner === null || !isOcid(id)) return null;
-  const { attempt, ...labels } = owner;
-  const [ended] = [(extendedMetadata as Record<string, unknown> | undefined | null)?.['platform']];
+  const lifecycle = textOf(lifecycleState) ?? '';
+  const phase = PHASES[lifecycle] ?? 'starting';
+  const isSpot = typeof preemptibleInstanceConfig === 'object' && preemptibleInstanceConfig !== null;
+  const note = (extendedMetadata as Record<string, unknown> | undefined | null)?.['platform'];
+  const isDismissed = note === ENDED.platform;
+  // A preemptible machine that ended without the platform's doing was taken back: nothing else ends it, but its owner.
+  const isTaken = phase === 'over' && isSpot && !isDismissed;
   return {
-    id,
-    labels,
-    attempt,
-    lifecycle: textOf(lifecycleState) ?? '',
-    spot: typeof preemptibleInstanceConfig === 'object' && preemptibleInstanceConfig !== null,
-    ended: ended === ENDED.platform,
-    createdAt: dateIn(timeCreated),
+    ...{ id, owner, lifecycle, phase, isSpot, isDismissed, createdAt: dateIn(timeCreated) },
+    ...{ end: isTaken ? 'interrupted' : null, fault: isTaken ? takenBack() : null },
+    ...{ privateIp: null, publicIp: null },
   };
 }
 
@@ -52,40 +60,7 @@ export function dateIn(value: unknown): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-/** Whether it exists no more: it is listed for some time after its end. */
-export function isOver({ lifecycle }: OciMachine): boolean {
-  return lifecycle === 'TERMINATED';
-}
-
-const STATES: Readonly<Record<string, ProviderNodeState>> = {
-  PROVISIONING: 'pending',
-  STARTING: 'pending',
-  // Oracle Cloud moves it to another host, where it starts again.
-  MOVING: 'pending',
-  CREATING_IMAGE: 'running',
-  RUNNING: 'running',
-  STOPPING: 'stopping',
-  STOPPED: 'stopped',
-  TERMINATING: 'stopping',
-};
-
-/** A preemptible machine that ended without the platform's doing was taken back: nothing else ends it, but its owner. */
-export function stateOf(machine: OciMachine): ProviderNodeState {
-  if (isOver(machine)) return machine.spot && !machine.ended ? 'interrupted' : 'gone';
-  return STATES[machine.lifecycle] ?? 'pending';
-}
-
-export function shown(
-  machine: OciMachine,
-  addresses: { privateIp: string | null; publicIp: string | null } = { privateIp: null, publicIp: null },
-): ProviderNode {
-  const state = stateOf(machine);
-  const { labels, id, createdAt } = machine;
-  const fault = state === 'interrupted' ? takenBack() : null;
-  return { labels, providerRef: id, state, createdAt, fault, ...addresses };
-}
-
-export function takenBack(): ComputeDriverError {
+function takenBack(): ComputeDriverError {
   return new ComputeDriverError('Preempted', 'Oracle Cloud has taken the preemptible machine back.', {
     kind: 'capacity',
     scope: 'zone',
