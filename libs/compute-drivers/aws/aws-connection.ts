@@ -2,6 +2,7 @@ import { Readable, Transform } from 'node:stream';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
+import { readPages, untilAborted } from '../machines/calls';
 import { strangeAnswer } from '../no-answer';
 import { faultOf } from './aws-faults';
 
@@ -74,14 +75,14 @@ export class AwsConnection {
   /** One call; it ends with the signal, whatever the SDK does then. */
   async call<T>(make: (client: EC2Client, options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
     try {
-      return await untilAborted(make(this.client, { abortSignal: this.signal }), this.signal);
+      return await untilAborted(this.signal, () => make(this.client, { abortSignal: this.signal }));
     } catch (error) {
       throw faultOf(error, this.host, this.signal, this.secrets);
     }
   }
 
   /** Everything that a listing has, page by page. */
-  async all<T extends { NextToken?: string | undefined }, I>(
+  all<T extends { NextToken?: string | undefined }, I>(
     make: (
       client: EC2Client,
       page: { NextToken?: string | undefined },
@@ -89,29 +90,16 @@ export class AwsConnection {
     ) => Promise<T>,
     itemsOf: (answer: T) => readonly I[] | undefined,
   ): Promise<I[]> {
-    const found: I[] = [];
-    let NextToken: string | undefined;
-    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const answer = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
-      for (const item of itemsOf(answer) ?? []) found.push(item);
-      if (found.length > MAX_FOUND) break;
-      NextToken = answer.NextToken;
-      if (!NextToken) return found;
-    }
-    throw strangeAnswer(
-      this.host,
-      `has more than ${MAX_FOUND} things of what was asked for, or lists them without an end`,
+    const words = `has more than ${MAX_FOUND} things of what was asked for, or lists them without an end`;
+    return readPages(
+      { pages: MAX_PAGES, found: MAX_FOUND, exceeded: () => strangeAnswer(this.host, words) },
+      async (NextToken) => {
+        const answer = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
+        return { items: itemsOf(answer) ?? [], next: answer.NextToken };
+      },
+      (item) => item,
     );
   }
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('aborted', { cause: signal.reason }));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   ownerOf,
 } from '../cloud-driver';
 import type { ComputeDriverError, DriverContext, NodeSpec, OwnershipLabels } from '../compute-driver';
+import { dateOf } from '../machines/answers';
 import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, Sought } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
 import { strangeAnswer } from '../no-answer';
@@ -31,7 +32,7 @@ import type { Place } from '../place';
 import { AwsConnection } from './aws-connection';
 import { isBusy, isMissing } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
-import { dateIn, labelsIn, machineIn } from './aws-machine';
+import { labelsIn, machineIn } from './aws-machine';
 import { is, like, literal, resolvePlace, zonesOf } from './aws-place';
 
 /** The most values that a filter may have. */
@@ -181,7 +182,7 @@ class AwsPort implements CloudPort {
     ): Part[] => {
       const owner = ownerOf(labelsIn(tags));
       if (!id || !owner || !isAsked(owner)) return [];
-      return [{ id, nodeToken: owner.nodeToken, createdAt: dateIn(createdAt), remove }];
+      return [{ id, nodeToken: owner.nodeToken, createdAt: dateOf(createdAt), remove }];
     };
     const volumes = await aws.all(
       (client, page, options) =>

@@ -1,11 +1,7 @@
 import { errorField, printable } from '../../object-storage/store-fault';
-import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { ComputeDriverError } from '../compute-driver';
+import { type Meaning, meaningsByCode } from '../machines/meanings';
 import { strangeAnswer, unanswered, withoutControls } from '../no-answer';
-
-interface Meaning {
-  kind: FaultKind;
-  scope?: FaultScope;
-}
 
 const IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
 const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
@@ -14,50 +10,20 @@ const THROTTLED: Meaning = { kind: 'throttled', scope: 'region' };
 const AGAIN: Meaning = { kind: 'transient' };
 
 /** By EC2's code; it decides before the status: a lack of capacity is an error 500 like any other. */
-const CODES: ReadonlyMap<string, Meaning> = new Map([
-  ['RequestLimitExceeded', THROTTLED],
-  ['Throttling', THROTTLED],
-  ['ThrottlingException', THROTTLED],
-  ['EC2ThrottledException', THROTTLED],
-  ['RequestThrottled', THROTTLED],
-  ['InternalError', AGAIN],
-  ['InternalFailure', AGAIN],
-  ['Unavailable', AGAIN],
-  ['ServiceUnavailable', AGAIN],
-  ['IncorrectInstanceState', AGAIN],
-  ['IncorrectState', AGAIN],
-  ['VolumeInUse', AGAIN],
-  ['DependencyViolation', AGAIN],
+const CODES = meaningsByCode([
+  [THROTTLED, 'RequestLimitExceeded Throttling ThrottlingException EC2ThrottledException RequestThrottled'],
+  [AGAIN, 'InternalError InternalFailure Unavailable ServiceUnavailable'],
+  [AGAIN, 'IncorrectInstanceState IncorrectState VolumeInUse DependencyViolation'],
   // A look at the machines of the node tells what became of the first request.
-  ['IdempotentParameterMismatch', AGAIN],
-  ['InsufficientInstanceCapacity', IN_ZONE],
-  ['InsufficientHostCapacity', IN_ZONE],
-  ['InsufficientReservedInstanceCapacity', IN_ZONE],
-  ['InsufficientCapacity', IN_ZONE],
-  ['InsufficientVolumeCapacity', IN_ZONE],
-  ['InsufficientFreeAddressesInSubnet', IN_ZONE],
-  ['SpotMaxPriceTooLow', IN_ZONE],
-  ['Unsupported', IN_ZONE],
-  ['InstanceLimitExceeded', QUOTA],
-  ['VcpuLimitExceeded', QUOTA],
-  ['MaxSpotInstanceCountExceeded', QUOTA],
-  ['VolumeLimitExceeded', QUOTA],
-  ['MaxIOPSLimitExceeded', QUOTA],
-  ['NetworkInterfaceLimitExceeded', QUOTA],
-  ['AddressLimitExceeded', QUOTA],
-  ['UnauthorizedOperation', DENIED],
-  ['AuthFailure', DENIED],
-  ['AccessDenied', DENIED],
-  ['AccessDeniedException', DENIED],
-  ['InvalidClientTokenId', DENIED],
-  ['SignatureDoesNotMatch', DENIED],
-  ['MissingAuthenticationToken', DENIED],
-  ['ExpiredToken', DENIED],
-  ['ExpiredTokenException', DENIED],
-  ['RequestExpired', DENIED],
-  ['OptInRequired', DENIED],
-  ['PendingVerification', DENIED],
-  ['Blocked', DENIED],
+  [AGAIN, 'IdempotentParameterMismatch'],
+  [IN_ZONE, 'InsufficientInstanceCapacity InsufficientHostCapacity InsufficientReservedInstanceCapacity'],
+  [IN_ZONE, 'InsufficientCapacity InsufficientVolumeCapacity InsufficientFreeAddressesInSubnet'],
+  [IN_ZONE, 'SpotMaxPriceTooLow Unsupported'],
+  [QUOTA, 'InstanceLimitExceeded VcpuLimitExceeded MaxSpotInstanceCountExceeded VolumeLimitExceeded'],
+  [QUOTA, 'MaxIOPSLimitExceeded NetworkInterfaceLimitExceeded AddressLimitExceeded'],
+  [DENIED, 'UnauthorizedOperation AuthFailure AccessDenied AccessDeniedException InvalidClientTokenId'],
+  [DENIED, 'SignatureDoesNotMatch MissingAuthenticationToken ExpiredToken ExpiredTokenException RequestExpired'],
+  [DENIED, 'OptInRequired PendingVerification Blocked'],
 ]);
 
 /** Codes that the SDK makes up where the answer had none or cannot be read. */

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { Instance, StateReason, Tag } from '@aws-sdk/client-ec2';
 import { ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
+import { addressOf, dateOf } from '../machines/answers';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { ec2Fault } from './aws-faults';
 
@@ -32,9 +32,9 @@ export function machineIn(instance: Instance): Machine | null {
   return {
     ...{ id, owner, phase, end, fault: end && faultIn(end, reason ?? {}) },
     isSpot: instance.InstanceLifecycle === 'spot',
-    createdAt: dateIn(instance.LaunchTime),
-    privateIp: addressIn(instance.PrivateIpAddress),
-    publicIp: addressIn(instance.PublicIpAddress),
+    createdAt: dateOf(instance.LaunchTime),
+    privateIp: addressOf(instance.PrivateIpAddress),
+    publicIp: addressOf(instance.PublicIpAddress),
   };
 }
 
@@ -42,14 +42,6 @@ export function labelsIn(tags: readonly Tag[] | undefined): Record<string, strin
   const labels: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
   for (const { Key, Value } of tags ?? []) if (Key !== undefined) labels[Key] = Value;
   return labels;
-}
-
-export function dateIn(value: unknown): Date | null {
-  return value instanceof Date && !Number.isNaN(value.getTime()) ? value : null;
-}
-
-function addressIn(text: string | undefined): string | null {
-  return text !== undefined && isIP(text) !== 0 ? text : null;
 }
 
 function endOf(phase: MachinePhase, reason: string): Machine['end'] {

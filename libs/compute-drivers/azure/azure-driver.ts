@@ -2,13 +2,15 @@ import type { VirtualMachine } from '@azure/arm-compute';
 import type { CloudDriverOptions } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
 import { grouped } from '../grouped';
+import { addressOf, dateOf } from '../machines/answers';
 import { atOnce } from '../machines/at-once';
+import { readPages } from '../machines/calls';
 import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, Sought } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
 import { foreignMachine } from '../machines/machine-faults';
 import type { Place } from '../place';
 import { invalidRequest, isInUse } from './azure-faults';
-import { addressOf, dateOf, isPartName, machineIn, ownerIn, type Resource } from './azure-machine';
+import { isPartName, machineIn, ownerIn, type Resource } from './azure-machine';
 import { groupOf, nodeNames, type NodeRequests, nodeRequests } from './azure-requests';
 import { type AzureEndpoints, type AzureSession, AzureSessions, type CallOptions } from './azure-session';
 
@@ -240,29 +242,25 @@ class AzurePort implements CloudPort {
   }
 
   /** What is read of all of a list, within bounds, without what is none; nothing else of a page is kept. */
-  private async listed<T, R>(
+  private listed<T, R>(
     list: (options: CallOptions) => { byPage(): AsyncIterableIterator<T[]> },
     read: (one: T) => R | null,
   ): Promise<R[]> {
-    const found: R[] = [];
+    const words = `The resource group has more than ${MOST_LISTED} resources of a kind, or lists them without an end.`;
     let pages: AsyncIterableIterator<T[]> | null = null;
-    let length = 0;
-    for (let count = 0; count < MOST_PAGES; count += 1) {
-      const page: IteratorResult<T[], unknown> | null = await this.maybe((options) => {
-        pages ??= list(options).byPage();
-        return pages.next();
-      });
-      if (page === null || page.done) return found;
-      if (!Array.isArray(page.value)) throw unreadable();
-      length += page.value.length;
-      if (length > MOST_LISTED) break;
-      for (const one of page.value) {
-        const what = read(one);
-        if (what !== null) found.push(what);
-      }
-    }
-    throw invalidRequest(
-      `The resource group has more than ${MOST_LISTED} resources of a kind, or lists them without an end.`,
+    return readPages(
+      { pages: MOST_PAGES, found: MOST_LISTED, exceeded: () => invalidRequest(words) },
+      async () => {
+        const page: IteratorResult<T[], unknown> | null = await this.maybe((options) => {
+          pages ??= list(options).byPage();
+          return pages.next();
+        });
+        if (page === null || page.done) return { items: [], next: null };
+        if (!Array.isArray(page.value)) throw unreadable();
+        // The SDK keeps the token.
+        return { items: page.value, next: 'next' };
+      },
+      read,
     );
   }
 

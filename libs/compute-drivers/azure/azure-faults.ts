@@ -1,11 +1,6 @@
 import { errorField, printable } from '../../object-storage/store-fault';
-import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
-
-interface Meaning {
-  kind: FaultKind;
-  scope?: FaultScope;
-  retryAfterMs?: number;
-}
+import { ComputeDriverError } from '../compute-driver';
+import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
 
 /** Azure keeps a network card so long for the machine whose creation failed. */
 const RESERVED_CARD_MS = 180_000;
@@ -22,55 +17,25 @@ const NO_CAPACITY_IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
 const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
 const THROTTLED: Meaning = { kind: 'throttled' };
 
-const CODES: Readonly<Record<string, Meaning>> = {
-  TooManyRequests: THROTTLED,
-  SubscriptionRequestsThrottled: THROTTLED,
-  ResourceRequestsThrottled: THROTTLED,
-  AllocationFailed: NO_CAPACITY,
-  OverconstrainedAllocationRequest: NO_CAPACITY,
-  AllocationTimedOut: NO_CAPACITY,
-  SubnetIsFull: NO_CAPACITY,
-  ZonalAllocationFailed: NO_CAPACITY_IN_ZONE,
-  OverconstrainedZonalAllocationRequest: NO_CAPACITY_IN_ZONE,
-  SkuNotAvailable: NO_CAPACITY_IN_ZONE,
-  QuotaExceeded: QUOTA,
-  ResourceQuotaExceeded: QUOTA,
-  AnotherOperationInProgress: BUSY,
-  CanceledAndSupersededDueToAnotherOperation: BUSY,
-  NicInUse: BUSY,
-  PublicIPAddressCannotBeDeleted: BUSY,
-  DiskInUse: BUSY,
-  OperationPreempted: BUSY,
-  AttachDiskWhileBeingDetached: BUSY,
-  ResourceIsBeingDeleted: BUSY,
-  RetryableError: BUSY,
-  RetryableErrorDueToAnotherOperation: BUSY,
-  ReferencedResourceNotProvisioned: { kind: 'transient', retryAfterMs: NOT_WHOLE_YET_MS },
-  NicReservedForAnotherVm: { kind: 'transient', retryAfterMs: RESERVED_CARD_MS },
-  InternalServerError: TRANSIENT,
-  InternalOperationError: TRANSIENT,
-  InternalExecutionError: TRANSIENT,
-  NetworkingInternalOperationError: TRANSIENT,
-  StorageInternalError: TRANSIENT,
-  ServerTimeout: TRANSIENT,
-  GatewayTimeout: TRANSIENT,
-  AuthorizationFailed: DENIED,
-  LinkedAuthorizationFailed: DENIED,
-  LinkedAccessCheckFailed: DENIED,
-  AuthenticationFailed: DENIED,
-  InvalidAuthenticationToken: DENIED,
-  InvalidAuthenticationTokenTenant: DENIED,
-  ExpiredAuthenticationToken: DENIED,
-  SubscriptionNotFound: DENIED,
-  InvalidSubscriptionId: DENIED,
-  ReadOnlyDisabledSubscription: DENIED,
-  DisallowedOperation: DENIED,
-  RequestDisallowedByPolicy: DENIED,
-  ScopeLocked: DENIED,
+const CODES = meaningsByCode([
+  [THROTTLED, 'TooManyRequests SubscriptionRequestsThrottled ResourceRequestsThrottled'],
+  [NO_CAPACITY, 'AllocationFailed OverconstrainedAllocationRequest AllocationTimedOut SubnetIsFull'],
+  [NO_CAPACITY_IN_ZONE, 'ZonalAllocationFailed OverconstrainedZonalAllocationRequest SkuNotAvailable'],
+  [QUOTA, 'QuotaExceeded ResourceQuotaExceeded'],
+  [BUSY, 'AnotherOperationInProgress CanceledAndSupersededDueToAnotherOperation OperationPreempted'],
+  [BUSY, 'NicInUse PublicIPAddressCannotBeDeleted DiskInUse AttachDiskWhileBeingDetached ResourceIsBeingDeleted'],
+  [BUSY, 'RetryableError RetryableErrorDueToAnotherOperation'],
+  [{ kind: 'transient', retryAfterMs: NOT_WHOLE_YET_MS }, 'ReferencedResourceNotProvisioned'],
+  [{ kind: 'transient', retryAfterMs: RESERVED_CARD_MS }, 'NicReservedForAnotherVm'],
+  [TRANSIENT, 'InternalServerError InternalOperationError InternalExecutionError NetworkingInternalOperationError'],
+  [TRANSIENT, 'StorageInternalError ServerTimeout GatewayTimeout'],
+  [DENIED, 'AuthorizationFailed LinkedAuthorizationFailed LinkedAccessCheckFailed AuthenticationFailed'],
+  [DENIED, 'InvalidAuthenticationToken InvalidAuthenticationTokenTenant ExpiredAuthenticationToken'],
+  [DENIED, 'SubscriptionNotFound InvalidSubscriptionId ReadOnlyDisabledSubscription'],
+  [DENIED, 'DisallowedOperation RequestDisallowedByPolicy ScopeLocked'],
   // An error 409 like a conflict, and as lasting as a missing right.
-  MissingSubscriptionRegistration: DENIED,
-  SubscriptionNotRegistered: DENIED,
-};
+  [DENIED, 'MissingSubscriptionRegistration SubscriptionNotRegistered'],
+]);
 
 /** What Azure says of a disk that its machine has not let go of. */
 const ATTACHED = /\bis attached to VM\b/i;
@@ -93,7 +58,7 @@ function meaningOf(code: string, words: string): Meaning | null {
     return /quota|limit/i.test(words) ? QUOTA : INVALID;
   }
   if (/(LimitReached|LimitExceeded|QuotaExceeded)$/.test(code)) return QUOTA;
-  return Object.hasOwn(CODES, code) ? (CODES[code] ?? null) : null;
+  return CODES.get(code) ?? null;
 }
 
 function meaningOfStatus(status: number): Meaning {
@@ -111,8 +76,8 @@ export function shown(words: string, secrets: readonly string[]): string {
 }
 
 function fault(code: string, words: string, meaning: Meaning, cause?: unknown): ComputeDriverError {
-  const { kind, scope, retryAfterMs = null } = meaning;
-  return new ComputeDriverError(code, words, { kind, ...(scope && { scope }), retryAfterMs, cause });
+  const { kind, scope, retryAfterMs: waitMs = null } = meaning;
+  return new ComputeDriverError(code, words, { kind, ...(scope && { scope }), retryAfterMs: waitMs, cause });
 }
 
 /** The error of an SDK as ours. */
@@ -183,12 +148,4 @@ export function isInUse(error: ComputeDriverError): boolean {
 
 export function invalidRequest(message: string): ComputeDriverError {
   return fault('AZURE.INVALID', message, INVALID);
-}
-
-/** Seconds or a date, as HTTP has them. */
-function retryAfterMs(value: unknown): number | null {
-  if (typeof value !== 'string' || value === '') return null;
-  const seconds = Number(value);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }

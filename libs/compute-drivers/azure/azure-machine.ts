@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { VirtualMachine } from '@azure/arm-compute';
 import { type Owner, ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
+import { dateOf } from '../machines/answers';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { statusFault } from './azure-faults';
 import { nodeNames } from './azure-requests';
@@ -92,13 +92,4 @@ export function ownerIn({ tags }: Resource): Owner | null {
 /** It becomes a part of a path. */
 export function isPartName(name: unknown): name is string {
   return typeof name === 'string' && /^[\w-][\w.-]{0,79}$/.test(name);
-}
-
-export function addressOf(value: unknown): string | null {
-  return typeof value === 'string' && isIP(value) !== 0 ? value : null;
-}
-
-export function dateOf(value: unknown): Date | null {
-  const date = value instanceof Date ? value : typeof value === 'string' ? new Date(value) : null;
-  return date === null || Number.isNaN(date.getTime()) ? null : date;
 }

@@ -4,6 +4,7 @@ import { NetworkManagementClient } from '@azure/arm-network';
 import { ClientSecretCredential } from '@azure/identity';
 import { AddressRefusedError, type OutboundAgents, type OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { type DriverContext, ComputeDriverError } from '../compute-driver';
+import { untilAborted } from '../machines/calls';
 import { azureFault, invalidRequest } from './azure-faults';
 import { AZURE_AUTHORITY, AZURE_ENDPOINT } from './azure-requests';
 
@@ -63,24 +64,15 @@ export class AzureSession {
   ): Promise<T> {
     // One for each call: an SDK adds listeners to it, and a caller makes many calls by one signal.
     const signal = AbortSignal.any([callers]);
-    let onAbort: (() => void) | undefined;
-    const ended = new Promise<never>((_resolve, reject) => {
-      onAbort = () =>
-        reject(
-          new ComputeDriverError('AZURE.TIMEOUT', `${this.server} did not answer in time.`, {
-            kind: 'transient',
-            cause: signal.reason,
-          }),
-        );
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
     try {
-      return await Promise.race([ended, signal.aborted ? ended : send({ abortSignal: signal })]);
+      return await untilAborted(signal, () => send({ abortSignal: signal }));
     } catch (error) {
+      if (signal.aborted)
+        throw new ComputeDriverError('AZURE.TIMEOUT', `${this.server} did not answer in time.`, {
+          kind: 'transient',
+          cause: signal.reason,
+        });
       throw azureFault(error, { server: this.server, secrets: this.secrets });
-    } finally {
-      if (onAbort) signal.removeEventListener('abort', onAbort);
     }
   }
 

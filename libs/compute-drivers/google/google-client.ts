@@ -4,6 +4,7 @@ import { compute_v1 } from '@googleapis/compute/build/v1';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
+import { untilAborted } from '../machines/calls';
 import { callFault, recordOf, textOf } from './google-faults';
 
 const ENDPOINT = 'https://compute.googleapis.com/';
@@ -50,21 +51,13 @@ export class GoogleClient {
     ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: Answer }>,
   ): Promise<Answer> {
     const { signal } = this.context;
-    let onAbort: (() => void) | undefined;
-    const ended = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(timedOut(this.host, signal.reason));
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
-    });
     try {
-      const { data } = await Promise.race([ended, signal.aborted ? ended : ask(this.api, { signal })]);
+      const { data } = await untilAborted(signal, () => ask(this.api, { signal }));
       // An answer without it would be read as a list without machines.
       if (!textOf(recordOf(data)['kind']).startsWith('compute#')) throw notGoogle(this.host);
       return data;
     } catch (error) {
-      throw callFault(error, this.host, this.secrets);
-    } finally {
-      if (onAbort) signal.removeEventListener('abort', onAbort);
+      throw signal.aborted ? timedOut(this.host, signal.reason) : callFault(error, this.host, this.secrets);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { errorField, printable } from '../../object-storage/store-fault';
-import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { ComputeDriverError } from '../compute-driver';
+import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
 import { withoutControls } from '../no-answer';
 
 /** What Google Cloud says in an answer or in an operation. */
@@ -12,55 +13,44 @@ interface GoogleFailure {
   retryAfterMs?: number | null;
 }
 
-type Class = readonly [FaultKind, FaultScope];
+const IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
+const IN_REGION: Meaning = { kind: 'capacity', scope: 'region' };
+const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
+const THROTTLED: Meaning = { kind: 'throttled' };
+const AGAIN: Meaning = { kind: 'transient' };
+const DENIED: Meaning = { kind: 'denied' };
 
 /** By code without case and underscores: answers write `quotaExceeded`, operations `QUOTA_EXCEEDED`. */
-const CLASSES: Readonly<Record<string, Class>> = {
-  zoneresourcepoolexhausted: ['capacity', 'zone'],
-  zoneresourcepoolexhaustedwithdetails: ['capacity', 'zone'],
-  resourcepoolexhausted: ['capacity', 'zone'],
-  stockout: ['capacity', 'zone'],
-  ipspaceexhausted: ['capacity', 'region'],
-  ipspaceexhaustedwithdetails: ['capacity', 'region'],
-  quotaexceeded: ['quota', 'region'],
-  limitexceeded: ['quota', 'region'],
-  ratelimitexceeded: ['throttled', 'account'],
-  userratelimitexceeded: ['throttled', 'account'],
-  concurrentoperationsquotaexceeded: ['throttled', 'account'],
-  operationratelimitexceeded: ['throttled', 'account'],
-  resourceoperationrateexceeded: ['throttled', 'account'],
-  resourcenotready: ['transient', 'account'],
-  resourceinusebyanotherresource: ['transient', 'account'],
-  internalerror: ['transient', 'account'],
-  vmmininstanceinternalerror: ['transient', 'account'],
-  backenderror: ['transient', 'account'],
-  permissionserror: ['denied', 'account'],
-  forbidden: ['denied', 'account'],
-  autherror: ['denied', 'account'],
-  accessnotconfigured: ['denied', 'account'],
+const CODES = meaningsByCode([
+  [IN_ZONE, 'zoneresourcepoolexhausted zoneresourcepoolexhaustedwithdetails resourcepoolexhausted stockout'],
+  [IN_REGION, 'ipspaceexhausted ipspaceexhaustedwithdetails'],
+  [QUOTA, 'quotaexceeded limitexceeded'],
+  [THROTTLED, 'ratelimitexceeded userratelimitexceeded concurrentoperationsquotaexceeded'],
+  [THROTTLED, 'operationratelimitexceeded resourceoperationrateexceeded'],
+  [AGAIN, 'resourcenotready resourceinusebyanotherresource internalerror vmmininstanceinternalerror backenderror'],
+  [DENIED, 'permissionserror forbidden autherror accessnotconfigured'],
   // A policy of the organisation, which only its administrators can change.
-  conditionnotmet: ['denied', 'account'],
-};
+  [DENIED, 'conditionnotmet'],
+]);
 
 /** Codes of a wrong user: the project and its network are no secret, but the key and the script are. */
 export function googleFault(failure: GoogleFailure, secrets: readonly string[]): ComputeDriverError {
-  const { status, code, message, retryAfterMs = null } = failure;
-  const [kind, scope] = classOf(failure);
+  const { status, code, message, retryAfterMs: waitMs = null } = failure;
+  const { kind, scope } = meaningOf(failure);
   // What is not a letter may come from anybody: answers quote what they refuse.
   const name = /^[A-Za-z][\w.-]{0,79}$/.test(code) ? code : `HTTP_${status ?? 'NONE'}`;
   const words = printable(withoutControls(message), secrets) || 'Google Cloud gives no reason.';
   const reach = kind === 'quota' && /\bglobally\b/i.test(message) ? 'account' : scope;
-  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: reach, retryAfterMs });
+  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: reach, retryAfterMs: waitMs });
 }
 
-function classOf({ status, code }: GoogleFailure): Class {
-  const known = CLASSES[code.replaceAll('_', '').toLowerCase()];
+function meaningOf({ status, code }: GoogleFailure): Meaning {
+  const known = CODES.get(code.replaceAll('_', '').toLowerCase());
   if (known) return known;
-  if (status === 429) return ['throttled', 'account'];
-  if (status === 401 || status === 403) return ['denied', 'account'];
-  if (status === 408 || status === 409 || status === 412 || (status !== null && status >= 500))
-    return ['transient', 'account'];
-  return ['invalid', 'account'];
+  if (status === 429) return THROTTLED;
+  if (status === 401 || status === 403) return DENIED;
+  if (status === 408 || status === 409 || status === 412 || (status !== null && status >= 500)) return AGAIN;
+  return { kind: 'invalid' };
 }
 
 /** The fault of an operation that failed; null for one that did not, or that goes on. */
@@ -87,7 +77,9 @@ export function callFault(error: unknown, host: string, secrets: readonly string
     status: typeof status === 'number' ? status : 0,
     code: textOf(recordOf(first)['reason']) || textOf(answer['status']),
     message: textOf(answer['message']) || `${host} answers HTTP ${String(status)}`,
-    retryAfterMs: retryAfter(headers),
+    retryAfterMs: retryAfterMs(
+      headers instanceof Headers ? headers.get('retry-after') : recordOf(headers)['retry-after'],
+    ),
   };
   return googleFault(failure, secrets);
 }
@@ -99,14 +91,6 @@ function connectionFault(error: unknown, host: string, secrets: readonly string[
     return new ComputeDriverError('GOOGLE.ADDRESS_REFUSED', printable(message, secrets), { kind: 'invalid' });
   const words = `${host} cannot be reached (${/^[A-Z_\d]{2,40}$/.test(code) ? code : 'the connection failed'}).`;
   return new ComputeDriverError('GOOGLE.UNAVAILABLE', words, { kind: 'transient' });
-}
-
-/** Seconds, or a time, of the answer's header. */
-function retryAfter(headers: unknown): number | null {
-  const value = textOf(headers instanceof Headers ? headers.get('retry-after') : recordOf(headers)['retry-after']);
-  if (/^\d{1,6}$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
 /** An answer may have any shape. */

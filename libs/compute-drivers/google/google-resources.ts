@@ -1,7 +1,8 @@
-import { isIP } from 'node:net';
 import type { compute_v1 } from '@googleapis/compute/build/v1';
 import { INSTALLATION_LABEL, NODE_LABEL, type Owner, ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
+import { addressOf, dateOf } from '../machines/answers';
+import { readPages } from '../machines/calls';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import type { Place } from '../place';
 import type { GoogleClient } from './google-client';
@@ -131,25 +132,23 @@ export async function doings(client: GoogleClient, project: string, zone: string
     .sort((one, other) => (other.at?.getTime() ?? 0) - (one.at?.getTime() ?? 0));
 }
 
-/** What is read of all pages of a list, within bounds; nothing else of a page is kept. */
-async function pages<One>(
+function pages<One>(
   client: GoogleClient,
   filter: string,
   ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
   read: (items: unknown) => (One | null)[],
 ): Promise<One[]> {
-  const all: One[] = [];
-  let pageToken: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
-    const answer = await client.call((api, options) => ask(api, query, options));
-    for (const one of read(answer.items)) if (one !== null) all.push(one);
-    if (all.length > MOST_FOUND) break;
-    pageToken = textOf(answer.nextPageToken) || undefined;
-    if (pageToken === undefined) return all;
-  }
   const words = `Compute Engine lists more than ${MOST_FOUND} things of a kind, or lists them without an end.`;
-  throw new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
+  const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
+  return readPages(
+    { pages: MOST_PAGES, found: MOST_FOUND, exceeded },
+    async (pageToken) => {
+      const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
+      const answer = await client.call((api, options) => ask(api, query, options));
+      return { items: read(answer.items), next: textOf(answer.nextPageToken) };
+    },
+    (one) => one,
+  );
 }
 
 /** In a list of all zones and regions, the items stand by each of them. */
@@ -238,14 +237,4 @@ function textsOf(labels: unknown): Record<string, string> {
 
 function lastPart(url: unknown): string {
   return textOf(url).split('/').at(-1) ?? '';
-}
-
-function dateOf(value: unknown): Date | null {
-  const date = new Date(textOf(value));
-  return Number.isNaN(date.getTime()) ? null : date;
-}
-
-function addressOf(value: unknown): string | null {
-  const text = textOf(value);
-  return isIP(text) === 0 ? null : text;
 }

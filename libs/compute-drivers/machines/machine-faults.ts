@@ -4,8 +4,8 @@ import { ComputeDriverError } from '../compute-driver';
 const BUSY_MS = 5_000;
 
 /** A node has one machine at a time: whoever asks for another attempt waits until that of the one before is gone. */
-export function otherAttempt(attempt: number): ComputeDriverError {
-  const message = `The machine of attempt ${attempt} is not gone yet.`;
+export function otherAttempt(attempt: number | null): ComputeDriverError {
+  const message = `The machine of ${attempt === null ? 'another attempt' : `attempt ${attempt}`} is not gone yet.`;
   return new ComputeDriverError('OtherAttempt', message, { kind: 'transient', retryAfterMs: BUSY_MS });
 }
 

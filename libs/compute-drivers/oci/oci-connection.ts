@@ -12,6 +12,8 @@ import { LONG_JSON, parseUntrusted, readUntrusted, SHORT_JSON } from '../../json
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
 import { type OutboundAnswer, sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError } from '../compute-driver';
+import { readPages } from '../machines/calls';
+import { retryAfterMs } from '../machines/meanings';
 import { strangeAnswer, unanswered } from '../no-answer';
 import { ociFault } from './oci-faults';
 
@@ -187,28 +189,25 @@ export class OciConnection {
     return this.allOf(page, (item) => item);
   }
 
-  /** What is read of each item of a list, without those that are none; nothing else of a page is kept. */
-  async allOf<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
-    const found: R[] = [];
-    let next: string | undefined;
-    for (let count = 0; count < MAX_PAGES; count += 1) {
-      const answer = await page({
-        limit: PAGE_SIZE,
-        ...(next === undefined ? {} : { page: encodeURIComponent(next) }),
-      });
-      // The SDK gives what was sent, whatever that is.
-      if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
-      if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
-      for (const item of answer.items) {
-        const one = read(item);
-        if (one !== null) found.push(one);
-      }
-      if (found.length > MAX_FOUND) break;
-      if (!answer.opcNextPage) return found;
-      if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
-      next = answer.opcNextPage;
-    }
-    throw this.strange(`has more than ${MAX_FOUND} things in one list, or lists them without an end`);
+  /** What is read of each item of a list, without those that are none. */
+  allOf<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
+    const words = `has more than ${MAX_FOUND} things in one list, or lists them without an end`;
+    return readPages(
+      { pages: MAX_PAGES, found: MAX_FOUND, exceeded: () => this.strange(words) },
+      async (token) => {
+        const answer = await page({
+          limit: PAGE_SIZE,
+          ...(token === undefined ? {} : { page: encodeURIComponent(token) }),
+        });
+        // The SDK gives what was sent, whatever that is.
+        if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
+        if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
+        const { items, opcNextPage: next } = answer;
+        if (next && next === token) throw this.strange('gives the same page again and again');
+        return { items, next };
+      },
+      read,
+    );
   }
 
   private strange(what: string): ComputeDriverError {
@@ -293,12 +292,11 @@ class Transport implements HttpClient {
 
 function refusalIn({ status, headers, body }: OutboundAnswer) {
   const said = saidIn(body.toString());
-  const seconds = Number(headers['retry-after'] ?? headers['opc-retry-after']);
   return {
     status,
     code: textOf(said.code),
     message: textOf(said.message) ?? '',
-    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null,
+    retryAfterMs: retryAfterMs(headers['retry-after'] ?? headers['opc-retry-after']),
   };
 }
 

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { models } from 'oci-core';
 import type { CloudDriverOptions } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
+import { addressOf, dateOf } from '../machines/answers';
 import { atOnce } from '../machines/at-once';
 import type { Cloud, CloudPort, ErrorClass, Leftover, Sought } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
@@ -10,7 +10,7 @@ import type { Place } from '../place';
 import { isOcid, OciConnection, ociKeys, textOf } from './oci-connection';
 import { isBusy, isMissing } from './oci-faults';
 import { assertLaunchable, launchDetails, machineName, refused, retryToken, tokenInName } from './oci-launch';
-import { dateIn, ENDED, machineIn, type OciMachine } from './oci-machine';
+import { ENDED, machineIn, type OciMachine } from './oci-machine';
 import { resolvePlace } from './oci-place';
 
 /** Up to so many nodes are asked for one by one; of more, all machines of the compartment are listed. */
@@ -186,7 +186,7 @@ class OciPort implements CloudPort<OciMachine> {
         cards.slice(at, at + FEW).map(async ({ instanceId, vnicId }) => {
           const vnic = await this.vnic(vnicId);
           if (vnic && (vnic.isPrimary !== false || !addresses.has(instanceId)))
-            addresses.set(instanceId, { privateIp: addressIn(vnic.privateIp), publicIp: addressIn(vnic.publicIp) });
+            addresses.set(instanceId, { privateIp: addressOf(vnic.privateIp), publicIp: addressOf(vnic.publicIp) });
         }),
       );
     return addresses;
@@ -229,12 +229,7 @@ class OciPort implements CloudPort<OciMachine> {
 function diskIn({ id, displayName, lifecycleState, timeCreated }: Volume, kind: Disk['kind']): Disk | null {
   const nodeToken = tokenInName(textOf(displayName) ?? '');
   if (nodeToken === null || !isOcid(id) || lifecycleState === 'TERMINATED') return null;
-  return { id, nodeToken, createdAt: dateIn(timeCreated), kind };
-}
-
-function addressIn(value: unknown): string | null {
-  const text = textOf(value);
-  return text !== null && isIP(text) !== 0 ? text : null;
+  return { id, nodeToken, createdAt: dateOf(timeCreated), kind };
 }
 
 /** Nodes as instances of Oracle Cloud. */

@@ -1,5 +1,6 @@
 import { printable } from '../../object-storage/store-fault';
-import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { ComputeDriverError } from '../compute-driver';
+import { type Meaning, meaningsByCode } from '../machines/meanings';
 import { withoutControls } from '../no-answer';
 
 /** What Oracle Cloud answers to a call that it does not do. */
@@ -11,28 +12,19 @@ export interface OciRefusal {
   retryAfterMs: number | null;
 }
 
-interface Meaning {
-  kind: FaultKind;
-  scope?: FaultScope;
-}
+const DENIED: Meaning = { kind: 'denied' };
+const AGAIN: Meaning = { kind: 'transient' };
 
 /** By Oracle's code; it decides before the status. */
-const CODES: Readonly<Record<string, Meaning>> = {
-  TooManyRequests: { kind: 'throttled' },
-  LimitExceeded: { kind: 'quota', scope: 'region' },
-  QuotaExceeded: { kind: 'quota', scope: 'region' },
-  NotAuthenticated: { kind: 'denied' },
-  NotAuthorized: { kind: 'denied' },
-  NotAuthorizedOrNotFound: { kind: 'denied' },
-  NotAuthorizedOrResourceAlreadyExists: { kind: 'denied' },
-  RelatedResourceNotAuthorizedOrNotFound: { kind: 'denied' },
-  SignUpRequired: { kind: 'denied' },
-  IncorrectState: { kind: 'transient' },
-  Conflict: { kind: 'transient' },
+const CODES = meaningsByCode([
+  [{ kind: 'throttled' }, 'TooManyRequests'],
+  [{ kind: 'quota', scope: 'region' }, 'LimitExceeded QuotaExceeded'],
+  [DENIED, 'NotAuthenticated NotAuthorized NotAuthorizedOrNotFound NotAuthorizedOrResourceAlreadyExists'],
+  [DENIED, 'RelatedResourceNotAuthorizedOrNotFound SignUpRequired'],
+  [AGAIN, 'IncorrectState Conflict ExternalServerIncorrectState'],
   // The machine of that request has changed or ended; the next look at it says which.
-  InvalidatedRetryToken: { kind: 'transient' },
-  ExternalServerIncorrectState: { kind: 'transient' },
-};
+  [AGAIN, 'InvalidatedRetryToken'],
+]);
 
 /** What a machine that nobody has room for is refused by: an error 500 like any other but for its words. */
 const NO_CAPACITY = /out of (host )?capacity/i;
@@ -58,11 +50,11 @@ export function ociFault({ status, code, message, retryAfterMs }: OciRefusal, se
 
 function meaningOf(status: number, code: string | null, message: string): Meaning {
   if (status >= 500 && NO_CAPACITY.test(message)) return { kind: 'capacity', scope: 'zone' };
-  const known = code === null || !Object.hasOwn(CODES, code) ? undefined : CODES[code];
+  const known = code === null ? undefined : CODES.get(code);
   if (known) return known;
   if (status === 429) return { kind: 'throttled' };
-  if (status === 401 || status === 403) return { kind: 'denied' };
-  if (status === 409 || status === 412 || status >= 500) return { kind: 'transient' };
+  if (status === 401 || status === 403) return DENIED;
+  if (status === 409 || status === 412 || status >= 500) return AGAIN;
   return { kind: 'invalid' };
 }
 

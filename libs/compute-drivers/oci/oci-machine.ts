@@ -1,6 +1,7 @@
 import type { models } from 'oci-core';
 import { ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
+import { dateOf } from '../machines/answers';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { isOcid, textOf } from './oci-connection';
 
@@ -40,7 +41,7 @@ export function machineIn(instance: models.Instance): OciMachine | null {
   // A preemptible machine that ended without the platform's doing was taken back: nothing else ends it, but its owner.
   const isTaken = phase === 'over' && isSpot && !isDismissed;
   return {
-    ...{ id, owner, lifecycle, phase, isSpot, isDismissed, createdAt: dateIn(timeCreated) },
+    ...{ id, owner, lifecycle, phase, isSpot, isDismissed, createdAt: dateOf(timeCreated) },
     ...{ end: isTaken ? 'interrupted' : null, fault: isTaken ? takenBack() : null },
     ...{ privateIp: null, publicIp: null },
   };
@@ -51,13 +52,6 @@ function textTags(tags: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(tags).filter((entry): entry is [string, string] => textOf(entry[1]) !== null),
   );
-}
-
-/** The SDK's types promise a date, and it gives the text that was sent. */
-export function dateIn(value: unknown): Date | null {
-  if (typeof value !== 'string' && !(value instanceof Date)) return null;
-  const date = new Date(value);
-  return Number.isNaN(date.getTime()) ? null : date;
 }
 
 function takenBack(): ComputeDriverError {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type BootScript } from '../cloud-driver';
 import {
   type ComputeDriver,
@@ -15,6 +14,8 @@ import {
   type Swept,
   type SweepScope,
 } from '../compute-driver';
+import { atOnce } from '../machines/at-once';
+import { machineGone, otherAttempt } from '../machines/machine-faults';
 import type { Place } from '../place';
 import { both, sweepFound } from '../sweep';
 import { idsOf, isIdOf, nameOf, prefixOf, seedMark } from './machine-names';
@@ -70,7 +71,6 @@ interface Task {
   isRunning: boolean;
 }
 
-const PARALLEL = 8;
 const MOST_MACHINES = 20_000;
 const MOST_COPIES = 10_000;
 /** For so long after a node was asked for, a copy that failed is looked for. */
@@ -107,8 +107,8 @@ export class ProxmoxDriver implements ComputeDriver {
     const all = await room.machines();
     const found = await room.ofNode(labels.nodeToken, all);
     if (found) {
-      if ((found.note?.owner ?? (await room.seedOf(labels.nodeToken)))?.attempt !== spec.attempt)
-        throw fault('OTHER_ATTEMPT', 'The machine of the attempt before still exists.', 'transient');
+      const { attempt = null } = found.note?.owner ?? (await room.seedOf(labels.nodeToken)) ?? {};
+      if (attempt !== spec.attempt) throw otherAttempt(attempt);
       return room.advance(found, labels.nodeToken);
     }
     const vmid = idsOf(labels.nodeToken).find((id) => !all.has(id));
@@ -121,7 +121,7 @@ export class ProxmoxDriver implements ComputeDriver {
     if (refs.length === 0) return [];
     const room = this.open(context);
     const all = await room.machines();
-    const nodes = await inParallel(refs, async ({ nodeToken }) => {
+    const nodes = await atOnce(refs, async ({ nodeToken }) => {
       const found = await room.ofNode(nodeToken, all);
       return found ? room.advance(found, nodeToken) : goneNode(nodeToken);
     });
@@ -153,7 +153,7 @@ export class ProxmoxDriver implements ComputeDriver {
   async start({ nodeToken }: NodeRef, context: DriverContext): Promise<ProviderNode> {
     const room = this.open(context);
     const found = await room.ofNode(nodeToken, await room.machines());
-    if (!found) throw fault('NO_MACHINE', 'Proxmox VE has no machine of the node.');
+    if (!found) throw machineGone('Proxmox VE');
     if (found.note === null || isLocked(found) || found.status !== 'stopped') return room.advance(found, nodeToken);
     if (!(await room.isBusy(found))) await room.act(found, '/status/start');
     return nodeOf(found, 'pending');
@@ -257,7 +257,7 @@ class MachineRoom {
     const named = [...all.values()].filter(
       ({ name, host }) => name.startsWith(prefixOf(installationId)) && online.has(host),
     );
-    const shown = (await inParallel(named, (one) => this.show(one, one.status))).filter((one) => one !== null);
+    const shown = (await atOnce(named, (one) => this.show(one, one.status))).filter((one) => one !== null);
     const own = shown
       // A copy that somebody made of a machine has its description, and another id.
       .filter(({ note, vmid }) => note?.owner.installationId === installationId && isIdOf(note.owner.nodeToken, vmid))
@@ -265,7 +265,7 @@ class MachineRoom {
     const known = new Set(own.map(({ node }) => node.labels.nodeToken));
     // A machine that is being copied has no name yet; the image that it is to boot by has one.
     const unknown = seeds.filter(({ token }) => !known.has(token) && idsOf(token).some((id) => all.has(id)));
-    const copied = await inParallel(unknown, async ({ token, createdAt }): Promise<Owned[]> => {
+    const copied = await atOnce(unknown, async ({ token, createdAt }): Promise<Owned[]> => {
       const machine = await this.ofNode(token, all);
       if (machine === null || machine.note !== null) return [];
       const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
@@ -392,7 +392,7 @@ class MachineRoom {
 
   /** Tasks that copy templates, on all hosts, the newest first. */
   private async copyTasks(query: string): Promise<{ upid: string; status: string }[]> {
-    const found = await inParallel(await this.hosts(), async (host) => {
+    const found = await atOnce(await this.hosts(), async (host) => {
       const data = listOf(await this.get(`/nodes/${host}/tasks?typefilter=qmclone&limit=500&${query}`));
       return data.map((one) => ({ upid: textOf(one['upid']), status: textOf(one['status']) }));
     });
@@ -444,7 +444,7 @@ class MachineRoom {
 
   /** The images of discs of an installation, or of all. */
   async seeds(installationId: string | null): Promise<Seed[]> {
-    const found = await inParallel(await this.hosts(), async (host) => {
+    const found = await atOnce(await this.hosts(), async (host) => {
       const storages = listOf(await this.get(`/nodes/${host}/storage?content=iso&enabled=1`));
       const names = storages.filter((one) => one['active'] !== 0).map((one) => textOf(one['storage']));
       const contents = names
@@ -675,25 +675,4 @@ function objectOf(data: unknown): Json {
 /** Of an answer that is not trusted. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 65_536) : '';
-}
-
-/** Some at a time, in the order of the items; none further once one has failed. */
-async function inParallel<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
-  const results = new Array<R>(items.length);
-  const open = items.entries();
-  let hasFailed = false;
-  const work = async (): Promise<void> => {
-    for (const [index, item] of open) {
-      if (hasFailed) return;
-      results[index] = await call(item);
-      if (index % PARALLEL === 0) await setImmediate();
-    }
-  };
-  const noted = () =>
-    work().catch((error: unknown) => {
-      hasFailed = true;
-      throw error;
-    });
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, noted));
-  return results;
 }

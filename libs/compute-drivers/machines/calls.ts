@@ -1,0 +1,51 @@
+/** Work that ends with the signal, whatever an SDK does then. The error of its end has the reason of the signal as its cause. */
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const over = () => new Error('aborted', { cause: signal.reason });
+  if (signal.aborted) throw over();
+  let onAbort = (): void => undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(over());
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([ended, work()]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+interface Bounds {
+  pages: number;
+  /** Things of all pages. */
+  found: number;
+  /** The error of a list that has more, or no end. */
+  exceeded: () => Error;
+}
+
+interface Page<T> {
+  items: readonly T[];
+  next: string | null | undefined;
+}
+
+/** What is read of all pages of a list, within bounds, without what is null; nothing else of a page is kept. */
+export async function readPages<T, R>(
+  bounds: Bounds,
+  ask: (token: string | undefined) => Promise<Page<T>>,
+  read: (item: T) => R | null,
+): Promise<R[]> {
+  const all: R[] = [];
+  let token: string | undefined;
+  let seen = 0;
+  for (let page = 0; page < bounds.pages; page += 1) {
+    const { items, next } = await ask(token);
+    seen += items.length;
+    if (seen > bounds.found) break;
+    for (const item of items) {
+      const one = read(item);
+      if (one !== null) all.push(one);
+    }
+    if (!next) return all;
+    token = next;
+  }
+  throw bounds.exceeded();
+}
