@@ -1,0 +1,151 @@
+import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
+import { plainNodeSpec, refOf } from '../compute-driver.contract';
+import type { Cloud, CloudPort, ErrorClass, Leftover, Machine } from './cloud-port';
+import { MachineDriver } from './machine-driver';
+
+const context: DriverContext = {
+  endpoint: null,
+  credentials: {},
+  correlationId: 'test',
+  signal: new AbortController().signal,
+};
+const spec: NodeSpec = plainNodeSpec('token', '3.5.3');
+const ref = refOf(spec);
+const fault = new ComputeDriverError('Said', 'The provider says why.', { kind: 'capacity', scope: 'zone' });
+
+const machine = (values: Partial<Machine> = {}): Machine => ({
+  ...{ id: 'm-1', owner: { ...spec.labels, attempt: 1 }, phase: 'running', end: null, fault: null, isSpot: false },
+  ...{ createdAt: new Date(0), privateIp: null, publicIp: null, ...values },
+});
+const ofNode = (nodeToken: string, values: Partial<Machine> = {}): Machine =>
+  machine({ id: nodeToken, owner: { ...spec.labels, nodeToken, attempt: 1 }, ...values });
+
+/** A provider that has what a test puts into it, and notes what it is asked to do. */
+function cloudOf(machines: Machine[], values: Partial<Cloud> = {}, left: Leftover[] = []) {
+  const asked: string[] = [];
+  let refusal: ErrorClass | null = null;
+  let others: Machine[] = [];
+  const ask = (what: string): Promise<void> => {
+    asked.push(what);
+    return refusal === null ? Promise.resolve() : Promise.reject(fault);
+  };
+  const port: CloudPort = {
+    creation: () => async () => {
+      machines.push(...others);
+      await ask('create');
+      return machine({ phase: 'starting' });
+    },
+    find: () => Promise.resolve([...machines]),
+    owned: () => Promise.resolve(machines),
+    start: ({ id }) => ask(`start ${id}`),
+    stop: ({ id }) => ask(`stop ${id}`),
+    end: (some) => ask(`end ${some.map(({ id }) => id).join()}`),
+    forget: ({ id }) => ask(`forget ${id}`),
+    leftoversOf: () => Promise.resolve(left),
+    leftovers: () => Promise.resolve(left),
+    classOf: () => refusal,
+  };
+  const cloud: Cloud = {
+    ...{ name: 'cloud', title: 'The cloud', notice: null, canStopSpot: false, canRemake: false, open: () => port },
+    ...values,
+  };
+  /** Refuses what is asked for. Machines that others make are there once one is asked for. */
+  const refuse = (known: ErrorClass, ...made: Machine[]) => void ([refusal, others] = [known, made]);
+  return { driver: new MachineDriver(cloud, () => ''), asked, refuse };
+}
+
+describe('MachineDriver', () => {
+  it.each<[string, Machine[], Partial<Cloud>, object]>([
+    ['of another attempt', [machine({ owner: { ...spec.labels, attempt: 2 } })], {}, { code: 'OtherAttempt' }],
+    ['on its way to its end', [machine({ phase: 'ending' })], { canRemake: true }, { code: 'OtherAttempt' }],
+    [
+      'of another installation',
+      [machine({ owner: { ...spec.labels, installationId: 'x', attempt: 1 } })],
+      {},
+      { code: 'ForeignMachine', kind: 'invalid' },
+    ],
+    ['that is over', [machine({ phase: 'over' })], {}, { code: 'MachineEnded', kind: 'invalid' }],
+    ['that failed', [machine({ phase: 'over', end: 'failed', fault })], {}, fault],
+  ])('makes no machine where there is one %s', async (_what, machines, values, expected) => {
+    const { driver, asked } = cloudOf(machines, values);
+    await expect(driver.provision(spec, context)).rejects.toMatchObject(expected);
+    expect(asked).toEqual([]);
+  });
+
+  it('takes the machine of its attempt, and makes one where those of others are over', async () => {
+    const others = [machine({ id: 'old', phase: 'over', owner: { ...spec.labels, attempt: 9 } })];
+    const found = cloudOf([...others, machine({ phase: 'ending' })]);
+    expect(await found.driver.provision(spec, context)).toMatchObject({ providerRef: 'm-1', state: 'stopping' });
+    expect(found.asked).toEqual([]);
+    expect(await cloudOf(others).driver.provision(spec, context)).toMatchObject({ state: 'pending' });
+  });
+
+  it('finds the machine of a call that was first, or tells the error', async () => {
+    const lost = cloudOf([]);
+    lost.refuse('exists');
+    await expect(lost.driver.provision(spec, context)).rejects.toBe(fault);
+    const late = cloudOf([]);
+    late.refuse('exists', machine());
+    expect(await late.driver.provision(spec, context)).toMatchObject({ state: 'running' });
+    expect(late.asked).toEqual(['create']);
+  });
+
+  it.each<[Partial<Machine>, string, string]>([
+    [{ phase: 'starting' }, 'stopping', 'pending'],
+    [{ phase: 'running' }, 'stopping', 'running'],
+    [{ phase: 'stopping' }, 'stopping', 'StillStopping'],
+    [{ phase: 'halted' }, 'stopping', 'pending'],
+    [{ phase: 'off' }, 'stopped', 'pending'],
+    [{ phase: 'off', end: 'failed', fault }, 'stopped', 'pending'],
+    [{ phase: 'off', end: 'interrupted', fault }, 'stopped', 'Said'],
+    [{ phase: 'ending' }, 'stopping', 'MachineGone'],
+    [{ phase: 'over' }, 'stopped', 'MachineGone'],
+    [{ isSpot: true }, 'SpotNotStoppable', 'running'],
+  ])('answers for a machine %j that is to stop: %s, and to start: %s', async (values, stopped, started) => {
+    const { driver } = cloudOf([machine(values)]);
+    const codeOf = (error: ComputeDriverError) => error.code;
+    expect(await driver.stop(ref, context).catch(codeOf)).toBe(stopped);
+    expect(await driver.start(ref, context).then(({ state }) => state as string, codeOf)).toBe(started);
+  });
+
+  it.each<[ErrorClass]>([['busy'], ['missing']])('looks again at what is %s', async (known) => {
+    const { driver, asked, refuse } = cloudOf([machine()]);
+    refuse(known);
+    expect(await driver.stop(ref, context)).toBe('stopping');
+    expect(await driver.destroy(ref, context)).toBe('going');
+    expect(asked).toEqual(['stop m-1', 'end m-1']);
+  });
+
+  it('destroys machines, then what is left and not held, and has the end of others forgotten', async () => {
+    const part = (isHeld: boolean): Leftover => ({ nodeToken: 'token', createdAt: null, isHeld, remove: jest.fn() });
+    const parts = [part(false), part(true)];
+    const ends = [machine({ id: 'a', phase: 'ending' }), machine({ id: 'b' })];
+    const over = [machine({ id: 'c', phase: 'over' }), machine({ id: 'd', phase: 'over', end: 'interrupted', fault })];
+    const going = cloudOf([...ends, ...over], {}, parts);
+    expect(await going.driver.destroy(ref, context)).toBe('going');
+    expect(going.asked).toEqual(['end b', 'forget d']);
+    expect(parts[0]?.remove).not.toHaveBeenCalled();
+    expect(await cloudOf(over, {}, parts).driver.destroy(ref, context)).toBe('going');
+    expect(parts.map(({ remove }) => (remove as jest.Mock).mock.calls.length)).toEqual([1, 0]);
+    expect(await cloudOf(over).driver.destroy(ref, context)).toBe('gone');
+  });
+
+  it('sweeps machines as many at once as the cloud takes, no copies, and no leftovers of nodes with a machine', async () => {
+    const remove = jest.fn(() => Promise.resolve());
+    const part = (nodeToken: string, values: Partial<Leftover> = {}): Leftover => ({
+      ...{ nodeToken, createdAt: null, remove },
+      ...values,
+    });
+    const machines = [ofNode('a'), ofNode('b'), ofNode('copied', { isCopy: true }), ofNode('c', { phase: 'ending' })];
+    const over = ofNode('over', { phase: 'over' });
+    const parts = [part('a'), part('copied'), part('over'), part('held', { isHeld: true })];
+    const values = { endsAtOnce: 5, hasAgelessLeftovers: true };
+    const { driver, asked } = cloudOf([...machines, over], values, parts);
+    const scope = { installationId: 'own', place: spec.place, olderThan: new Date() };
+    const swept = await driver.sweep({ ...scope, liveAmong: () => Promise.resolve(new Set()) }, context);
+    expect(swept).toEqual({ removed: ['a', 'b', 'over'], failed: [] });
+    expect([asked, remove.mock.calls.length]).toEqual([['end a,b'], 1]);
+    const listed = await driver.listOwned(scope, context);
+    expect(listed.map(({ labels }) => labels.nodeToken)).toEqual(['a', 'b', 'copied', 'c']);
+  });
+});
