@@ -5,7 +5,7 @@ import type { OutboundAgents } from './outbound-policy';
 export interface OutboundRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
-  body: string | null;
+  body: string | Buffer | null;
   agents: OutboundAgents;
   /** An answer that is longer ends the request. */
   maxBytes: number;
@@ -14,6 +14,8 @@ export interface OutboundRequest {
 
 export interface OutboundAnswer {
   status: number;
+  /** The reason phrase. */
+  reason: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
@@ -55,5 +57,6 @@ async function collect(response: IncomingMessage, host: string, maxBytes: number
     if (received > maxBytes) throw new AnswerTooLongError(host, maxBytes);
     chunks.push(chunk);
   }
-  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+  const { statusCode: status = 0, statusMessage: reason = '', headers } = response;
+  return { status, reason, headers, body: Buffer.concat(chunks) };
 }

@@ -234,16 +234,12 @@ function unique<T extends { id: string }>(found: readonly T[]): T[] {
 }
 
 /** Nodes as instances of Amazon EC2, in the region of their zone. */
-export class AwsDriver extends MachineDriver<Machine> {
-  private readonly aws: AwsCloud;
-
+export class AwsDriver extends MachineDriver<Machine, AwsCloud> {
   constructor(options: CloudDriverOptions) {
-    const aws = new AwsCloud(options);
-    super(aws, options.bootScript);
-    this.aws = aws;
+    super(new AwsCloud(options), options.bootScript);
   }
 
   zones(place: Place, context: DriverContext): Promise<string[]> {
-    return zonesOf(place, this.aws.open(place, context, []).aws);
+    return zonesOf(place, this.cloud.open(place, context, []).aws);
   }
 }

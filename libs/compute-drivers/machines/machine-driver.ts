@@ -30,11 +30,11 @@ const STATES: Readonly<Record<MachinePhase, ProviderNodeState>> = {
 };
 
 /** Nodes as machines of a cloud: the protocol of {@link ComputeDriver} over the few calls that providers differ in. */
-export class MachineDriver<M extends Machine> implements ComputeDriver {
+export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> implements ComputeDriver {
   readonly name: string;
 
   constructor(
-    protected readonly cloud: Cloud<M>,
+    protected readonly cloud: C,
     private readonly bootScript: BootScript,
   ) {
     this.name = cloud.name;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LONG_JSON, readUntrusted } from '../../json/parse-json';
+import { AnswerTooLongError, sendOutbound } from '../../outbound-policy/outbound-request';
 import type { HostResources } from '../host-resources';
-import { exchange, type HttpAnswer } from './http-exchange';
 import type { ProxmoxConnections } from './proxmox-connections';
-import { kindInWords, ProxmoxError } from './proxmox-error';
+import { connectionError, kindInWords, ProxmoxError } from './proxmox-error';
 
 /** Where Proxmox VE is, and as whom to call it. */
 export interface ProxmoxAccount {
@@ -55,6 +55,13 @@ interface RequestOptions {
 interface Body {
   content: string | Buffer;
   type: string;
+}
+
+interface HttpAnswer {
+  status: number;
+  /** The reason phrase, in which Proxmox VE says what is wrong. */
+  reason: string;
+  body: string;
 }
 
 interface Ticket {
@@ -153,7 +160,8 @@ export class ProxmoxClient {
     return { value: ticket, csrfToken, endsAt: performance.now() + TICKET_KEPT_MS };
   }
 
-  private send(call: {
+  /** One deadline covers everything: a server that sends a byte now and then cannot hold up the caller. */
+  private async send(call: {
     method: Method;
     path: string;
     headers: Headers;
@@ -165,13 +173,23 @@ export class ProxmoxClient {
     const url = new URL(this.apiUrl.href + path);
     const bodyHeaders: Headers =
       body === null ? {} : { 'Content-Type': body.type, 'Content-Length': `${Buffer.byteLength(body.content)}` };
-    return exchange({
-      ...{ url, method, body: body?.content ?? null, signal },
-      headers: { Accept: 'application/json', ...call.headers, ...bodyHeaders },
-      agents: this.connections.agentsFor(url),
-      timeoutMs: Math.max(1, Math.min(this.limits.callMs, Math.round(deadline - performance.now()))),
-      maxBytes: this.limits.maxBytes,
-    });
+    const timeoutMs = Math.max(1, Math.min(this.limits.callMs, Math.round(deadline - performance.now())));
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer = await sendOutbound(url, {
+        ...{ method, body: body?.content ?? null, agents: this.connections.agentsFor(url) },
+        headers: { Accept: 'application/json', ...call.headers, ...bodyHeaders },
+        maxBytes: this.limits.maxBytes,
+        signal: signal ? AbortSignal.any([signal, late]) : late,
+      });
+      return { ...answer, body: answer.body.toString('utf8') };
+    } catch (error) {
+      if (signal?.aborted) throw new ProxmoxError('CANCELLED', 'The call was cancelled.', { cause: signal.reason });
+      if (late.aborted)
+        throw new ProxmoxError('TIMEOUT', `${url.host} did not answer within ${timeoutMs / 1000} seconds.`);
+      if (error instanceof AnswerTooLongError) throw new ProxmoxError('NOT_PROXMOX', `${error.message}.`);
+      throw connectionError(url.host, Object(error) as NodeJS.ErrnoException);
+    }
   }
 
   private dataOf(answer: HttpAnswer): unknown {
