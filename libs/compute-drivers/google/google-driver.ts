@@ -101,12 +101,13 @@ class GooglePort implements CloudPort<GoogleMachine> {
         ? await zoneMachines(this.client, projectOf(place), zoneOf(place), filter)
         : // Attempts before may have been in other zones.
           await regionMachines(this.client, place, filter);
-    const same = machines.filter(({ owner }) => owner.nodeToken === nodeToken && owner.attempt === attempt);
-    const [copy] = same;
+    const name = attempt === null ? null : machineName(nodeToken, attempt);
     // A machine that somebody copied has the labels of the node and another name.
-    if (copy && same.every(({ id }) => id !== machineName(nodeToken, copy.owner.attempt)))
-      throw foreignMachine('Google Cloud', copy.id);
-    return machines;
+    const isCopy = ({ owner, id }: GoogleMachine) =>
+      owner.nodeToken === nodeToken && owner.attempt === attempt && id !== name;
+    const copy = machines.find(isCopy);
+    if (copy && !machines.some(({ id }) => id === name)) throw foreignMachine('Google Cloud', copy.id);
+    return machines.filter((one) => !isCopy(one));
   }
 
   async owned(installationId: string): Promise<GoogleMachine[]> {
