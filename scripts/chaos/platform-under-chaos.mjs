@@ -233,8 +233,8 @@ export class PlatformUnderChaos {
       }
     }
     if (keepLogs) this.print(`The logs are kept in ${join(this.folder, 'logs')}`);
-    for (const name of keepLogs ? readdirSync(this.folder).filter((entry) => entry !== 'logs') : ['.//']) {
-      const path = name === './/' ? this.folder : join(this.folder, name);
+    for (const name of keepLogs ? readdirSync(this.folder).filter((entry) => entry !== 'logs') : ['.']) {
+      const path = name === '.' ? this.folder : join(this.folder, name);
       rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     }
   }

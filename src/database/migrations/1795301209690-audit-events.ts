@@ -29,11 +29,11 @@ export class AuditEvents1795301209690 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_audit_events_at"`);
-    await runner.query(`DROP INDEX "public".//"ix_audit_events_tenant"`);
-    await runner.query(`DROP INDEX "public".//"ix_audit_events_user"`);
-    await runner.query(`DROP INDEX "public".//"ix_audit_events_username"`);
-    await runner.query(`DROP INDEX "public".//"ix_audit_events_correlation"`);
+    await runner.query(`DROP INDEX "public"."ix_audit_events_at"`);
+    await runner.query(`DROP INDEX "public"."ix_audit_events_tenant"`);
+    await runner.query(`DROP INDEX "public"."ix_audit_events_user"`);
+    await runner.query(`DROP INDEX "public"."ix_audit_events_username"`);
+    await runner.query(`DROP INDEX "public"."ix_audit_events_correlation"`);
     await runner.query(`DROP TABLE "audit_events"`);
     await runner.query(`DROP FUNCTION audit_events_refuse_change()`);
   }

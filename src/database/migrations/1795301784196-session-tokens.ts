@@ -11,7 +11,7 @@ export class SessionTokens1795301784196 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_sessions_personal_tokens"`);
+    await runner.query(`DROP INDEX "public"."ix_sessions_personal_tokens"`);
     await runner.query(`ALTER TABLE "sessions" DROP COLUMN "token_hash"`);
     await runner.query(`ALTER TABLE "sessions" DROP CONSTRAINT "uq_sessions_token"`);
     await runner.query(`ALTER TABLE "sessions" DROP COLUMN "token_id"`);

@@ -7,7 +7,7 @@ export class RoleHolderIndexes1795303151950 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_user_roles_user"`);
-    await runner.query(`DROP INDEX "public".//"ix_group_roles_group"`);
+    await runner.query(`DROP INDEX "public"."ix_user_roles_user"`);
+    await runner.query(`DROP INDEX "public"."ix_group_roles_group"`);
   }
 }

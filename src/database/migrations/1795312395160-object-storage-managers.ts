@@ -34,10 +34,10 @@ export class ObjectStorageManagers1795312395160 implements MigrationInterface {
       `ALTER TABLE "object_storage_managers" DROP CONSTRAINT "fk_object_storage_managers_cloud_provider"`,
     );
     await runner.query(`ALTER TABLE "clusters" DROP CONSTRAINT "fk_clusters_object_storage_manager"`);
-    await runner.query(`DROP INDEX "public".//"ix_clusters_object_storage_manager"`);
+    await runner.query(`DROP INDEX "public"."ix_clusters_object_storage_manager"`);
     await runner.query(`ALTER TABLE "clusters" DROP COLUMN "object_storage_manager_id"`);
-    await runner.query(`DROP INDEX "public".//"uq_object_storage_managers_name"`);
-    await runner.query(`DROP INDEX "public".//"ix_object_storage_managers_credentials_conf"`);
+    await runner.query(`DROP INDEX "public"."uq_object_storage_managers_name"`);
+    await runner.query(`DROP INDEX "public"."ix_object_storage_managers_credentials_conf"`);
     await runner.query(`DROP TABLE "object_storage_managers"`);
   }
 }

@@ -39,11 +39,11 @@ export class Mounts1795313552340 implements MigrationInterface {
     await runner.query(`ALTER TABLE "mounts" DROP CONSTRAINT "fk_mounts_storage_type"`);
     await runner.query(`ALTER TABLE "cluster_mounts" DROP CONSTRAINT "fk_cluster_mounts_cluster"`);
     await runner.query(`ALTER TABLE "cluster_mounts" DROP CONSTRAINT "fk_cluster_mounts_mount"`);
-    await runner.query(`DROP INDEX "public".//"uq_mounts_name"`);
-    await runner.query(`DROP INDEX "public".//"uq_mounts_mount_point"`);
-    await runner.query(`DROP INDEX "public".//"ix_mounts_credentials_conf"`);
+    await runner.query(`DROP INDEX "public"."uq_mounts_name"`);
+    await runner.query(`DROP INDEX "public"."uq_mounts_mount_point"`);
+    await runner.query(`DROP INDEX "public"."ix_mounts_credentials_conf"`);
     await runner.query(`DROP TABLE "mounts"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_mounts_mount"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_mounts_mount"`);
     await runner.query(`DROP TABLE "cluster_mounts"`);
   }
 }

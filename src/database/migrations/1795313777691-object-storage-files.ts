@@ -15,7 +15,7 @@ export class ObjectStorageFiles1795313777691 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE "object_storage_files" DROP CONSTRAINT "fk_object_storage_files_manager"`);
-    await runner.query(`DROP INDEX "public".//"uq_object_storage_files_path"`);
+    await runner.query(`DROP INDEX "public"."uq_object_storage_files_path"`);
     await runner.query(`DROP TABLE "object_storage_files"`);
   }
 }

@@ -17,9 +17,9 @@ export class StoreSearchIndexes1795316076149 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_object_storage_managers_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_object_storage_managers_name_part"`);
-    await runner.query(`DROP INDEX "public".//"ix_mounts_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_mounts_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_object_storage_managers_list"`);
+    await runner.query(`DROP INDEX "public"."ix_object_storage_managers_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_mounts_list"`);
+    await runner.query(`DROP INDEX "public"."ix_mounts_name_part"`);
   }
 }

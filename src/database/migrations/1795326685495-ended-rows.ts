@@ -12,8 +12,8 @@ export class EndedRows1795326685495 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_object_storage_files_closed"`);
-    await runner.query(`DROP INDEX "public".//"ix_sessions_login_revoked"`);
-    await runner.query(`DROP INDEX "public".//"ix_sessions_login_expires"`);
+    await runner.query(`DROP INDEX "public"."ix_object_storage_files_closed"`);
+    await runner.query(`DROP INDEX "public"."ix_sessions_login_revoked"`);
+    await runner.query(`DROP INDEX "public"."ix_sessions_login_expires"`);
   }
 }

@@ -9,7 +9,7 @@ export class SpentBootstrapTokens1795349001451 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"uq_cluster_nodes_bootstrap"`);
+    await runner.query(`DROP INDEX "public"."uq_cluster_nodes_bootstrap"`);
     await runner.query(`ALTER TABLE "cluster_nodes" ALTER COLUMN "bootstrap_token_hash" SET NOT NULL`);
   }
 }

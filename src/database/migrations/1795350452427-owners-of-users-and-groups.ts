@@ -42,8 +42,8 @@ export class OwnersOfUsersAndGroups1795350452427 implements MigrationInterface {
     await runner.query(`ALTER TABLE "users" DROP CONSTRAINT "fk_users_owner"`);
     await runner.query(`ALTER TABLE "group_roles" DROP CONSTRAINT "fk_group_roles_granted_by"`);
     await runner.query(`ALTER TABLE "groups" DROP CONSTRAINT "fk_groups_owner"`);
-    await runner.query(`DROP INDEX "public".//"ix_users_owner"`);
-    await runner.query(`DROP INDEX "public".//"ix_groups_owner"`);
+    await runner.query(`DROP INDEX "public"."ix_users_owner"`);
+    await runner.query(`DROP INDEX "public"."ix_groups_owner"`);
     await runner.query(`ALTER TABLE "user_roles" DROP COLUMN "granted_by_tenant_id"`);
     await runner.query(`ALTER TABLE "group_users" DROP COLUMN "granted_by_tenant_id"`);
     await runner.query(`ALTER TABLE "users" DROP COLUMN "password_known_to_tenant"`);

@@ -20,7 +20,7 @@ export class SessionNetworks1795351436874 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_sessions_login_network"`);
+    await runner.query(`DROP INDEX "public"."ix_sessions_login_network"`);
     await runner.query(`ALTER TABLE "sessions" DROP COLUMN "network"`);
   }
 }

@@ -10,7 +10,7 @@ export class ComputeTypesOfMachineTypes1795362759150 implements MigrationInterfa
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_cluster_confs_machine_type"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_confs_machine_type"`);
     await runner.query(`ALTER TABLE "cluster_confs" ADD "machine_type_category_id" integer`);
     await runner.query(
       `UPDATE "cluster_confs" c SET machine_type_category_id = m.machine_type_category_id

@@ -9,8 +9,8 @@ export class LogPieces1795375946886 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_runs_logs"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_logs"`);
+    await runner.query(`DROP INDEX "public"."ix_runs_logs"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_logs"`);
     await runner.query(`ALTER TABLE "runs" DROP COLUMN "logs_settled"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "logs_settled"`);
   }

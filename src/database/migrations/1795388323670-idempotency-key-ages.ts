@@ -6,6 +6,6 @@ export class IdempotencyKeyAges1795388323670 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_idempotency_keys_created_at"`);
+    await runner.query(`DROP INDEX "public"."ix_idempotency_keys_created_at"`);
   }
 }

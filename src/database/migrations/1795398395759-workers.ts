@@ -11,7 +11,7 @@ export class Workers1795398395759 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_workflow_job_instances_leased"`);
+    await runner.query(`DROP INDEX "public"."ix_workflow_job_instances_leased"`);
     await runner.query(`DROP TABLE "workers"`);
   }
 }

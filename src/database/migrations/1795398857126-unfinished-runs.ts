@@ -34,15 +34,15 @@ export class UnfinishedRuns1795398857126 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE "job_confs" DROP CONSTRAINT "ck_job_confs_unfinished"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP CONSTRAINT "ck_cluster_nodes_slots"`);
-    await runner.query(`DROP INDEX "public".//"ix_runs_waiting"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_free"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_dead"`);
+    await runner.query(`DROP INDEX "public"."ix_runs_waiting"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_free"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_dead"`);
     await runner.query(`ALTER TABLE "job_confs" DROP COLUMN "unfinished_runs"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "busy_slots"`);
-    await runner.query(`DROP INDEX "public".//"ix_run_counts_workspace"`);
-    await runner.query(`DROP INDEX "public".//"ix_run_counts_cluster"`);
-    await runner.query(`DROP INDEX "public".//"ix_run_counts_changes"`);
-    await runner.query(`DROP INDEX "public".//"uq_run_counts_total"`);
+    await runner.query(`DROP INDEX "public"."ix_run_counts_workspace"`);
+    await runner.query(`DROP INDEX "public"."ix_run_counts_cluster"`);
+    await runner.query(`DROP INDEX "public"."ix_run_counts_changes"`);
+    await runner.query(`DROP INDEX "public"."uq_run_counts_total"`);
     await runner.query(`DROP TABLE "run_counts"`);
   }
 }

@@ -16,8 +16,8 @@ export class SharedWorkspaces1795423197041 implements MigrationInterface {
       `CREATE UNIQUE INDEX "uq_cluster_workspaces_current" ON "cluster_workspaces"  ("cluster_id", "workspace_id") WHERE to_date = 'infinity'`,
     );
     await runner.query(`ALTER TABLE "job_confs" ADD "deleted_at" TIMESTAMP WITH TIME ZONE`);
-    await runner.query(`DROP INDEX "public".//"ix_job_confs_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_job_confs_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_job_confs_list"`);
+    await runner.query(`DROP INDEX "public"."ix_job_confs_name_part"`);
     await runner.query(
       `CREATE INDEX "ix_job_confs_list" ON "job_confs"  ("tenant_id", "workspace_id", "job_conf_id", "name") WHERE deleted_at IS NULL`,
     );
@@ -40,18 +40,18 @@ export class SharedWorkspaces1795423197041 implements MigrationInterface {
     await runner.query(`ALTER TABLE "cluster_workspaces" DROP CONSTRAINT "fk_cluster_workspaces_workspace"`);
     await runner.query(`ALTER TABLE "cluster_workspaces" DROP CONSTRAINT "fk_cluster_workspaces_cluster"`);
     await runner.query(`ALTER TABLE "job_confs" DROP CONSTRAINT "ck_job_confs_deleted"`);
-    await runner.query(`DROP INDEX "public".//"ix_runs_unfinished_job_conf"`);
-    await runner.query(`DROP INDEX "public".//"ix_job_confs_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_job_confs_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_runs_unfinished_job_conf"`);
+    await runner.query(`DROP INDEX "public"."ix_job_confs_list"`);
+    await runner.query(`DROP INDEX "public"."ix_job_confs_name_part"`);
     await runner.query(
       `CREATE INDEX "ix_job_confs_list" ON "job_confs"  ("tenant_id", "workspace_id", "job_conf_id", "name") `,
     );
     await runner.query(`CREATE INDEX "ix_job_confs_name_part" ON "job_confs" USING gin ("name" gin_trgm_ops)`);
     await runner.query(`ALTER TABLE "job_confs" DROP COLUMN "deleted_at"`);
-    await runner.query(`DROP INDEX "public".//"uq_cluster_workspaces_current"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_workspaces_cluster"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_workspaces_of_cluster"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_workspaces_of_workspace"`);
+    await runner.query(`DROP INDEX "public"."uq_cluster_workspaces_current"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_workspaces_cluster"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_workspaces_of_cluster"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_workspaces_of_workspace"`);
     await runner.query(`DROP TABLE "cluster_workspaces"`);
   }
 }

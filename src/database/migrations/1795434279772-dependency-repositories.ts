@@ -20,10 +20,10 @@ export class DependencyRepositories1795434279772 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"uq_dependency_repositories_name"`);
-    await runner.query(`DROP INDEX "public".//"uq_dependency_repositories_url"`);
-    await runner.query(`DROP INDEX "public".//"ix_dependency_repositories_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_dependency_repositories_name_part"`);
+    await runner.query(`DROP INDEX "public"."uq_dependency_repositories_name"`);
+    await runner.query(`DROP INDEX "public"."uq_dependency_repositories_url"`);
+    await runner.query(`DROP INDEX "public"."ix_dependency_repositories_list"`);
+    await runner.query(`DROP INDEX "public"."ix_dependency_repositories_name_part"`);
     await runner.query(`DROP TABLE "dependency_repositories"`);
   }
 }

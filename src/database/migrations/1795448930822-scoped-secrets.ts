@@ -61,17 +61,17 @@ export class ScopedSecrets1795448930822 implements MigrationInterface {
     await runner.query(`ALTER TABLE "workspace_secrets" DROP CONSTRAINT "fk_workspace_secrets_secret_type"`);
     await runner.query(`ALTER TABLE "workspace_secrets" DROP CONSTRAINT "fk_workspace_secrets_workspace"`);
     await runner.query(`ALTER TABLE "tenant_secrets" DROP CONSTRAINT "fk_tenant_secrets_secret_type"`);
-    await runner.query(`DROP INDEX "public".//"ix_user_secrets_name_part"`);
-    await runner.query(`DROP INDEX "public".//"ix_user_secrets_list"`);
-    await runner.query(`DROP INDEX "public".//"uq_user_secrets_name"`);
+    await runner.query(`DROP INDEX "public"."ix_user_secrets_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_user_secrets_list"`);
+    await runner.query(`DROP INDEX "public"."uq_user_secrets_name"`);
     await runner.query(`DROP TABLE "user_secrets"`);
-    await runner.query(`DROP INDEX "public".//"ix_workspace_secrets_name_part"`);
-    await runner.query(`DROP INDEX "public".//"ix_workspace_secrets_list"`);
-    await runner.query(`DROP INDEX "public".//"uq_workspace_secrets_name"`);
+    await runner.query(`DROP INDEX "public"."ix_workspace_secrets_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_workspace_secrets_list"`);
+    await runner.query(`DROP INDEX "public"."uq_workspace_secrets_name"`);
     await runner.query(`DROP TABLE "workspace_secrets"`);
-    await runner.query(`DROP INDEX "public".//"ix_tenant_secrets_name_part"`);
-    await runner.query(`DROP INDEX "public".//"ix_tenant_secrets_list"`);
-    await runner.query(`DROP INDEX "public".//"uq_tenant_secrets_name"`);
+    await runner.query(`DROP INDEX "public"."ix_tenant_secrets_name_part"`);
+    await runner.query(`DROP INDEX "public"."ix_tenant_secrets_list"`);
+    await runner.query(`DROP INDEX "public"."uq_tenant_secrets_name"`);
     await runner.query(`DROP TABLE "tenant_secrets"`);
   }
 }

@@ -29,11 +29,11 @@ export class MetastoreCatalogs1795449600000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE "clusters" DROP CONSTRAINT "fk_clusters_metastore_catalog"`);
     await runner.query(`ALTER TABLE "metastore_catalogs" DROP CONSTRAINT "fk_metastore_catalogs_type"`);
-    await runner.query(`DROP INDEX "public".//"ix_clusters_metastore_catalog"`);
+    await runner.query(`DROP INDEX "public"."ix_clusters_metastore_catalog"`);
     await runner.query(`ALTER TABLE "clusters" DROP COLUMN "metastore_catalog_id"`);
-    await runner.query(`DROP INDEX "public".//"uq_metastore_catalogs_name"`);
-    await runner.query(`DROP INDEX "public".//"ix_metastore_catalogs_list"`);
-    await runner.query(`DROP INDEX "public".//"ix_metastore_catalogs_name_part"`);
+    await runner.query(`DROP INDEX "public"."uq_metastore_catalogs_name"`);
+    await runner.query(`DROP INDEX "public"."ix_metastore_catalogs_list"`);
+    await runner.query(`DROP INDEX "public"."ix_metastore_catalogs_name_part"`);
     await runner.query(`DROP TABLE "metastore_catalogs"`);
   }
 }

@@ -25,13 +25,13 @@ export class NotebookKind1795462000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_runs_workspace"`);
+    await runner.query(`DROP INDEX "public"."ix_runs_workspace"`);
     await runner.query(`CREATE INDEX "ix_runs_workspace" ON "runs"  ("workspace_id", "run_id") `);
-    await runner.query(`DROP INDEX "public".//"ix_job_confs_list"`);
+    await runner.query(`DROP INDEX "public"."ix_job_confs_list"`);
     await runner.query(
       `CREATE INDEX "ix_job_confs_list" ON "job_confs"  ("tenant_id", "workspace_id", "job_conf_id", "name") WHERE deleted_at IS NULL`,
     );
-    await runner.query(`DROP INDEX "public".//"uq_job_confs_name"`);
+    await runner.query(`DROP INDEX "public"."uq_job_confs_name"`);
     await runner.query(
       `CREATE UNIQUE INDEX "uq_job_confs_name" ON "job_confs"  ("workspace_id", "name") WHERE to_date = 'infinity'`,
     );

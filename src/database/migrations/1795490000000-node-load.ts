@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** What the agents of nodes say of their load, and of the end that a node or its provider has announced. */
 export class NodeLoad1795490000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_free"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_free"`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "used_cores" integer`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "pending_cores" integer`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "executors" integer`);
@@ -19,7 +19,7 @@ export class NodeLoad1795490000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_free"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_free"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "interruption"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "interrupted_at"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "drained_at"`);

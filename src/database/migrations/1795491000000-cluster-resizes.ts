@@ -24,7 +24,7 @@ export class ClusterResizes1795491000000 implements MigrationInterface {
   }
 
   public async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`DROP INDEX "public".//"ix_cluster_nodes_replacements"`);
+    await queryRunner.query(`DROP INDEX "public"."ix_cluster_nodes_replacements"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "spare_worker_since"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "recent_run_ms"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "node_start_ms"`);

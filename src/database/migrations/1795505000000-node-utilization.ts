@@ -15,8 +15,8 @@ export class NodeUtilization1795505000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE "node_utilization" DROP CONSTRAINT "fk_node_utilization_node"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_cluster"`);
-    await runner.query(`DROP INDEX "public".//"ix_node_utilization_time"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_cluster"`);
+    await runner.query(`DROP INDEX "public"."ix_node_utilization_time"`);
     await runner.query(`DROP TABLE "node_utilization"`);
   }
 }

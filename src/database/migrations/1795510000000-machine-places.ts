@@ -39,9 +39,9 @@ export class MachinePlaces1795510000000 implements MigrationInterface {
     await runner.query(`ALTER TABLE "cluster_nodes" DROP CONSTRAINT "fk_cluster_nodes_machine_place"`);
     await runner.query(`ALTER TABLE "machine_places" DROP CONSTRAINT "fk_machine_places_credentials_conf"`);
     await runner.query(`ALTER TABLE "machine_places" DROP CONSTRAINT "fk_machine_places_cloud_provider"`);
-    await runner.query(`DROP INDEX "public".//"ix_cluster_nodes_place"`);
+    await runner.query(`DROP INDEX "public"."ix_cluster_nodes_place"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "machine_place_id"`);
-    await runner.query(`DROP INDEX "public".//"ix_machine_places_due"`);
+    await runner.query(`DROP INDEX "public"."ix_machine_places_due"`);
     await runner.query(`DROP TABLE "machine_places"`);
   }
 }

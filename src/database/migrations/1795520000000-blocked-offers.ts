@@ -18,7 +18,7 @@ export class BlockedOffers1795520000000 implements MigrationInterface {
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "tries"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "no_room"`);
     await runner.query(`ALTER TABLE "cluster_nodes" DROP COLUMN "asked_at"`);
-    await runner.query(`DROP INDEX "public".//"ix_blocked_offers_until"`);
+    await runner.query(`DROP INDEX "public"."ix_blocked_offers_until"`);
     await runner.query(`DROP TABLE "blocked_offers"`);
   }
 }
