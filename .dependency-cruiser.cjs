@@ -23,7 +23,9 @@ const inOrder = (folder, names) =>
   }));
 /** Contract suites of adapters are beside these; those of src are declarations of domains. */
 const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
-const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
+/** What runs in the worker only. */
+const work =
+  '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/(.+/workflows|execution/clusters/(provisioning|scaling))/';
 const routes = '\\.(controller|api\\.module)\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

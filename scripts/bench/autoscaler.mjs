@@ -13,8 +13,8 @@ const TIMEOUT_MS = 900_000;
 const START_MS = 150_000;
 
 /**
- * @typedef {typeof import('../../src/modules/execution/clusters/autoscaling/scaling-decision.js')} Decisions
- * @typedef {import('../../src/modules/execution/clusters/autoscaling/scaling-decision.js').ScalingFacts} Facts
+ * @typedef {typeof import('../../src/modules/execution/clusters/scaling/scaling-decision.js')} Decisions
+ * @typedef {import('../../src/modules/execution/clusters/scaling/scaling-decision.js').ScalingFacts} Facts
  */
 
 /**
@@ -24,9 +24,7 @@ const START_MS = 150_000;
  */
 export function measureAutoscaler({ rounds }) {
   /** @type {Decisions} */
-  const { decideScaling, hasSpareWorker } = load(
-    './dist/src/modules/execution/clusters/autoscaling/scaling-decision.js',
-  );
+  const { decideScaling, hasSpareWorker } = load('./dist/src/modules/execution/clusters/scaling/scaling-decision.js');
   const facts = drawFacts();
   /** @type {number[]} */
   const took = [];

@@ -48,8 +48,10 @@ function poolOptions(url, poolSize) {
  * @returns {Promise<{sql: string, params: unknown[], idParam: number}>}
  */
 async function queryOfGet(scope, clusterId) {
-  /** @type {typeof import('../../src/modules/execution/clusters/clusters.repository.js')} */
-  const { ClustersRepository } = load('./dist/src/modules/execution/clusters/clusters.repository.js');
+  /** @type {typeof import('../../src/modules/execution/clusters/definition/cluster-definitions.repository.js')} */
+  const { ClusterDefinitionsRepository } = load(
+    './dist/src/modules/execution/clusters/definition/cluster-definitions.repository.js',
+  );
   /** @type {{sql: string, params: unknown[]}[]} */
   const queries = [];
   /** @param {string} sql @param {unknown[]} params */
@@ -59,7 +61,7 @@ async function queryOfGet(scope, clusterId) {
   };
   // All that a repository needs of its data source for reading.
   const dataSource = /** @type {import('typeorm').DataSource} */ (/** @type {unknown} */ ({ manager: { query } }));
-  await new ClustersRepository(dataSource).get(scope, { id: clusterId });
+  await new ClusterDefinitionsRepository(dataSource).get(scope, { id: clusterId });
   const [first, ...others] = queries;
   const idParam = first?.params.indexOf(clusterId) ?? -1;
   if (!first || others.length > 0 || idParam < 0)

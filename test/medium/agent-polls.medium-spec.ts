@@ -1,5 +1,5 @@
 import type { PollResponse } from '../../libs/contracts/agent-protocol';
-import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
+import { ClusterNodesService } from '../../src/modules/execution/clusters/nodes/cluster-nodes.service';
 import { RunReportsService } from '../../src/modules/execution/runs/jobs/run-reports.service';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BilledInvoiceRead } from '../../src/modules/execution/billing/dto/billing.dto';
 import { correctLedger, rebuildUsage, verifyBilling } from '../../src/modules/execution/billing/billing-checks';
-import { ClusterSubscriber } from '../../src/modules/execution/clusters/cluster-events';
+import { ClusterSubscriber } from '../../src/modules/execution/clusters';
 import { makeBilling } from './harness/billed';
 import { holdClock, setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';

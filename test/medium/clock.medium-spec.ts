@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { STOP_CLUSTER } from '../../src/modules/execution/clusters/cluster-workflows';
-import { IdleClusterReconciler } from '../../src/modules/execution/clusters/workflows/idle-cluster-reconciler';
-import { IdleClustersRepository } from '../../src/modules/execution/clusters/workflows/idle-clusters.repository';
+import { STOP_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
+import { IdleClusterReconciler } from '../../src/modules/execution/clusters/scaling/idle-cluster-reconciler';
+import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { SPENT_ROWS } from '../../src/platform/background/workflows/spent-rows';

@@ -1,7 +1,7 @@
 import type { NodeUtilization } from '../../libs/contracts/agent-protocol';
 import { Config } from '../../src/config/config';
-import { ClusterMetricsService } from '../../src/modules/execution/clusters/cluster-metrics.service';
-import { AGED_UTILIZATION } from '../../src/modules/execution/clusters/node-utilization.repository';
+import { ClusterMetricsService } from '../../src/modules/execution/clusters/nodes/cluster-metrics.service';
+import { AGED_UTILIZATION } from '../../src/modules/execution/clusters/nodes/node-utilization.repository';
 import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
 import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { setClock } from './harness/clock';

@@ -3,21 +3,21 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
-import { ClusterSlotsService } from '../../src/modules/execution/clusters/cluster-slots.service';
-import type { ClusterOperation } from '../../src/modules/execution/clusters/cluster-state';
-import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
-import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { ClusterScaler } from '../../src/modules/execution/clusters/workflows/cluster-scaler';
-import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterNodesService } from '../../src/modules/execution/clusters/nodes/cluster-nodes.service';
+import { ClusterSlotsService } from '../../src/modules/execution/clusters/nodes/cluster-slots.service';
+import type { ClusterOperation } from '../../src/modules/execution/clusters/model/cluster-state';
+import type { ClusterNode } from '../../src/modules/execution/clusters/model/entities/cluster-node.entity';
+import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { ClusterScaler } from '../../src/modules/execution/clusters/scaling/cluster-scaler';
+import { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import {
   type ResizeClusterWorkflow,
   ResizeClusterUpWorkflow,
-} from '../../src/modules/execution/clusters/workflows/resize-cluster.workflow';
-import { ScalingRepository } from '../../src/modules/execution/clusters/workflows/scaling.repository';
-import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
-import { StopClusterWorkflow } from '../../src/modules/execution/clusters/workflows/stop-cluster.workflow';
+} from '../../src/modules/execution/clusters/scaling/resize-cluster.workflow';
+import { ScalingRepository } from '../../src/modules/execution/clusters/scaling/scaling.repository';
+import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
+import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
 import { Step, type WorkflowContext } from '../../src/platform/background/workflows/workflow-definition';
 import { endWorkflows } from '../../src/platform/background/workflows/workflow-intents';
@@ -46,8 +46,8 @@ describe('the size of a cluster', () => {
     await prepare(configure(database.url, { CLUSTER_REPLACEMENTS_PER_HOUR: '2', SPOT_FALLBACK_MINUTES: '5' }));
     app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
     dataSource = app.get(DataSource);
-    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
-    app.get(ClusterFactsReader).withDriver = call;
+    const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
+    app.get(ClusterSnapshots).withDriver = call;
     app.get(Drivers).keepTenantsApart = () => true;
     app.get(Drivers).serves = () => true;
   });
@@ -141,7 +141,7 @@ describe('the size of a cluster', () => {
     await occupy();
     await wait(1);
     await scale();
-    const [reader, elsewhere] = [app.get(ClusterFactsReader), new ElsewhereError('not here')];
+    const [reader, elsewhere] = [app.get(ClusterSnapshots), new ElsewhereError('not here')];
     const here = reader.withDriver;
     reader.withDriver = () => Promise.reject(elsewhere);
     try {

@@ -1,5 +1,5 @@
 import type { DesiredRun, PollResponse } from '../../libs/contracts/agent-protocol';
-import { IdleClustersRepository } from '../../src/modules/execution/clusters/workflows/idle-clusters.repository';
+import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';

@@ -5,20 +5,20 @@ import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters
 import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import type { NodeSpec } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
-import { BootstrapTokens } from '../../src/modules/execution/clusters/bootstrap-tokens';
+import { BootstrapTokens } from '../../src/modules/execution/clusters/nodes/bootstrap-tokens';
 import type { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../src/modules/execution/clusters/cluster-rows.repository';
-import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
-import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../src/modules/execution/clusters/model/cluster-rows.repository';
+import type { ClusterNode } from '../../src/modules/execution/clusters';
+import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import type { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import { Installation } from '../../src/platform/kernel/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import type { TestAnswer, TestApi } from './harness/test-api';
 
 /** Of the reference data. */
@@ -216,7 +216,7 @@ describe('clusters', () => {
   }
 
   const factsReader = () =>
-    new ClusterFactsReader(
+    new ClusterSnapshots(
       api.database,
       api.app.get(ClusterRowsRepository),
       api.app.get(ReferenceData),

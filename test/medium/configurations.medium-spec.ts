@@ -9,7 +9,7 @@ import { SAMPLES } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
 const KINDS: Exclude<Kind, 'cluster'>[] = [

@@ -9,11 +9,11 @@ import {
 } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import type { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { ClusterReconciler } from '../../src/modules/execution/clusters/workflows/cluster-reconciler';
-import { DownedNodeReconciler } from '../../src/modules/execution/clusters/workflows/downed-node-reconciler';
-import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { ClusterReconciler } from '../../src/modules/execution/clusters/provisioning/cluster-reconciler';
+import { DownedNodeReconciler } from '../../src/modules/execution/clusters/provisioning/downed-node-reconciler';
+import type { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import { Installation } from '../../src/platform/kernel/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/kernel/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
@@ -61,7 +61,7 @@ describe('nodes that a driver sees to be down', () => {
       read: () => Promise.resolve({}),
       withDriver: (_facts: object, _caller: object, call: (one: ComputeDriver, context: DriverContext) => unknown) =>
         Promise.resolve(call(driver, {} as DriverContext)),
-    } as unknown as ClusterFactsReader;
+    } as unknown as ClusterSnapshots;
     const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
     const nodes = new ClusterNodesRepository(dataSource);
     const lifecycle = makeLifecycle(dataSource);

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { type SeededRandom, seededRandom } from '../harness/seeded-random.cjs';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterSubscriber } from '../../src/modules/execution/clusters/cluster-events';
-import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/execution/clusters/cluster-state';
+import { ClusterSubscriber } from '../../src/modules/execution/clusters';
+import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import type { UsageLine } from '../../src/modules/execution/billing/usage.repository';
 import { rebuildUsage, verifyBilling } from '../../src/modules/execution/billing/billing-checks';
 import { makeBilling } from './harness/billed';

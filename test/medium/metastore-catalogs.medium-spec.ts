@@ -5,7 +5,7 @@ import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
-import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const HIVE = '/metastore/catalog/hive';

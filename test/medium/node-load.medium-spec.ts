@@ -1,7 +1,7 @@
 import { eventually } from '../harness/eventually';
 import { Config } from '../../src/config/config';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import type { NodeStatus } from '../../src/modules/execution/clusters/cluster-state';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import type { NodeStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { RunScheduler } from '../../src/modules/execution/runs/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
 import { JobReconciler } from '../../src/modules/execution/runs/jobs/workflows/job-reconciler';

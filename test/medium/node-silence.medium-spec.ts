@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { setClock } from './harness/clock';
 import { makeNode, makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';

@@ -11,7 +11,7 @@ import { changeMeanwhile } from './harness/changing-cluster';
 import { type Caller, type People, startPeople } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import type { TestApi } from './harness/test-api';
 
 const MANAGERS = '/object_storage_managers';

@@ -10,10 +10,10 @@ import {
 import { sweepFound } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../harness/eventually';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { MachinePlacesRepository } from '../../src/modules/execution/clusters/machine-places.repository';
-import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
-import { OrphanSweeper } from '../../src/modules/execution/clusters/workflows/orphan-sweeper';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { MachinePlacesRepository } from '../../src/modules/execution/clusters/provisioning/machine-places.repository';
+import type { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
+import { OrphanSweeper } from '../../src/modules/execution/clusters/provisioning/orphan-sweeper';
 import type { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
 import { CLOUD_PROVIDER_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { Installation } from '../../src/platform/kernel/installation/installation';

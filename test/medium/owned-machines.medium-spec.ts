@@ -1,4 +1,4 @@
-import { MachinePlacesRepository } from '../../src/modules/execution/clusters/machine-places.repository';
+import { MachinePlacesRepository } from '../../src/modules/execution/clusters/provisioning/machine-places.repository';
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { type Caller, People } from './harness/people';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';

@@ -8,10 +8,10 @@ import { sweepFound } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import type { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { ClusterReconciler } from '../../src/modules/execution/clusters/workflows/cluster-reconciler';
-import type { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { ClusterReconciler } from '../../src/modules/execution/clusters/provisioning/cluster-reconciler';
+import type { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import { Installation } from '../../src/platform/kernel/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/kernel/logging/logger';
 import { ReconcileLoop } from '../../src/platform/background/workflows/reconcile-loop';
@@ -76,7 +76,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
             one?.nodeToken === stubborn ? away() : Promise.resolve(destroyed.push(one?.nodeToken ?? '')),
         }),
     } as unknown as ComputeDriver;
-    const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterFactsReader;
+    const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterSnapshots;
     const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
     const nodes = new ClusterNodesRepository(dataSource);
     return new ClusterReconciler(

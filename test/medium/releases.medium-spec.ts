@@ -13,12 +13,12 @@ import {
 import { ALWAYS } from '../harness/invariants.cjs';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
-import { CLUSTER_WORKFLOWS } from '../../src/modules/execution/clusters/cluster-workflows';
-import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { DestroyClusterWorkflow } from '../../src/modules/execution/clusters/workflows/destroy-cluster.workflow';
-import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
-import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
-import { StopClusterWorkflow } from '../../src/modules/execution/clusters/workflows/stop-cluster.workflow';
+import { CLUSTER_WORKFLOWS } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
+import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { DestroyClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/destroy-cluster.workflow';
+import { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
+import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
+import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { WorkerModule } from '../../src/worker.module';
@@ -60,9 +60,8 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       api = await TestApi.startWhole(config);
       worker = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
       const provider = new ScriptedProvider();
-      const withDriver: ClusterFactsReader['withDriver'] = (_facts, _caller, use) =>
-        use(provider as never, {} as never);
-      worker.get(ClusterFactsReader).withDriver = withDriver;
+      const withDriver: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
+      worker.get(ClusterSnapshots).withDriver = withDriver;
       worker.get(Drivers).keepTenantsApart = () => true;
       worker.get(ThisWorker).become(1);
       const [node] = await sql<{ node_id: number; tenant_id: string }>(

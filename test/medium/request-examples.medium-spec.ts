@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 import { TAGS } from '../../src/platform/http/tags';
 import { putCluster } from './harness/statuses';
-import { Cluster } from '../../src/modules/execution/clusters/entities/cluster.entity';
+import { Cluster } from '../../src/modules/execution/clusters/model/entities/cluster.entity';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
 
 type Body = Record<string, unknown>;

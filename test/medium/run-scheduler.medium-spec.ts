@@ -1,11 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { COUNTS } from '../harness/invariants.cjs';
 import { createDataSource } from '../../src/database/data-source';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../src/modules/execution/clusters/cluster-rows.repository';
-import { ClusterSlotsService } from '../../src/modules/execution/clusters/cluster-slots.service';
-import type { ClusterStartsService } from '../../src/modules/execution/clusters/cluster-starts.service';
-import { ClustersRepository } from '../../src/modules/execution/clusters/clusters.repository';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../src/modules/execution/clusters/model/cluster-rows.repository';
+import { ClusterSlotsService } from '../../src/modules/execution/clusters/nodes/cluster-slots.service';
+import type { ClusterStartsService } from '../../src/modules/execution/clusters/lifecycle/cluster-starts.service';
+import { ClusterDefinitionsRepository } from '../../src/modules/execution/clusters/definition/cluster-definitions.repository';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import type { DependencyRepositoriesService } from '../../src/modules/infrastructure/storage/dependency-repositories/dependency-repositories.service';
 import { JobConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
@@ -52,7 +52,7 @@ describe('RunScheduler', () => {
     dataSource = await createDataSource(config.database, 'test').initialize();
     runs = new RunsRepository(dataSource);
     clusters = new ClusterSlotsService(
-      new ClustersRepository(dataSource),
+      new ClusterDefinitionsRepository(dataSource),
       new ClusterRowsRepository(dataSource),
       new ClusterNodesRepository(dataSource),
       {} as ClusterStartsService,

@@ -6,7 +6,7 @@ import { firstRow } from '../../src/platform/kernel/persistence/sql';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
-import { ClusterStateEntry } from '../../src/modules/execution/clusters/entities/cluster-state.entity';
+import { ClusterStateEntry } from '../../src/modules/execution/clusters/model/entities/cluster-state.entity';
 
 const WRITERS = 40;
 const HISTORY: History<ClusterStateEntry> = {

@@ -3,7 +3,7 @@ import { createDataSource } from '../../src/database/data-source';
 import { BootDiskImagesRepository } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.repository';
 import { CloudEnvsRepository } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.repository';
 import { ClusterConfsRepository } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.repository';
-import { ClustersRepository } from '../../src/modules/execution/clusters/clusters.repository';
+import { ClusterDefinitionsRepository } from '../../src/modules/execution/clusters/definition/cluster-definitions.repository';
 import { CredentialsConfsRepository } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.repository';
 import { DependencyRepositoriesRepository } from '../../src/modules/infrastructure/storage/dependency-repositories/dependency-repositories.repository';
 import { JobConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
@@ -21,7 +21,7 @@ import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import type { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
-import { ClusterMount } from '../../src/modules/execution/clusters/entities/cluster-mount.entity';
+import { ClusterMount } from '../../src/modules/execution/clusters/model/entities/cluster-mount.entity';
 import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 
 describe('tenants', () => {
@@ -136,7 +136,7 @@ describe('tenants', () => {
 
   describe('a repository', () => {
     const repositories: [string, () => AnyRepository, keyof Tenancy][] = [
-      ['clusters', () => new ClustersRepository(dataSource), 'clusterId'],
+      ['clusters', () => new ClusterDefinitionsRepository(dataSource), 'clusterId'],
       ['cluster_confs', () => new ClusterConfsRepository(dataSource), 'clusterConfId'],
       ['cloud_envs', () => new CloudEnvsRepository(dataSource), 'cloudEnvId'],
       ['network_confs', () => new NetworkConfsRepository(dataSource), 'networkConfId'],

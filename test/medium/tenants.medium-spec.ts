@@ -8,7 +8,7 @@ import { PASSWORD, People } from './harness/people';
 import { bodyOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import type { ClusterStatus } from '../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import {
   configure,
   createTestDatabase,

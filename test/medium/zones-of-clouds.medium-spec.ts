@@ -11,11 +11,11 @@ import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { FAKE_AZURE, FakeAzure } from '../fakes/clouds/fake-azure';
 import { FakeGoogleCompute } from '../fakes/clouds/fake-google-compute';
 import { FakeOci } from '../fakes/clouds/fake-oci';
-import { ClusterLifecycle } from '../../src/modules/execution/clusters/cluster-lifecycle';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
-import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
+import { ClusterLifecycle } from '../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
+import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import {
@@ -146,7 +146,7 @@ describe.each([
     await prepare(configure(database.url, { AGENT_API_URL: 'http://platform.example.org:8080' }));
     app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
     dataSource = app.get(DataSource);
-    const reader = app.get(ClusterFactsReader);
+    const reader = app.get(ClusterSnapshots);
     reader.withDriver = (_facts, { signal }, use) =>
       use(cloud.driver, { endpoint: null, credentials: cloud.credentials, correlationId: 'test', signal });
     const read = reader.read.bind(reader);

@@ -2,21 +2,21 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
-import { ClusterLifecycle } from '../../src/modules/execution/clusters/cluster-lifecycle';
-import { ClusterNodesRepository } from '../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterNodesService } from '../../src/modules/execution/clusters/cluster-nodes.service';
-import type { ClusterOperation } from '../../src/modules/execution/clusters/cluster-state';
-import { START_CLUSTER } from '../../src/modules/execution/clusters/cluster-workflows';
-import type { ClusterNode } from '../../src/modules/execution/clusters/entities/cluster-node.entity';
+import { ClusterLifecycle } from '../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterNodesService } from '../../src/modules/execution/clusters/nodes/cluster-nodes.service';
+import type { ClusterOperation } from '../../src/modules/execution/clusters/model/cluster-state';
+import { START_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
+import type { ClusterNode } from '../../src/modules/execution/clusters/model/entities/cluster-node.entity';
 import {
   AGED_OFFERS,
   BlockedOffersRepository,
-} from '../../src/modules/execution/clusters/workflows/blocked-offers.repository';
-import { ClusterFactsReader } from '../../src/modules/execution/clusters/workflows/cluster-facts';
-import { ClusterScaler } from '../../src/modules/execution/clusters/workflows/cluster-scaler';
-import { Drivers } from '../../src/modules/execution/clusters/workflows/drivers';
-import { ResizeClusterUpWorkflow } from '../../src/modules/execution/clusters/workflows/resize-cluster.workflow';
-import { StartClusterWorkflow } from '../../src/modules/execution/clusters/workflows/start-cluster.workflow';
+} from '../../src/modules/execution/clusters/provisioning/blocked-offers.repository';
+import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { ClusterScaler } from '../../src/modules/execution/clusters/scaling/cluster-scaler';
+import { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
+import { ResizeClusterUpWorkflow } from '../../src/modules/execution/clusters/scaling/resize-cluster.workflow';
+import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
 import type { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import {
@@ -50,8 +50,8 @@ describe('zones without room', () => {
     await prepare(configure(database.url, { SPOT_FALLBACK_MINUTES: '5' }));
     app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
     dataSource = app.get(DataSource);
-    const reader = app.get(ClusterFactsReader);
-    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
+    const reader = app.get(ClusterSnapshots);
+    const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
     reader.withDriver = call;
     const read = reader.read.bind(reader);
     reader.read = async (id) => {

@@ -1,5 +1,8 @@
-import type { CreateCluster, UpdateCluster } from '../../src/modules/execution/clusters/dto/cluster-input.dto';
-import type { Cluster } from '../../src/modules/execution/clusters/entities/cluster.entity';
+import type {
+  CreateCluster,
+  UpdateCluster,
+} from '../../src/modules/execution/clusters/definition/dto/cluster-input.dto';
+import type { Cluster } from '../../src/modules/execution/clusters/model/entities/cluster.entity';
 import { REFERENCE } from './reference';
 import { type Request, sample } from './sample';
 

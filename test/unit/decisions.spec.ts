@@ -9,8 +9,8 @@ import {
   type ClusterStatus,
   clusterMayBecome,
   NODE_TRANSITIONS,
-} from '../../src/modules/execution/clusters/cluster-state';
-import { planNodes } from '../../src/modules/execution/clusters/node-plan';
+} from '../../src/modules/execution/clusters/model/cluster-state';
+import { planNodes } from '../../src/modules/execution/clusters/provisioning/node-plan';
 import {
   isFinished,
   RUN_TRANSITIONS,

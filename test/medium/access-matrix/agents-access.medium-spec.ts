@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationOptions } from '../../../src/platform/http/operation-options';
 import { type Access, isOfNodes } from '../../../src/platform/kernel/auth/access';
-import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterNodesService } from '../../../src/modules/execution/clusters/cluster-nodes.service';
+import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterNodesService } from '../../../src/modules/execution/clusters/nodes/cluster-nodes.service';
 import { makeTenancy, type Tenancy } from '../harness/records';
 import { putNode } from '../harness/statuses';
 import { TestAgent } from '../harness/test-agent';

@@ -2,10 +2,11 @@ import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { LedgerRepository } from '../../../src/modules/execution/billing/ledger.repository';
 import { LedgerSubscriber } from '../../../src/modules/execution/billing/ledger.subscriber';
-import { ClusterEvents, type ClusterSubscriber } from '../../../src/modules/execution/clusters/cluster-events';
-import { ClusterLifecycle } from '../../../src/modules/execution/clusters/cluster-lifecycle';
-import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/cluster-rows.repository';
+import { ClusterEvents } from '../../../src/modules/execution/clusters/lifecycle/cluster-events';
+import { ClusterLifecycle } from '../../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/model/cluster-rows.repository';
+import type { ClusterSubscriber } from '../../../src/modules/execution/clusters';
 import { ClusterChangesSubscriber } from '../../../src/modules/execution/runs/jobs/cluster-changes.subscriber';
 
 /** Transitions with the subscribers of the product, or others in place of those of their domains. */

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ClusterLifecycle } from '../../../src/modules/execution/clusters/cluster-lifecycle';
-import type { ClusterOperation } from '../../../src/modules/execution/clusters/cluster-state';
+import { ClusterLifecycle } from '../../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
+import type { ClusterOperation } from '../../../src/modules/execution/clusters/model/cluster-state';
 import type {
   StepOutcome,
   Workflow,

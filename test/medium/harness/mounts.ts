@@ -3,7 +3,7 @@ import { rsaPair } from '../../harness/rsa-pair';
 import { encodedCredentials } from '../../samples/sample';
 import { makeTenancy, type Tenancy } from './records';
 import { putCluster } from './statuses';
-import type { ClusterStatus } from '../../../src/modules/execution/clusters/cluster-state';
+import type { ClusterStatus } from '../../../src/modules/execution/clusters/model/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestAnswer, type TestDatabase } from './test-api';
 
 /** Ids of the lookup tables. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { ClusterLifecycle } from '../../../src/modules/execution/clusters/cluster-lifecycle';
-import type { NodeStatus } from '../../../src/modules/execution/clusters/cluster-state';
-import type { ClusterNode } from '../../../src/modules/execution/clusters/entities/cluster-node.entity';
+import type { ClusterLifecycle } from '../../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
+import type { NodeStatus } from '../../../src/modules/execution/clusters/model/cluster-state';
+import type { ClusterNode } from '../../../src/modules/execution/clusters/model/entities/cluster-node.entity';
 import { REFERENCE } from '../../samples/reference';
 import type { Tenancy } from './records';
 

@@ -1,6 +1,6 @@
-import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/cluster-rows.repository';
-import type { ClusterStatus, NodeStatus } from '../../../src/modules/execution/clusters/cluster-state';
+import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/model/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/model/cluster-rows.repository';
+import type { ClusterStatus, NodeStatus } from '../../../src/modules/execution/clusters/model/cluster-state';
 import type { Tx } from '../../../src/platform/kernel/persistence/sql';
 
 /** Of what tests do by hand. */

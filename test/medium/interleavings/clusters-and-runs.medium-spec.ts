@@ -1,7 +1,7 @@
 import type { RunReport } from '../../../libs/contracts/agent-protocol';
 import type { SeededRandom } from '../../harness/seeded-random.cjs';
-import { ClusterNodesService } from '../../../src/modules/execution/clusters/cluster-nodes.service';
-import { ClusterOperationsService } from '../../../src/modules/execution/clusters/cluster-operations.service';
+import { ClusterNodesService } from '../../../src/modules/execution/clusters/nodes/cluster-nodes.service';
+import { ClusterOperationsService } from '../../../src/modules/execution/clusters/lifecycle/cluster-operations.service';
 import { RunReportsService } from '../../../src/modules/execution/runs/jobs/run-reports.service';
 import { RunScheduler } from '../../../src/modules/execution/runs/jobs/run-scheduler.service';
 import { RunsService } from '../../../src/modules/execution/runs/jobs/runs.service';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { Config } from '../../../src/config/config';
-import { STOP_CLUSTER } from '../../../src/modules/execution/clusters/cluster-workflows';
+import { STOP_CLUSTER } from '../../../src/modules/execution/clusters/lifecycle/cluster-workflows';
 import { LOGGER } from '../../../src/platform/kernel/logging/logger';
 import {
   PermanentError,

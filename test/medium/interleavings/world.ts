@@ -9,10 +9,10 @@ import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs
 import { Config } from '../../../src/config/config';
 import { LOCAL_ENDPOINT } from '../../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { OnPremNodesService } from '../../../src/modules/infrastructure/environments/cloud-environments/onprem-nodes.service';
-import { ClusterFactsReader } from '../../../src/modules/execution/clusters/workflows/cluster-facts';
-import { ClusterScaler } from '../../../src/modules/execution/clusters/workflows/cluster-scaler';
-import { Drivers } from '../../../src/modules/execution/clusters/workflows/drivers';
-import { ScalingReconciler } from '../../../src/modules/execution/clusters/workflows/scaling-reconciler';
+import { ClusterSnapshots } from '../../../src/modules/execution/clusters/provisioning/cluster-snapshot';
+import { ClusterScaler } from '../../../src/modules/execution/clusters/scaling/cluster-scaler';
+import { Drivers } from '../../../src/modules/execution/clusters/provisioning/drivers';
+import { ScalingReconciler } from '../../../src/modules/execution/clusters/scaling/scaling-reconciler';
 import { RunScheduler } from '../../../src/modules/execution/runs/jobs/run-scheduler.service';
 import { JobDispatchHandler } from '../../../src/modules/execution/runs/jobs/workflows/job-dispatch.handler';
 import { JobReconciler } from '../../../src/modules/execution/runs/jobs/workflows/job-reconciler';
@@ -80,8 +80,8 @@ export class World {
     const add: Queues['add'] = (name, _definition, payload) =>
       Promise.resolve(void this.messages.push({ name, payload }));
     this.app.get(Queues).add = add;
-    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
-    this.app.get(ClusterFactsReader).withDriver = call;
+    const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
+    this.app.get(ClusterSnapshots).withDriver = call;
     this.app.get(Drivers).keepTenantsApart = () => true;
     this.app.get(Drivers).serves = () => true;
     this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);

@@ -1,4 +1,4 @@
-import { decideScaling } from '../../../src/modules/execution/clusters/autoscaling/scaling-decision';
+import { decideScaling } from '../../../src/modules/execution/clusters/scaling/scaling-decision';
 import { loads, type Load } from './loads';
 import { oracleOf } from './oracle';
 import { DECIDES_EVERY_MS, POLICY, Simulation, type Outcome, type Policy } from './simulation';

@@ -3,7 +3,7 @@ import {
   type NodeFacts,
   type ScalingDecision,
   type ScalingFacts,
-} from '../../../src/modules/execution/clusters/autoscaling/scaling-decision';
+} from '../../../src/modules/execution/clusters/scaling/scaling-decision';
 import type { Load } from './loads';
 
 /** How often a decision is made where nothing happens. */

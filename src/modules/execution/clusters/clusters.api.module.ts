@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { ClusterMetricsController } from './cluster-metrics.controller';
-import { ClusterMountsController } from './cluster-mounts.controller';
-import { ClustersController } from './clusters.controller';
+import { ClusterMetricsController } from './nodes/cluster-metrics.controller';
+import { ClusterMountsController } from './definition/cluster-mounts.controller';
+import { ClustersController } from './definition/clusters.controller';
 import { ClustersModule } from './clusters.module';
 
 @Module({

@@ -5,23 +5,24 @@ import { SecretsModule } from '../../foundation/secrets/secrets.module';
 import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
 import { MetastoresModule } from '../../infrastructure/metastores/metastores.module';
 import { StorageModule } from '../../infrastructure/storage/storage.module';
-import { BootstrapTokens } from './bootstrap-tokens';
-import { ClusterDefinitionsService } from './cluster-definitions.service';
-import { ClusterEvents } from './cluster-events';
-import { ClusterHistoriesService } from './cluster-histories.service';
-import { ClusterLifecycle } from './cluster-lifecycle';
-import { ClusterMetricsService } from './cluster-metrics.service';
-import { ClusterMountsRepository } from './cluster-mounts.repository';
-import { ClusterMountsService } from './cluster-mounts.service';
-import { ClusterNodesRepository } from './cluster-nodes.repository';
-import { ClusterNodesService } from './cluster-nodes.service';
-import { ClusterOperationsService } from './cluster-operations.service';
-import { ClusterRowsRepository } from './cluster-rows.repository';
-import { ClusterSecretsService } from './cluster-secrets.service';
-import { ClusterSlotsService } from './cluster-slots.service';
-import { ClusterStartsService } from './cluster-starts.service';
-import { ClustersRepository } from './clusters.repository';
-import { NodeUtilizationRepository } from './node-utilization.repository';
+import { BootstrapTokens } from './nodes/bootstrap-tokens';
+import { ClusterDefinitionsService } from './definition/cluster-definitions.service';
+import { ClusterEvents } from './lifecycle/cluster-events';
+import { ClusterHistoriesRepository } from './lifecycle/cluster-histories.repository';
+import { ClusterHistoriesService } from './lifecycle/cluster-histories.service';
+import { ClusterLifecycle } from './lifecycle/cluster-lifecycle';
+import { ClusterMetricsService } from './nodes/cluster-metrics.service';
+import { ClusterMountsRepository } from './definition/cluster-mounts.repository';
+import { ClusterMountsService } from './definition/cluster-mounts.service';
+import { ClusterNodesRepository } from './model/cluster-nodes.repository';
+import { ClusterNodesService } from './nodes/cluster-nodes.service';
+import { ClusterOperationsService } from './lifecycle/cluster-operations.service';
+import { ClusterRowsRepository } from './model/cluster-rows.repository';
+import { ClusterSecretsService } from './lifecycle/cluster-secrets.service';
+import { ClusterSlotsService } from './nodes/cluster-slots.service';
+import { ClusterStartsService } from './lifecycle/cluster-starts.service';
+import { ClusterDefinitionsRepository } from './definition/cluster-definitions.repository';
+import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
 
 @Module({
   imports: [ReferenceDataModule, EnvironmentsModule, StorageModule, OpenTenantsModule, SecretsModule, MetastoresModule],
@@ -30,9 +31,10 @@ import { NodeUtilizationRepository } from './node-utilization.repository';
     ClusterDefinitionsService,
     ClusterOperationsService,
     ClusterHistoriesService,
+    ClusterHistoriesRepository,
     ClusterLifecycle,
     ClusterEvents,
-    ClustersRepository,
+    ClusterDefinitionsRepository,
     ClusterRowsRepository,
     ClusterMountsService,
     ClusterMountsRepository,

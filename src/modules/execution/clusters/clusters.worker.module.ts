@@ -5,35 +5,35 @@ import { ReferenceDataModule } from '../../foundation/reference-data/reference-d
 import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
 import { EnvironmentsWorkerModule } from '../../infrastructure/environments/environments.worker.module';
 import { ClustersModule } from './clusters.module';
-import { MachinePlacesRepository } from './machine-places.repository';
-import { AGED_UTILIZATION } from './node-utilization.repository';
-import { AGED_OFFERS, BlockedOffersRepository } from './workflows/blocked-offers.repository';
-import { CloudRegistrations } from './workflows/cloud-registrations';
-import { ClusterFactsReader } from './workflows/cluster-facts';
-import { ClusterReconciler } from './workflows/cluster-reconciler';
-import { ClusterScaler } from './workflows/cluster-scaler';
-import { DestroyClusterWorkflow } from './workflows/destroy-cluster.workflow';
-import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
-import { Drivers } from './workflows/drivers';
-import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
-import { IdleClustersRepository } from './workflows/idle-clusters.repository';
-import { NodeMachines } from './workflows/node-machines';
-import { NodePlaces } from './workflows/node-places';
-import { NodePlanner } from './workflows/node-planner';
-import { NodeTeardown } from './workflows/node-teardown';
-import { OrphanSweeper } from './workflows/orphan-sweeper';
-import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
-import { ScalingReconciler } from './workflows/scaling-reconciler';
-import { ScalingRepository } from './workflows/scaling.repository';
-import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
-import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
+import { AGED_UTILIZATION } from './nodes/node-utilization.repository';
+import { AGED_OFFERS, BlockedOffersRepository } from './provisioning/blocked-offers.repository';
+import { MachinePlacesRepository } from './provisioning/machine-places.repository';
+import { CloudRegistrations } from './provisioning/cloud-registrations';
+import { ClusterSnapshots } from './provisioning/cluster-snapshot';
+import { ClusterReconciler } from './provisioning/cluster-reconciler';
+import { DestroyClusterWorkflow } from './provisioning/destroy-cluster.workflow';
+import { DownedNodeReconciler } from './provisioning/downed-node-reconciler';
+import { Drivers } from './provisioning/drivers';
+import { IdleClusterReconciler } from './scaling/idle-cluster-reconciler';
+import { IdleClustersRepository } from './scaling/idle-clusters.repository';
+import { NodeTeardown } from './provisioning/node-teardown';
+import { NodeMachines } from './provisioning/node-machines';
+import { NodePlaces } from './provisioning/node-places';
+import { NodePlanner } from './provisioning/node-planner';
+import { ClusterScaler } from './scaling/cluster-scaler';
+import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './scaling/resize-cluster.workflow';
+import { OrphanSweeper } from './provisioning/orphan-sweeper';
+import { ScalingReconciler } from './scaling/scaling-reconciler';
+import { ScalingRepository } from './scaling/scaling.repository';
+import { StartClusterWorkflow } from './provisioning/start-cluster.workflow';
+import { StopClusterWorkflow } from './provisioning/stop-cluster.workflow';
 
 @Module({
   imports: [ClustersModule, EnvironmentsModule, EnvironmentsWorkerModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
     CloudRegistrations,
     Drivers,
-    ClusterFactsReader,
+    ClusterSnapshots,
     NodeTeardown,
     NodeMachines,
     NodePlaces,

@@ -1,22 +1,23 @@
-export { acceleratorOf } from './accelerators';
-export { ClusterDefinitionsService } from './cluster-definitions.service';
+/** What other domains use of clusters; they import nothing else of this folder. */
+export { acceleratorOf } from './model/accelerators';
+export { ClusterDefinitionsService } from './definition/cluster-definitions.service';
 export {
   ClusterSubscriber,
   type ClusterTransitioned,
   type NodeBecameReady,
   type NodeTransitioned,
-} from './cluster-events';
-export { ClusterMetricsService } from './cluster-metrics.service';
-export { ClusterNodesService, type DesiredNode } from './cluster-nodes.service';
-export { hasFreeSlot, leavesNoneWaiting, type LockedCluster, type RunSettings } from './cluster-rows.repository';
-export { ClusterSlotsService } from './cluster-slots.service';
-export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './cluster-state';
-export { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory';
-export { ClusterSummary } from './dto/cluster-answers.dto';
-export type { SparkConfig } from './dto/cluster-fields.dto';
-export { type ClusterNode, IS_DEAD } from './entities/cluster-node.entity';
-export { parseEnvironment } from './environment';
-export { sparkVersionsFor } from './job-support';
-export { secretNames } from './secret-names';
-export { checkConf, type Configures, parseConfEntry } from './spark-conf';
-export { IS_WAITING } from './waiting-runs.joins';
+} from './lifecycle/cluster-events';
+export { ClusterMetricsService } from './nodes/cluster-metrics.service';
+export { ClusterNodesService, type DesiredNode } from './nodes/cluster-nodes.service';
+export { hasFreeSlot, leavesNoneWaiting, type LockedCluster, type RunSettings } from './model/cluster-rows.repository';
+export { ClusterSlotsService } from './nodes/cluster-slots.service';
+export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './model/cluster-state';
+export { driverMemoryMb, LEAST_DRIVER_MB } from './definition/driver-memory';
+export { ClusterSummary } from './definition/dto/cluster-answers.dto';
+export { SparkConfig } from './model/dto/spark-config.dto';
+export { type ClusterNode, IS_DEAD } from './model/entities/cluster-node.entity';
+export { parseEnvironment } from './definition/environment';
+export { sparkVersionsFor } from './definition/job-support';
+export { secretNames } from './definition/secret-names';
+export { checkConf, type Configures, parseConfEntry } from './definition/spark-conf';
+export { IS_WAITING } from './model/waiting-runs';

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { AttachedMountsService, type MountRead, MountsService } from '../../../infrastructure/storage';
+import { STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data';
+import { ClusterMountsRepository } from './cluster-mounts.repository';
+import { ClusterRowsRepository } from '../model/cluster-rows.repository';
+import type { ClusterRow } from './cluster-definitions.repository';
+import type { ClusterMountPage, ClusterMountsQuery } from './dto/cluster-mount.dto';
+
+/** Mounts of clusters: which are attached, and attaching them. */
+@Injectable()
+export class ClusterMountsService {
+  constructor(
+    private readonly repository: ClusterMountsRepository,
+    private readonly clusters: ClusterRowsRepository,
+    private readonly mounts: MountsService,
+    private readonly attached: AttachedMountsService,
+  ) {}
+
+  async list(scope: TenantScope, query: ClusterMountsQuery): Promise<ClusterMountPage> {
+    const { cluster_id: clusterId, mount_id: mountId, storage_types: storageTypes } = query;
+    if (clusterId === undefined && mountId === undefined) {
+      throw invalid('REQUEST.SELECTOR_MISSING', 'One of cluster_id or mount_id is required.');
+    }
+    if (clusterId !== undefined) await this.clusters.identify(scope, { id: clusterId });
+    if (mountId !== undefined) await this.mounts.get(scope, { id: mountId });
+    const storageTypeIds = storageTypes?.map((name) => STORAGE_TYPE_ID[name as StorageTypeName]);
+    const { data, result_set } = await this.repository.list(scope, { clusterId, mountId, storageTypeIds }, query);
+    const mounts = await this.mounts.readAll(scope, [...new Set(data.map(({ mount_id }) => mount_id))]);
+    const cluster_mounts = data.flatMap(({ cluster_id, mount_id, name, status }) => {
+      const mount = mounts.get(mount_id);
+      return mount ? [{ cluster: { cluster_id, name, cluster_status: status }, mount }] : [];
+    });
+    return { cluster_mounts, result_set };
+  }
+
+  /**
+   * Attaches these mounts to the cluster, and no others; answers their ids in order. 404 for one that the tenant does
+   * not have, 400 for two that cannot be on one cluster.
+   */
+  async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<number[]> {
+    await this.attached.hold(tx, scope, mountIds);
+    await this.repository.replace(tx, scope, clusterId, mountIds);
+    return [...mountIds].sort((a, b) => a - b);
+  }
+
+  /** Locks the cluster's mounts for its return: all of them must exist and still fit together. */
+  async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
+    await this.attached.hold(tx, scope, mountIds);
+  }
+
+  /** The mounts of the clusters by their ids. */
+  async of(scope: TenantScope, clusters: readonly ClusterRow[]): Promise<Map<number, MountRead>> {
+    return this.mounts.readAll(scope, [...new Set(clusters.flatMap(({ mount_ids }) => mount_ids))]);
+  }
+}

@@ -1,0 +1,168 @@
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Field } from '../../../../../platform/kernel/dto/fields';
+import { CloudEnvInfo, ClusterConfRef } from '../../../../infrastructure/environments';
+import { MetastoreCatalogRef } from '../../../../infrastructure/metastores';
+import { MountRead, ObjectStorageManagerRef } from '../../../../infrastructure/storage';
+import { DiskTypeInfo, SparkInfraVersionRef } from '../../../../foundation/reference-data';
+import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../../model/cluster-state';
+import { EngineClusterSparkConfig } from './cluster-fields.dto';
+import { STOP_DESTROYS } from '../../lifecycle/dto/cluster-operations.dto';
+import { SparkConfig } from '../../model/dto/spark-config.dto';
+
+const OWN_DISKS = 'null if the cluster configuration has no volume and the cluster alone describes the disks';
+
+/** The disks of each node, with the cluster's own disk fields over those of the volume configuration. */
+export class ClusterVolume {
+  @Field.id({ nullable: true, description: OWN_DISKS }) volume_conf_id: number | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) name: string | null;
+  @Field.int64() machine_volume_num: number;
+  @Field.int64() machine_volume_strip_num: number;
+  @Field.int64() number_of_disks: number;
+  @Field.int64({ description: 'GB' }) size: number;
+  @Field.int64({ nullable: true }) disk_iops: number | null;
+  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
+  @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
+}
+
+export class ClusterDiskTypeWrite {
+  @Field.idText() disk_type_id: string;
+  @Field.text() disk_name: string;
+  @Field.idText() cloud_provider_id: string;
+  @Field.boolean() has_fixed_size: boolean;
+  @Field.int64() min_size: number;
+  @Field.int64() max_size: number;
+}
+
+export class ClusterVolumeWrite {
+  @Field.idText({ nullable: true, description: OWN_DISKS }) machine_volume_config_id: string | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) machine_volume_config_name: string | null;
+  @Field.text({ nullable: true }) machine_volume_config_description: string | null;
+  @Field.idText({ description: 'GB' }) size: string;
+  @Field.boolean() encrypted: boolean;
+  @Field.int64() machine_volume_conf_num: number;
+  @Field.int64() machine_volume_conf_strip: number;
+  @Field.int64() number_of_disks: number;
+  @Field.int64({ nullable: true }) disk_iops: number | null;
+  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
+  @Field.object(() => ClusterDiskTypeWrite) disk_type: ClusterDiskTypeWrite;
+}
+
+export class ClusterNodeRead {
+  @Field.int64() node_number: number;
+  @Field.oneOf(NODE_STATUSES) node_status: string;
+  @Field.id({ description: 'Identifies this state in the log and error operations' }) node_status_id: number;
+  @Field.text({ optional: true, nullable: true }) node_ip?: string | null;
+  @Field.timestamp() from_date: Date;
+  @Field.validityEnd() to_date: Date | 'infinity' | null;
+}
+
+export class WorkflowInstanceStatus {
+  @Field.id() workflow_job_instance_id: number;
+  @Field.id() workflow_job_id: number;
+  @Field.text() status: string;
+  @Field.timestamp() from_date: Date;
+  @Field.validityEnd() to_date: Date | 'infinity' | null;
+}
+
+export class ClusterWorkflowDetails {
+  @Field.object(() => WorkflowInstanceStatus) workflow_job_instance_status: WorkflowInstanceStatus;
+}
+
+export class ClusterRead extends ReadAudit {
+  @Field.id() cluster_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.int64() idle_timeout_ms: number;
+  @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
+  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
+  @Field.int64({ description: 'Current number of nodes' }) instance_size: number;
+  @Field.objects(() => ClusterNodeRead) nodes: ClusterNodeRead[];
+  @Field.boolean() is_spot_instance: boolean;
+  @Field.boolean({ description: STOP_DESTROYS }) stop_destroys_nodes: boolean;
+  @Field.boolean() enable_public_ip: boolean;
+  @Field.boolean() block_project_ssh_keys: boolean;
+  @Field.int64({ nullable: true }) min_instances: number | null;
+  @Field.int64({ nullable: true }) max_instances: number | null;
+  @Field.number({ description: 'Compute units per hour of the current nodes' }) total_ycu: number;
+  @Field.int64({ description: 'Minutes' }) clean_up_timeout: number;
+  @Field.boolean({ nullable: true }) keep_scratch_disk: boolean | null;
+  @Field.text({ nullable: true }) cloud_identity: string | null;
+  @Field.boolean() is_turbo_enabled: boolean;
+  @Field.boolean() is_cuda_enabled: boolean;
+  @Field.text({ nullable: true }) bootstrap_shell_script: string | null;
+  @Field.object(() => ClusterConfRef) cluster_conf: ClusterConfRef;
+  @Field.object(() => CloudEnvInfo) cloud_env: CloudEnvInfo;
+  @Field.object(() => SparkInfraVersionRef) spark_infra_version: SparkInfraVersionRef;
+  @Field.object(() => MetastoreCatalogRef, { nullable: true }) metastore_catalog: MetastoreCatalogRef | null;
+  @Field.object(() => SparkConfig) spark_config: SparkConfig;
+  @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
+  @Field.object(() => ObjectStorageManagerRef, { nullable: true })
+  object_storage_manager: ObjectStorageManagerRef | null;
+  @Field.object(() => ClusterVolume, { nullable: true }) machine_volume_config: ClusterVolume | null;
+  @Field.objects(() => MountRead) mounts: MountRead[];
+  @Field.object(() => ClusterWorkflowDetails, { optional: true, nullable: true })
+  workflow_job_instance_details?: ClusterWorkflowDetails | null;
+  @Field.uuid() tenant_id: string;
+}
+
+class SummaryProvider {
+  @Field.id() cloud_provider_id: number;
+  @Field.text() name: string;
+}
+
+class SummaryCloudEnv {
+  @Field.id() cloud_env_id: number;
+  @Field.text() name: string;
+  @Field.object(() => SummaryProvider) cloud_provider: SummaryProvider;
+}
+
+/** A cluster inside another record. */
+export class ClusterSummary {
+  @Field.id() cluster_id: number;
+  @Field.text() name: string;
+  @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
+  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
+  @Field.int64({ description: 'Current number of nodes' }) instance_size: number;
+  @Field.int64({ nullable: true }) min_instances: number | null;
+  @Field.int64({ nullable: true }) max_instances: number | null;
+  @Field.boolean() is_turbo_enabled: boolean;
+  @Field.boolean() is_cuda_enabled: boolean;
+  @Field.boolean() is_spot_instance: boolean;
+  @Field.number({ description: 'Compute units per hour of the current nodes' }) total_ycu: number;
+  @Field.object(() => ClusterConfRef) cluster_conf: ClusterConfRef;
+  @Field.object(() => SummaryCloudEnv) cloud_env: SummaryCloudEnv;
+  @Field.object(() => SparkInfraVersionRef) spark_infra_version: SparkInfraVersionRef;
+  @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
+  @Field.object(() => MetastoreCatalogRef, { nullable: true }) metastore_catalog: MetastoreCatalogRef | null;
+}
+
+export class ClusterWrite extends WriteAudit {
+  @Field.idText() cluster_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.idText() cloud_env_id: string;
+  @Field.idText() idle_timeout_ms: string;
+  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.boolean() is_spot_instance: boolean;
+  @Field.boolean() enable_public_ip: boolean;
+  @Field.boolean() is_turbo_enabled: boolean;
+  @Field.boolean() is_cuda_enabled: boolean;
+  @Field.boolean() block_project_ssh_keys: boolean;
+  @Field.text({ nullable: true }) bootstrap_shell_script: string | null;
+  @Field.idText({ nullable: true }) object_storage_manager_id: string | null;
+  @Field.idText() cluster_conf_id: string;
+  @Field.object(() => SparkConfig) spark_config: SparkConfig;
+  @Field.idText({ nullable: true }) metastore_catalog_id: string | null;
+  @Field.idTexts() mount_ids: string[];
+  @Field.idText() spark_infra_version_id: string;
+  @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
+  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
+  @Field.int64({ nullable: true }) min_instances: number | null;
+  @Field.int64({ nullable: true }) max_instances: number | null;
+  @Field.idText() clean_up_timeout: string;
+  @Field.boolean({ nullable: true }) keep_scratch_disk: boolean | null;
+  @Field.text({ nullable: true }) cloud_identity: string | null;
+  @Field.object(() => ClusterVolumeWrite, { nullable: true }) machine_volume_config: ClusterVolumeWrite | null;
+  @Field.uuid() tenant_id: string;
+}

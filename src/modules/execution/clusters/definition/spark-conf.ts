@@ -1,0 +1,44 @@
+import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protocol';
+import { whyOwned } from '../../../../../libs/spark/owned-properties';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+
+/** How each of those who configure Spark properties writes an entry, and the code of an entry that is none. */
+const FORMS = {
+  CLUSTER: { code: 'CLUSTER.INVALID_SPARK_CONF', form: '"key value"', onlyEquals: false },
+  JOB_CONF: { code: 'JOB_CONF.INVALID_CONF', form: 'key=value', onlyEquals: true },
+  JOB: { code: 'JOB.INVALID_CONF', form: 'key=value', onlyEquals: true },
+  NOTEBOOK_CONF: { code: 'NOTEBOOK_CONF.INVALID_CONF', form: 'key=value', onlyEquals: true },
+  NOTEBOOK: { code: 'NOTEBOOK.INVALID_CONF', form: 'key=value', onlyEquals: true },
+};
+
+/** Who configures a Spark property: the beginning of the codes of its refusals. */
+export type Configures = keyof typeof FORMS;
+
+/**
+ * The property that an entry `key=value` or `key value` sets; null for any other text. The first is an argument of spark-submit,
+ * whose value is whatever follows; the second is a line of spark-defaults.conf, where blanks around the value are none of it.
+ */
+export function parseConfEntry(entry: string): { key: string; value: string } | null {
+  const [, key, whole, line] = /^([^\s=]+)(?:=([^]*)|\s+(?:=\s*)?([^]*))$/.exec(entry) ?? [];
+  const value = whole ?? line?.replace(/(?<![^\S\r\n])[^\S\r\n]+$/, '');
+  return key === undefined || value === undefined ? null : { key, value };
+}
+
+/** Throws a 400 for the first entry of a request that is malformed or sets a property of the platform. */
+export function checkConf(who: Configures, entries: readonly string[] | null | undefined): void {
+  const { code, form, onlyEquals } = FORMS[who];
+  for (const entry of entries ?? []) {
+    const parsed = parseConfEntry(entry);
+    if (!parsed || (onlyEquals && entry[parsed.key.length] !== '=')) {
+      throw invalid(code, `The conf entry "${entry}" is not ${form}.`);
+    }
+    assertNotOwned(who, parsed.key);
+  }
+}
+
+/** Throws a 400 that says why users cannot set the property, on a cluster with the accelerator. */
+export function assertNotOwned(who: Configures, property: string, accelerator: AcceleratorKind | null = null): void {
+  const why = whyOwned(property, accelerator);
+  if (why === null) return;
+  throw invalid(`${who}.PROPERTY_OWNED`, `The Spark property ${property} is the platform's: ${why}.`, { property });
+}

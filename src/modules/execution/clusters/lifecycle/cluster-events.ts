@@ -1,0 +1,84 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import type { ClusterStatus, NodeStatus } from '../model/cluster-state';
+import type { ClusterNode } from '../model/entities/cluster-node.entity';
+
+/**
+ * The domains that must be told of transitions, in this order. A process whose modules leave one out does not boot: its
+ * transitions would lack their consequences.
+ */
+const SUBSCRIBING_DOMAINS = ['jobs', 'billing'] as const;
+export type SubscribingDomain = (typeof SUBSCRIBING_DOMAINS)[number];
+
+/** What every transition event contains; its time and user are those of the history entry. */
+interface Transition<S> {
+  tenantId: string;
+  clusterId: number;
+  /** Entry of the state history. */
+  stateId: number;
+  /** Null for the first state of all. */
+  from: S | null;
+  to: S;
+  reason: string | null;
+  /** The operation behind it; null where there is none. */
+  workflowInstanceId: number | null;
+}
+
+export type ClusterTransitioned = Transition<ClusterStatus>;
+
+export interface NodeTransitioned extends Transition<NodeStatus> {
+  nodeId: number;
+}
+
+/** The agent reports that its daemons accept work: at a start, and again after a restart. */
+export interface NodeBecameReady {
+  node: Pick<ClusterNode, 'tenant_id' | 'cluster_id' | 'node_id'>;
+  clusterStatus: ClusterStatus;
+}
+
+/** The events that this domain publishes, by name. */
+export interface ClusterEventTypes {
+  clusterTransitioned: ClusterTransitioned;
+  nodeTransitioned: NodeTransitioned;
+  nodeBecameReady: NodeBecameReady;
+}
+
+/**
+ * A domain's reactions to what happens to clusters. They run in the transaction of the event, with the cluster locked
+ * or, for nodes that their workflow marks, only the node: a failure rolls the event back. Nest finds the subscribers
+ * among the providers.
+ */
+export abstract class ClusterSubscriber {
+  abstract readonly domain: SubscribingDomain;
+  abstract readonly on: {
+    readonly [E in keyof ClusterEventTypes]?: (tx: Tx, event: ClusterEventTypes[E]) => Promise<void>;
+  };
+}
+
+/** Tells the subscribers of other domains what happens to clusters. */
+@Injectable()
+export class ClusterEvents implements OnModuleInit {
+  private subscribers: readonly ClusterSubscriber[] = [];
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** Throws when a domain that must subscribe does not, or does so twice. */
+  onModuleInit(): void {
+    const found = this.discovery
+      .getProviders()
+      .map(({ instance }): unknown => instance)
+      .filter((instance) => instance instanceof ClusterSubscriber);
+    this.subscribers = SUBSCRIBING_DOMAINS.map((domain) => {
+      const [subscriber, ...others] = found.filter((candidate) => candidate.domain === domain);
+      if (!subscriber) throw new Error(`Nothing of the domain ${domain} subscribes to the events of clusters`);
+      if (others.length > 0) throw new Error(`The domain ${domain} subscribes twice to the events of clusters`);
+      return subscriber;
+    });
+  }
+
+  /** Lets the subscribers react, one after the other, in the transaction that the event is a part of. */
+  async publish<E extends keyof ClusterEventTypes>(tx: Tx, name: E, event: ClusterEventTypes[E]): Promise<void> {
+    for (const { on } of this.subscribers) await on[name]?.(tx, event);
+  }
+}

@@ -1,0 +1,489 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Place } from '../../../../../libs/compute-drivers/place';
+import { appendState, type History, type StateEntry } from '../../../../platform/kernel/history/state-history';
+import {
+  firstRow,
+  insertRow,
+  returning,
+  rows,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../../../../platform/kernel/persistence/sql';
+import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import type { NodeStatus } from './cluster-state';
+import { ClusterNode, hasReported, TAKES_RUNS } from './entities/cluster-node.entity';
+import { type Cluster, givesSlots } from './entities/cluster.entity';
+import { isNodeToken } from './node-token';
+import type { ClusterStateEntry } from './entities/cluster-state.entity';
+import { NodeStateEntry } from './entities/node-state.entity';
+
+/** When a node counts as silent, and when as lost. */
+export interface Silence {
+  /** By the clock, milliseconds. */
+  ms: number;
+  /**
+   * Seconds of silence in which the platform answered agents: at other times the platform itself may have been silent.
+   */
+  answeredSeconds: number;
+  /** Number of such seconds after which it is lost. */
+  lostAfterSeconds: number;
+}
+
+/** How long a provider may not show a machine that it has accepted, milliseconds; see ADR 0041. */
+const APPEARS_WITHIN_MS = 5 * 60_000;
+
+/** Tokens in one question. */
+const TOKENS_AT_ONCE = 1000;
+
+/** A node that can be given runs, and how many it has. */
+export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
+
+/** A node with what it is told of its cluster. */
+export type DesiredNodeRow = ClusterNode &
+  Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config' | 'max_parallel_jobs'> &
+  Pick<Cluster, 'object_storage_manager_id' | 'metastore_catalog_id' | 'spark_secret'> &
+  Pick<Cluster, 'is_turbo_enabled' | 'is_cuda_enabled'> & {
+    wrapped_key: Buffer | null;
+    /** Where the master of its cluster listens. */
+    master_url_of_cluster: string | null;
+    has_mounts: boolean;
+  };
+
+/** One of the machines that a node has had. */
+export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
+
+/** An attempt with the reference that its machine will have; null if only the provider's answer reveals it. */
+type AskedAttempt = NodeAttempt & { reference: string | null };
+
+export type SilentNode = ClusterNode & { is_lost: boolean };
+
+const HISTORY: History<NodeStateEntry> = {
+  entity: NodeStateEntry,
+  idColumn: 'node_state_id',
+  subjectColumn: 'node_id',
+};
+
+/** Rows of nodes and their history. Nodes are found by cluster or token; the caller has checked the tenant. */
+@Injectable()
+export class ClusterNodesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Nodes of the cluster that are not destroyed, by number; locked when asked. */
+  async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number ${lock ? 'FOR UPDATE' : ''}`,
+      [clusterId],
+    );
+  }
+
+  /** The recorded references of the cluster's machines. */
+  async references(clusterId: number): Promise<string[]> {
+    const found = await rows<{ provider_ref: string }>(
+      this.dataSource.manager,
+      `SELECT provider_ref FROM cluster_nodes
+       WHERE cluster_id = $1 AND to_date = 'infinity' AND provider_ref IS NOT NULL`,
+      [clusterId],
+    );
+    return found.map(({ provider_ref: reference }) => reference);
+  }
+
+  async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(tx, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
+      nodeId,
+    ]);
+  }
+
+  /** The nodes among these that exist, in any order. */
+  async getAll(nodeIds: readonly number[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(this.dataSource.manager, 'SELECT * FROM cluster_nodes WHERE node_id = ANY($1)', [nodeIds]);
+  }
+
+  async insert(tx: Tx, values: Values<ClusterNode>): Promise<ClusterNode> {
+    return insertRow(tx, ClusterNode, values);
+  }
+
+  async update(tx: Tx, nodeId: number, values: Omit<Values<ClusterNode>, 'status'>): Promise<void> {
+    await updateRows(tx, ClusterNode, values, { node_id: nodeId });
+  }
+
+  /** Sets the status of a locked node; the validity of one that is destroyed ends, and one that comes up is idle. */
+  async setStatus(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes SET status = $2,
+         to_date = CASE WHEN $2 = 'DESTROYED' THEN platform_now() ELSE to_date END,
+         idle_since = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE idle_since END WHERE node_id = $1`,
+      [nodeId, to],
+    );
+  }
+
+  /** Appends an entry to the history of a locked node, within the present state of its cluster, and answers its id. */
+  async appendState(
+    tx: Tx,
+    { node_id, cluster_id }: Pick<ClusterNode, 'node_id' | 'cluster_id'>,
+    {
+      workflowInstanceId,
+      step,
+      ...entry
+    }: Omit<StateEntry<NodeStateEntry>, 'extra'> & Pick<NodeStateEntry, 'step'> & { workflowInstanceId: number | null },
+  ): Promise<number> {
+    const current = await firstRow<Pick<ClusterStateEntry, 'cluster_state_id'>>(
+      tx,
+      `SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1 AND end_time = 'infinity'`,
+      [cluster_id],
+    );
+    return appendState(tx, HISTORY, node_id, {
+      ...entry,
+      extra: {
+        cluster_id,
+        cluster_state_id: current?.cluster_state_id ?? null,
+        workflow_job_instance_id: workflowInstanceId,
+        step,
+      },
+    });
+  }
+
+  /** The live node that has the valid bootstrap token with this hash, locked when asked; null when there is none. */
+  async ofBootstrapToken(
+    tokenHash: string,
+    tx: Tx = this.dataSource.manager,
+    lock = false,
+  ): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity'
+         AND (bootstrap_expires_at IS NULL OR bootstrap_expires_at > platform_now()) ${lock ? 'FOR UPDATE' : ''}`,
+      [tokenHash],
+    );
+  }
+
+  /** Whether the cluster has nodes that are not destroyed, and so may have machines. */
+  async hasNodes(tx: Tx, clusterId: number): Promise<boolean> {
+    const sql = `SELECT 1 FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' LIMIT 1`;
+    return (await firstRow(tx, sql, [clusterId])) !== null;
+  }
+
+  /** Version of what the node should do; null when there is no such node. */
+  async desiredVersion(nodeId: number): Promise<number | null> {
+    const sql = 'SELECT desired_version FROM cluster_nodes WHERE node_id = $1';
+    const row = await firstRow<Pick<ClusterNode, 'desired_version'>>(this.dataSource.manager, sql, [nodeId]);
+    return row?.desired_version ?? null;
+  }
+
+  /** The node with all that its agent is told besides its runs; null when there is no such node. */
+  async desired(nodeId: number): Promise<DesiredNodeRow | null> {
+    return firstRow<DesiredNodeRow>(
+      this.dataSource.manager,
+      `SELECT n.*, c.bootstrap_shell_script, c.num_of_workers, c.spark_config, c.max_parallel_jobs,
+         c.object_storage_manager_id, c.metastore_catalog_id, c.spark_secret, c.is_turbo_enabled, c.is_cuda_enabled, k.wrapped_key,
+         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
+          AND m.to_date = 'infinity') AS master_url_of_cluster,
+         EXISTS (SELECT 1 FROM cluster_mounts cm WHERE cm.tenant_id = c.tenant_id AND cm.cluster_id = c.cluster_id)
+           AS has_mounts
+       FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+         LEFT JOIN tenant_data_keys k ON ${ofTenant('k', 'n.tenant_id')}
+       WHERE n.node_id = $1`,
+      [nodeId],
+    );
+  }
+
+  /** Some nodes that a resize could not bring up, with what was said of them. */
+  async failedIn(
+    tx: Tx,
+    clusterId: number,
+    workflowInstanceId: number,
+  ): Promise<(Pick<ClusterNode, 'node_number'> & Pick<NodeStateEntry, 'reason'>)[]> {
+    // Only among the latest: the whole history of a cluster is long.
+    return rows(
+      tx,
+      `SELECT n.node_number, s.reason FROM (
+         SELECT node_id, status, reason, workflow_job_instance_id FROM node_states WHERE cluster_id = $1
+         ORDER BY node_state_id DESC LIMIT 300) s JOIN cluster_nodes n ON n.node_id = s.node_id
+       WHERE s.workflow_job_instance_id = $2 AND s.status = 'ERROR' ORDER BY n.node_number LIMIT 5`,
+      [clusterId, workflowInstanceId],
+    );
+  }
+
+  /** Why a node of the cluster was last lost, or could not be brought up; null if that is not known. */
+  async lastLoss(tx: Tx, clusterId: number): Promise<string | null> {
+    const row = await firstRow<Pick<NodeStateEntry, 'reason'>>(
+      tx,
+      `SELECT reason FROM (
+         SELECT node_state_id, status, reason FROM node_states WHERE cluster_id = $1
+         ORDER BY node_state_id DESC LIMIT 300) latest WHERE status = 'ERROR' ORDER BY node_state_id DESC LIMIT 1`,
+      [clusterId],
+    );
+    return row?.reason ?? null;
+  }
+
+  /** How many nodes of the cluster were planned within the last hour in the place of lost ones. */
+  async replacedWithinHour(tx: Tx, clusterId: number): Promise<number> {
+    const row = await firstRow<{ replaced: number }>(
+      tx,
+      `SELECT count(*) AS replaced FROM cluster_nodes
+       WHERE cluster_id = $1 AND replacement AND from_date > platform_now() - interval '1 hour'`,
+      [clusterId],
+    );
+    return row?.replaced ?? 0;
+  }
+
+  /**
+   * Has nodes of a locked cluster take no more runs, as long as none has any; workers hand over what they keep, within so
+   * long. Answers those that will go.
+   */
+  async drain(tx: Tx, nodeIds: readonly number[], withinMs: number): Promise<number[]> {
+    const drained = await returning<Pick<ClusterNode, 'node_id'>>(
+      tx,
+      `UPDATE cluster_nodes SET draining = true, drain_until = platform_now() + $2 * interval '1 millisecond'
+       WHERE node_id = ANY($1) AND status = 'RUNNING' AND NOT draining AND busy_slots = 0 RETURNING node_id`,
+      [nodeIds, withinMs],
+    );
+    const ids = drained.map(({ node_id }) => node_id);
+    if (ids.length > 0) await this.wake(tx, ids);
+    return ids;
+  }
+
+  /** Ids of the live workers of a cluster. */
+  async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
+    const workers = await rows<Pick<ClusterNode, 'node_id'>>(
+      tx,
+      `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker' AND to_date = 'infinity'`,
+      [clusterId],
+    );
+    return workers.map(({ node_id }) => node_id);
+  }
+
+  /** Ready nodes with fewer runs than this, those with the fewest or the most first. */
+  async withFreeSlots(
+    tx: Tx,
+    clusterId: number,
+    maxParallelJobs: number,
+    { limit, fullestFirst }: { limit: number; fullestFirst: boolean },
+  ): Promise<NodeSlots[]> {
+    return rows<NodeSlots>(
+      tx,
+      `SELECT node_id, busy_slots FROM cluster_nodes WHERE cluster_id = $1 AND ${TAKES_RUNS} AND busy_slots < $2
+       ORDER BY busy_slots ${fullestFirst ? 'DESC' : ''}, node_number LIMIT $3`,
+      [clusterId, maxParallelJobs, limit],
+    );
+  }
+
+  /** Adds to the taken slots of each node, and wakes it: what it should do has changed. */
+  async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1,
+         idle_since = CASE WHEN a.added = 0 THEN idle_since WHEN busy_slots + a.added = 0 THEN platform_now() END
+       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
+      [[...added.keys()], [...added.values()]],
+    );
+    for (const nodeId of added.keys()) await wakeAfterCommit(tx, 'node', String(nodeId));
+  }
+
+  /** Raises the version of what the nodes should do and wakes their long polls when the transaction has committed. */
+  wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    return this.addBusySlots(tx, new Map(nodeIds.map((nodeId) => [nodeId, 0])));
+  }
+
+  /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */
+  async spendBootstrapToken({ node_id, node_token_hash }: ClusterNode): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE cluster_nodes SET bootstrap_token_hash = NULL WHERE node_id = $1 AND node_token_hash = $2',
+      [node_id, node_token_hash],
+    );
+  }
+
+  /** Lets the cluster's agents that have not registered do so for this long from now. */
+  async renewBootstrapTokens(tx: Tx, clusterId: number, ms: number): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes SET bootstrap_expires_at = platform_now() + $2 * interval '1 millisecond'
+       WHERE cluster_id = $1 AND to_date = 'infinity' AND bootstrap_token_hash IS NOT NULL`,
+      [clusterId, ms],
+    );
+  }
+
+  /** Records that the provider has accepted the machine of the node's attempt, and what it says of it. */
+  async accepted(
+    { node_id, attempt }: NodeAttempt,
+    machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>,
+  ): Promise<void> {
+    const accepted_at = () => 'coalesce(accepted_at, platform_now())';
+    await updateRows(this.dataSource.manager, ClusterNode, { ...machine, accepted_at }, { node_id, attempt });
+  }
+
+  /**
+   * Records that the machines of these attempts are about to be requested, with their references if these are known beforehand.
+   * Returns the nodes whose machines may be requested, by id, with the reference on record: another worker may have recorded
+   * its own first.
+   */
+  async noteAsked(attempts: readonly AskedAttempt[]): Promise<Map<number, string | null>> {
+    if (attempts.length === 0) return new Map();
+    const asked = await returning<Pick<ClusterNode, 'node_id' | 'provider_ref'>>(
+      this.dataSource.manager,
+      `UPDATE cluster_nodes n
+       SET asked_at = coalesce(asked_at, platform_now()), provider_ref = coalesce(provider_ref, a.reference)
+       FROM unnest($1::bigint[], $2::integer[], $3::text[]) AS a (node_id, attempt, reference)
+       WHERE n.node_id = a.node_id AND n.attempt = a.attempt AND n.no_room IS NULL RETURNING n.node_id, n.provider_ref`,
+      [
+        attempts.map(({ node_id }) => node_id),
+        attempts.map(({ attempt }) => attempt),
+        attempts.map(({ reference }) => reference),
+      ],
+    );
+    return new Map(asked.map(({ node_id, provider_ref }) => [node_id, provider_ref]));
+  }
+
+  /**
+   * Ends an attempt whose machine the provider has no room for. From now on no agent can register for it. Answers whether
+   * the attempt is over; it is not if the node's agent has been heard.
+   */
+  async endAttempt(
+    tx: Tx,
+    { node_id, attempt }: NodeAttempt,
+    { zone, said }: { zone: string; said: string },
+  ): Promise<boolean> {
+    const node = await this.get(node_id, tx, true);
+    if (!node || node.attempt !== attempt || node.no_room !== null) return node !== null;
+    if (node.status !== 'INITIATING' || hasReported(node)) return false;
+    const tries = { ...node.tries, [zone]: said };
+    await this.update(tx, node_id, { no_room: said, tries, bootstrap_token: null, bootstrap_token_hash: null });
+    return true;
+  }
+
+  /**
+   * Plans the node's machine anew, at another place: an attempt of its own, with a bootstrap token of its own. Only where
+   * nothing is left of the attempt before, which is the caller's to know. Answers false if that one goes on, or is past.
+   */
+  async beginAttempt(
+    tx: Tx,
+    { node_id, attempt }: NodeAttempt,
+    { place, tokenHash, registerWithinMs }: { place: Place; tokenHash: string; registerWithinMs: number },
+  ): Promise<boolean> {
+    const node = await this.get(node_id, tx, true);
+    if (node?.status !== 'INITIATING' || node.attempt !== attempt) return false;
+    if (node.no_room === null && node.asked_at !== null) return false;
+    await this.update(tx, node_id, {
+      attempt: attempt + 1,
+      place,
+      ...{ asked_at: null, accepted_at: null, seen_at: null, provider_ref: null, ip_address: null },
+      ...{ agent_id: null, node_token_hash: null, protocol_version: null, no_room: null, error: null },
+      daemons_state: 'starting',
+      bootstrap_token: null,
+      bootstrap_token_hash: tokenHash,
+      bootstrap_expires_at: () => `platform_now() + ${Math.round(registerWithinMs)} * interval '1 millisecond'`,
+    });
+    return true;
+  }
+
+  /** Notes which nodes the provider shows. */
+  async noteSeen(tokens: readonly string[]): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE cluster_nodes SET seen_at = platform_now()
+       WHERE token = ANY($1::uuid[]) AND to_date = 'infinity' AND seen_at IS NULL`,
+      [tokens],
+    );
+  }
+
+  /**
+   * Of nodes that the provider does not show, those whose machine is gone: it was seen before, or the provider has had
+   * long enough to show it.
+   */
+  async goneAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
+      this.dataSource.manager,
+      `SELECT * FROM cluster_nodes WHERE token = ANY($1::uuid[])
+         AND (seen_at IS NOT NULL OR last_seen_at IS NOT NULL OR accepted_at IS NULL
+           OR accepted_at < platform_now() - $2 * interval '1 millisecond')`,
+      [tokens, APPEARS_WITHIN_MS],
+    );
+  }
+
+  /** Notes that the node's agent was heard. */
+  async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
+      [nodeId],
+    );
+  }
+
+  /**
+   * Notes that the agents of these nodes were heard. Nodes whose row is locked are left out and answered: one of them
+   * must not keep the others from being noted.
+   */
+  async heardTogether(nodeIds: readonly number[]): Promise<number[]> {
+    const locked = await rows<Pick<ClusterNode, 'node_id'>>(
+      this.dataSource.manager,
+      `WITH live AS (SELECT node_id FROM cluster_nodes WHERE node_id = ANY($1) AND to_date = 'infinity'),
+         free AS (SELECT node_id FROM cluster_nodes WHERE node_id IN (SELECT node_id FROM live)
+           FOR NO KEY UPDATE SKIP LOCKED),
+         noted AS (UPDATE cluster_nodes n SET last_seen_at = platform_now() FROM free WHERE n.node_id = free.node_id)
+       SELECT node_id FROM live EXCEPT SELECT node_id FROM free`,
+      [nodeIds],
+    );
+    return locked.map(({ node_id }) => node_id);
+  }
+
+  /** Notes that the platform answers agents in this second. */
+  async noteAnswered(): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
+    );
+  }
+
+  /** Keeps only this many of the latest seconds in which the platform answered. */
+  async forgetAnswered(kept: number): Promise<void> {
+    await this.dataSource.query(
+      `DELETE FROM answered_seconds
+       WHERE second < (SELECT second FROM answered_seconds ORDER BY second DESC OFFSET $1 LIMIT 1)`,
+      [kept],
+    );
+  }
+
+  /** The tokens whose node is not destroyed. They may be many, and texts that are no tokens at all. */
+  async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
+    const asked = tokens.filter(isNodeToken);
+    const live = new Set<string>();
+    for (let at = 0; at < asked.length; at += TOKENS_AT_ONCE) {
+      const found = await rows<Pick<ClusterNode, 'token'>>(
+        this.dataSource.manager,
+        `SELECT token FROM cluster_nodes WHERE token = ANY($1::uuid[]) AND to_date = 'infinity'`,
+        [asked.slice(at, at + TOKENS_AT_ONCE)],
+      );
+      for (const { token } of found) live.add(token);
+    }
+    return live;
+  }
+
+  /** The nodes with these tokens that ought to run. */
+  async runningAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
+      this.dataSource.manager,
+      `SELECT n.* FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+       WHERE ${OUGHT_TO_RUN} AND n.token = ANY($1::uuid[])`,
+      [tokens.filter(isNodeToken)],
+    );
+  }
+
+  /**
+   * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of n
+   * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
+   * each.
+   */
+  async silent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
+       FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+       WHERE ${OUGHT_TO_RUN}
+         AND n.last_seen_at < platform_now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
+      [ms, answeredSeconds, lostAfterSeconds],
+    );
+  }
+}
+
+const OUGHT_TO_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING' AND ${givesSlots('c')}`;
+
+const NTH_LATEST_ANSWERED = (n: string) =>
+  `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

@@ -1,0 +1,82 @@
+import { mayFollow, type TransitionTable } from '../../../../platform/kernel/history/transition-table';
+
+export const CLUSTER_STATUSES = [
+  'INITIATING',
+  'RUNNING',
+  'STOPPING',
+  'STOPPED',
+  'DESTROYING',
+  'DESTROYED',
+  'ERROR',
+  'RESIZING_UP',
+  'RESIZING_DOWN',
+] as const;
+export type ClusterStatus = (typeof CLUSTER_STATUSES)[number];
+
+export const NODE_STATUSES = [
+  'INITIATING',
+  'RUNNING',
+  'STOPPING',
+  'STOPPED',
+  'DESTROYING',
+  'DESTROYED',
+  'ERROR',
+] as const;
+export type NodeStatus = (typeof NODE_STATUSES)[number];
+
+export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
+export type ClusterType = (typeof CLUSTER_TYPES)[number];
+
+/** DESTROYED → STOPPED is enable after disable: the way to run a destroyed cluster again. */
+export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
+  INITIATING: ['RUNNING', 'ERROR'],
+  RUNNING: ['STOPPING', 'DESTROYING', 'ERROR', 'RESIZING_UP', 'RESIZING_DOWN'],
+  STOPPING: ['STOPPED', 'ERROR'],
+  STOPPED: ['INITIATING', 'DESTROYING', 'ERROR'],
+  DESTROYING: ['DESTROYED', 'ERROR'],
+  DESTROYED: ['STOPPED'],
+  ERROR: ['DESTROYING'],
+  // Once more, for another reason, while no node can be had.
+  RESIZING_UP: ['RUNNING', 'ERROR', 'RESIZING_UP'],
+  RESIZING_DOWN: ['RUNNING', 'ERROR', 'RESIZING_UP'],
+};
+
+export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {
+  INITIATING: ['RUNNING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  RUNNING: ['STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  STOPPING: ['STOPPED', 'DESTROYING', 'ERROR'],
+  STOPPED: ['INITIATING', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  DESTROYING: ['DESTROYED', 'ERROR'],
+  DESTROYED: [],
+  ERROR: ['INITIATING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED'],
+};
+
+/**
+ * The operations a caller asks for, the states they need and the state they begin with. One that is asked for while the
+ * cluster is resized calls the resize off: the cluster is RUNNING in between, in the same transaction.
+ */
+export const CLUSTER_OPERATIONS = {
+  start: { from: ['STOPPED'], to: 'INITIATING' },
+  stop: { from: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'], to: 'STOPPING' },
+  destroy: { from: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN', 'STOPPED', 'ERROR'], to: 'DESTROYING' },
+} as const satisfies Record<string, { from: readonly ClusterStatus[]; to: ClusterStatus }>;
+
+export type ClusterOperation = keyof typeof CLUSTER_OPERATIONS;
+
+export function clusterMayBecome(from: ClusterStatus, to: ClusterStatus): boolean {
+  return mayFollow(CLUSTER_TRANSITIONS, from, to);
+}
+
+export function nodeMayBecome(from: NodeStatus, to: NodeStatus): boolean {
+  return mayFollow(NODE_TRANSITIONS, from, to);
+}
+
+/** In these, runs get the free slots. */
+export const GIVES_SLOTS: readonly ClusterStatus[] = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'];
+/** In these, nodes come and go with the work. */
+export const RESIZING: readonly ClusterStatus[] = ['RESIZING_UP', 'RESIZING_DOWN'];
+/** In these, a cluster takes no runs, and those that wait get an end. */
+export const REFUSES_RUNS: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
+
+/** Every field of a cluster may change in these. */
+export const EDITABLE_STATUSES: readonly ClusterStatus[] = ['DESTROYED', 'ERROR'];

@@ -1,0 +1,35 @@
+import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
+import { computeDriverName, lacksAccelerator, lacksSpot, servedEnvironments } from './compute-support';
+
+describe('the driver of a cloud environment', () => {
+  it.each([
+    ['OnPrem', 'local://', 'local'],
+    ['OnPrem', 'https://pve.example.org:8006', 'proxmox'],
+    ['OnPrem', 'http://pve.example.org:8006', null],
+    ['OnPrem', null, null],
+    ['AWS', null, 'aws'],
+    ['Azure', null, 'azure'],
+    ['GCP', null, 'google'],
+    ['OCI', null, 'oci'],
+  ] as const)('of %s at %p is %p', (provider, endpoint, expected) => {
+    expect(computeDriverName(CLOUD_PROVIDER_ID[provider], endpoint)).toBe(expected);
+  });
+
+  it('says what its nodes cannot be accelerated by', () => {
+    const lacking = (endpoint: string) =>
+      (['turbo', 'cuda'] as const).filter((one) => lacksAccelerator(CLOUD_PROVIDER_ID.OnPrem, endpoint, one));
+    expect([lacking('local://'), lacking('https://pve.example.org:8006')]).toEqual([['cuda'], ['cuda']]);
+  });
+
+  it('says whose nodes cannot be spot machines', () => {
+    const told = ['local://', 'https://pve.example.org:8006'].map((one) => lacksSpot(CLOUD_PROVIDER_ID.OnPrem, one));
+    expect(told).toEqual([false, true]);
+  });
+
+  it('is described for people', () => {
+    const told = servedEnvironments().split(', ');
+    expect(told).toEqual(
+      expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']),
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { CurrentScope } from '../../../../platform/http/auth/request-principal';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { IdParam } from '../../../../platform/http/parameters';
+import { ClusterMetricsService } from './cluster-metrics.service';
+import { ClusterMetrics, ClusterMetricsQuery } from './dto/cluster-metrics.dto';
+
+@Controller()
+export class ClusterMetricsController {
+  constructor(private readonly clusterMetrics: ClusterMetricsService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/cluster/{cluster_id}/metrics',
+    id: 'getClusterMetrics',
+    summary: 'What the nodes of a cluster use, and what is free',
+    description:
+      'An extension of this platform. Cores, memory, disk and slots by node, as the nodes report them two or three times a minute: the last hour by minutes, or the last day by quarters of hours. The present nodes come first, then those that the cluster had during the period. Nodes that share a machine share its disk.',
+    tag: 'Clusters',
+    access: Allow.tenant(),
+    answer: Answers.one(ClusterMetrics),
+  })
+  metrics(
+    @CurrentScope() scope: TenantScope,
+    @IdParam('cluster_id') clusterId: number,
+    @Query() query: ClusterMetricsQuery,
+  ): Promise<ClusterMetrics> {
+    return this.clusterMetrics.metrics(scope, clusterId, query);
+  }
+}

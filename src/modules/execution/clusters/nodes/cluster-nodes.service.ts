@@ -1,0 +1,281 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { DesiredDaemons, ObservedDaemons } from '../../../../../libs/contracts/agent-protocol';
+import { heapWithin } from '../../../../../libs/spark/accelerator';
+import { Config } from '../../../../config/config';
+import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { wakeWorkflow } from '../../../../platform/background/workflows/workflow-intents';
+import { ReferenceData } from '../../../foundation/reference-data';
+import { acceleratorOf } from '../model/accelerators';
+import { agentTokenHash as hash } from './bootstrap-tokens';
+import { ClusterEvents } from '../lifecycle/cluster-events';
+import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
+import { ClusterNodesRepository, type DesiredNodeRow } from '../model/cluster-nodes.repository';
+import { ClusterRowsRepository, type LockedCluster, type RunSettings } from '../model/cluster-rows.repository';
+import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
+import { GIVES_SLOTS } from '../model/cluster-state';
+import { parseEnvironment } from '../definition/environment';
+import type { ClusterNode } from '../model/entities/cluster-node.entity';
+import { changeOf, type NodeNotes } from './node-load';
+
+/** What a node should do, as far as its cluster tells, with what describes its runs. */
+export interface DesiredNode {
+  node: ClusterNode;
+  daemons: DesiredDaemons;
+  runSettings: RunSettings;
+  /** Whether mounts are attached to its cluster. */
+  hasMounts: boolean;
+}
+
+/** The node agents' side of a cluster: tokens, what a node should run, and what it reports. */
+@Injectable()
+export class ClusterNodesService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly nodes: ClusterNodesRepository,
+    private readonly clusters: ClusterRowsRepository,
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly events: ClusterEvents,
+    private readonly secrets: ClusterSecretsService,
+    private readonly referenceData: ReferenceData,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Exchanges a node's bootstrap token for its own. The same agent may repeat that, since an answer may be lost, until it
+   * has used a node token ({@link authenticate}); then the bootstrap token is spent.
+   */
+  async register(
+    bootstrapToken: string,
+    { agentId, protocolVersion }: { agentId: string; protocolVersion: number | null },
+  ): Promise<{ node: ClusterNode; nodeToken: string }> {
+    return this.dataSource.transaction(async (tx) => {
+      const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
+      if (node.agent_id !== null && node.agent_id !== agentId)
+        throw unauthenticated('The bootstrap token has already been used.');
+      const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
+      await this.nodes.update(tx, node.node_id, {
+        agent_id: agentId,
+        protocol_version: protocolVersion,
+        node_token_hash: hash(nodeToken),
+        bootstrap_token: null,
+      });
+      await this.nodes.heard(node.node_id, tx);
+      return { node, nodeToken };
+    });
+  }
+
+  /** The node that waits for its agent with this bootstrap token; 401 if it is unknown or spent. Does not spend it. */
+  authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
+    return this.ofBootstrapToken(bootstrapToken);
+  }
+
+  /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
+  async authenticate(nodeToken: string): Promise<ClusterNode> {
+    const id = nodeIdIn(nodeToken);
+    const node = id === null ? null : await this.nodes.get(id);
+    assertTokenOf(node, nodeToken);
+    if (node.bootstrap_token_hash !== null) await this.nodes.spendBootstrapToken(node);
+    return node;
+  }
+
+  /** The same for many tokens at once, without recording their use: for each the node, or the error. */
+  async authenticateAll(nodeTokens: readonly string[]): Promise<(ClusterNode | DomainError)[]> {
+    const ids = nodeTokens.map(nodeIdIn).filter((id) => id !== null);
+    const found = new Map((await this.nodes.getAll(ids)).map((node) => [node.node_id, node]));
+    return nodeTokens.map((nodeToken) =>
+      orRefusal(() => {
+        const node = found.get(nodeIdIn(nodeToken) ?? 0) ?? null;
+        assertTokenOf(node, nodeToken);
+        return node;
+      }),
+    );
+  }
+
+  /** 410 for the agent of a node that should not run: the agent exits and its supervisor does not restart it. */
+  assertWanted(node: ClusterNode): void {
+    if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
+      throw gone();
+    }
+  }
+
+  /** Notes the version of the protocol that the node's agent says, where it is another one than it said before. */
+  async speaks({ node_id, protocol_version: before }: ClusterNode, protocolVersion: number | null): Promise<void> {
+    if (protocolVersion !== before)
+      await this.nodes.update(this.dataSource.manager, node_id, { protocol_version: protocolVersion });
+  }
+
+  /** Version of what the node should do; renews nothing. */
+  async desiredVersion(nodeId: number): Promise<number> {
+    return (await this.nodes.desiredVersion(nodeId)) ?? 0;
+  }
+
+  /** Notes that the node's agent was heard. */
+  async heard(nodeId: number): Promise<void> {
+    await this.nodes.heard(nodeId);
+  }
+
+  /** The same for many nodes. Answers those whose row somebody else has locked: these are not noted. */
+  heardTogether(nodeIds: readonly number[]): Promise<number[]> {
+    return this.nodes.heardTogether(nodeIds);
+  }
+
+  /** Notes that this process answers agents, so that the silence of a node in this second is its own. */
+  noteAnswered(): Promise<void> {
+    return this.nodes.noteAnswered();
+  }
+
+  /** The node as it is now, with what it should do; throws `NODE.GONE` if it no longer exists. */
+  async desired(nodeId: number): Promise<DesiredNode> {
+    const found = await this.nodes.desired(nodeId);
+    if (!found) throw gone();
+    const { spark_config, max_parallel_jobs, has_mounts: hasMounts } = found;
+    const { object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled } = found;
+    const ofCluster = { object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled };
+    const runSettings = { spark_config, max_parallel_jobs, ...ofCluster };
+    return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
+  }
+
+  /** GPUs of the node's machine. */
+  private gpusOf({ machine_type_id: id }: Pick<ClusterNode, 'machine_type_id'>): number {
+    return (id === null ? undefined : this.referenceData.machineType(id))?.info.gpus ?? 0;
+  }
+
+  private daemonsOf(node: DesiredNodeRow): DesiredDaemons {
+    const workers = node.role === 'master-and-workers' ? (node.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
+    const accelerator = acceleratorOf(node);
+    const gpus = accelerator === 'cuda' ? this.gpusOf(node) : 0;
+    const workerMemoryMb = Math.floor((node.memory_mb - 1024) / Math.max(1, workers));
+    return {
+      role: node.role,
+      workers,
+      // Workers of one node share what it has.
+      worker_cores: Math.max(1, Math.floor(node.cores / Math.max(1, workers))),
+      // Executors ask for their heaps, and take besides what the accelerator needs.
+      worker_memory_mb: Math.max(512, heapWithin(workerMemoryMb, accelerator)),
+      ...(gpus > 0 && { gpus }),
+      master_url: node.role === 'worker' ? node.master_url_of_cluster : null,
+      bootstrap_script: node.bootstrap_shell_script,
+      bootstrap_timeout_ms: this.config.agent.bootstrapTimeoutMs,
+      env: parseEnvironment(node.spark_config.env_var ?? []),
+      spark_secret: this.secrets.reveal(node),
+    };
+  }
+
+  /** Records why a node that waits for its agent will have none; 401 once an agent has used the bootstrap token. */
+  async bootFailed(tx: Tx, { node_id, cluster_id }: ClusterNode, error: string): Promise<void> {
+    // The cluster first, as everywhere.
+    await this.lifecycle.lock(tx, cluster_id);
+    const node = await this.nodes.get(node_id, tx, true);
+    if (!node || node.agent_id !== null || node.bootstrap_token_hash === null)
+      throw unauthenticated('The bootstrap token has already been used.');
+    await this.reported(tx, node_id, { state: 'failed', master_url: null, error });
+  }
+
+  /** Records what the agent sees of its daemons and wakes whoever waits for it. */
+  async reported(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
+    const before = await this.nodes.get(nodeId, tx);
+    if (!before || isUnchanged(before, daemons)) return;
+    // The cluster first, as everywhere: two nodes reporting at once must not wait for each other.
+    const cluster = await this.lifecycle.lock(tx, before.cluster_id);
+    const node = await this.nodes.get(nodeId, tx, true);
+    if (!cluster || !node) return;
+    await this.nodes.update(tx, nodeId, {
+      daemons_state: daemons.state,
+      master_url: daemons.master_url,
+      error: daemons.error,
+    });
+    if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
+    if (daemons.state === 'ready')
+      await this.events.publish(tx, 'nodeBecameReady', { node, clusterStatus: cluster.status });
+    await this.carryOn(tx, cluster, node, daemons);
+  }
+
+  /** What follows for the operation that waits for the node, and for a node that fails later. */
+  private async carryOn(
+    tx: Tx,
+    cluster: LockedCluster,
+    node: ClusterNode,
+    { state, error }: ObservedDaemons,
+  ): Promise<void> {
+    const isResizing = GIVES_SLOTS.includes(cluster.status);
+    const workflowInstanceId = isResizing ? cluster.resize_instance_id : cluster.workflow_job_instance_id;
+    if (isResizing && state === 'failed' && node.status === 'RUNNING' && node.role !== 'master')
+      await this.lifecycle.lose(tx, cluster, node, error ?? 'its Spark daemons failed');
+    if (workflowInstanceId === null || !(isResizing || cluster.status === 'INITIATING')) return;
+    if (state === 'ready' && node.status === 'INITIATING') {
+      const reason = 'Its agent reports ready';
+      await this.lifecycle.transitionNode(tx, node, { to: 'RUNNING', reason, userId: null, workflowInstanceId });
+      if (isResizing) await this.noteGrown(tx, node);
+    }
+    const all = await this.nodes.ofCluster(node.cluster_id, tx);
+    if (state === 'failed' || all.every((other) => other.daemons_state === 'ready'))
+      await wakeWorkflow(tx, workflowInstanceId);
+  }
+
+  /** Its runs can begin, and the next nodes need not wait any longer. */
+  private async noteGrown(tx: Tx, node: ClusterNode): Promise<void> {
+    const startedInMs = Date.now() - node.from_date.getTime();
+    await this.clusters.noteGrown(tx, node.cluster_id, { isSpot: node.is_spot, startedInMs });
+  }
+
+  /**
+   * Records what a node carries, that nothing is left on one that is to go, and that its provider takes it back; the
+   * row of the node is all that it locks.
+   */
+  async noted(seen: ClusterNode, notes: NodeNotes): Promise<void> {
+    // Most reports say nothing new; of what has changed since the node was read, the next report tells.
+    if (!changeOf(seen, notes)) return;
+    await this.dataSource.transaction(async (tx) => {
+      const node = await this.nodes.get(seen.node_id, tx, true);
+      const change = node && isCurrent(node) ? changeOf(node, notes) : null;
+      if (!node || !change) return;
+      await this.nodes.update(tx, node.node_id, change.columns);
+      if (change.columns.draining === true && !node.draining) await this.nodes.wake(tx, [node.node_id]);
+      if (change.isNews) await this.loadChanged(tx, node);
+    });
+  }
+
+  /** Has the cluster of the node looked at: what the node has told may call for a resize. */
+  private async loadChanged(tx: Tx, node: ClusterNode): Promise<void> {
+    await wakeAfterCommit(tx, 'scaling', String(node.cluster_id));
+  }
+
+  private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
+    const node = await this.nodes.ofBootstrapToken(hash(bootstrapToken), tx, lock);
+    if (!node) throw unauthenticated('The bootstrap token is not known, or no longer valid.');
+    return node;
+  }
+
+  private async wakeWorkers(tx: Tx, master: ClusterNode): Promise<void> {
+    await this.nodes.wake(tx, await this.nodes.workersOf(tx, master.cluster_id));
+  }
+}
+
+function nodeIdIn(nodeToken: string): number | null {
+  const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts node is ClusterNode {
+  const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
+  if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
+    throw unauthenticated('The node token is not valid.');
+  }
+  if (node.status === 'DESTROYED') throw gone();
+}
+
+function isCurrent(node: ClusterNode): boolean {
+  return !(node.to_date instanceof Date);
+}
+
+function gone(): DomainError {
+  return new DomainError('gone', 'NODE.GONE', 'This node is no longer wanted.');
+}
+
+function isUnchanged(node: ClusterNode, daemons: ObservedDaemons): boolean {
+  return node.daemons_state === daemons.state && node.master_url === daemons.master_url && node.error === daemons.error;
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { conflict } from '../../../../platform/kernel/errors/domain-error';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
+import { ClusterRowsRepository, type LockedCluster, type RunSettings } from '../model/cluster-rows.repository';
+import { ClusterStartsService } from '../lifecycle/cluster-starts.service';
+import { GIVES_SLOTS, REFUSES_RUNS } from '../model/cluster-state';
+import { ClusterDefinitionsRepository } from '../definition/cluster-definitions.repository';
+import { assertEnabled } from '../lifecycle/operation-rules';
+import { countEach, pack, spread } from './slots';
+import type { Cluster } from '../model/entities/cluster.entity';
+
+/** Where runs find a place: slots of nodes, held under the cluster's row lock. */
+@Injectable()
+export class ClusterSlotsService {
+  constructor(
+    private readonly clusters: ClusterDefinitionsRepository,
+    private readonly rows: ClusterRowsRepository,
+    private readonly nodes: ClusterNodesRepository,
+    private readonly starts: ClusterStartsService,
+  ) {}
+
+  /** Locks the cluster, so that slots are counted and given one at a time. Null when it does not exist. */
+  lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
+    return this.rows.lock(tx, clusterId);
+  }
+
+  /** What runs inherit from their cluster; bare defaults if it does not exist. */
+  async runSettings(clusterId: number): Promise<RunSettings> {
+    const settings = await this.rows.runSettings(clusterId);
+    const none = {
+      object_storage_manager_id: null,
+      metastore_catalog_id: null,
+      is_turbo_enabled: false,
+      is_cuda_enabled: false,
+    };
+    return settings ?? { spark_config: {}, max_parallel_jobs: 1, ...none };
+  }
+
+  /** 409 when the cluster cannot take a run now or later. */
+  assertTakesRuns(cluster: Pick<LockedCluster, 'name' | 'status' | 'active'>): void {
+    assertEnabled(cluster);
+    if (!REFUSES_RUNS.includes(cluster.status)) return;
+    throw conflict('CLUSTER.INVALID_STATE', `The cluster "${cluster.name}" is ${cluster.status} and takes no jobs.`, {
+      cluster_status: cluster.status,
+    });
+  }
+
+  /** Nodes of a locked cluster for as many runs as they have slots for, at most `limit`: for each run its node. */
+  async freeSlots(tx: Tx, cluster: LockedCluster, limit: number): Promise<number[]> {
+    if (!GIVES_SLOTS.includes(cluster.status)) return [];
+    const { cluster_id, max_parallel_jobs, shrinks } = cluster;
+    const nodes = await this.nodes.withFreeSlots(tx, cluster_id, max_parallel_jobs, { limit, fullestFirst: shrinks });
+    return (shrinks ? pack : spread)(nodes, max_parallel_jobs, limit);
+  }
+
+  /** Notes that runs were given to these nodes, one for each time that a node is named, and wakes their agents. */
+  async take(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.addBusySlots(tx, countEach(nodeIds, 1));
+  }
+
+  /** Notes that runs of these nodes ended, one for each time that a node is named, and wakes their agents. */
+  async free(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
+  }
+
+  /** Makes the nodes' agents check what they should run, as soon as the transaction has committed. */
+  async wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.wake(tx, nodeIds);
+  }
+
+  /** Has it looked at whether a running cluster is to grow, for a run that waits. */
+  async askForMore(tx: Tx, clusterId: number): Promise<void> {
+    await wakeAfterCommit(tx, 'scaling', String(clusterId));
+  }
+
+  /** Notes that a job began or ended, so that the idle time counts from now; of one that ended, how long it had a slot. */
+  async touch(tx: Tx, clusterId: number, ranMs: number | null = null): Promise<void> {
+    await this.rows.touch(tx, clusterId, ranMs);
+  }
+
+  /** Starts a stopped cluster because a run needs it; throws when it cannot be started. */
+  async startFor(tx: Tx, cluster: LockedCluster, userId: number | null, runId: number): Promise<void> {
+    await this.starts.begin(tx, cluster, userId, `Job ${runId} needs the cluster`);
+  }
+
+  /** Why a stopped cluster cannot be started, in a sentence; null when it can. */
+  async startRefusal(tx: Tx, cluster: LockedCluster): Promise<string | null> {
+    return (await this.starts.refusal(tx, cluster))?.message ?? null;
+  }
+
+  /** When the cluster last began to stop. */
+  lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
+    return this.rows.lastStopBegan(tx, clusterId);
+  }
+
+  /** Why the cluster is in its present state. */
+  stateReason(tx: Tx, clusterId: number): Promise<string | null> {
+    return this.rows.stateReason(tx, clusterId);
+  }
+
+  /** The cluster of a tenant by id or name, for a job configuration; null when there is none. */
+  async find(
+    tx: Tx,
+    tenantId: string,
+    selector: { id?: number; name?: string },
+  ): Promise<Pick<Cluster, 'cluster_id' | 'name'> | null> {
+    return this.clusters.latest(tx, tenantId, selector);
+  }
+}

@@ -1,0 +1,58 @@
+import { AwsDriver } from '../../../../../libs/compute-drivers/aws/aws-driver';
+import { AzureDriver } from '../../../../../libs/compute-drivers/azure/azure-driver';
+import { GoogleDriver } from '../../../../../libs/compute-drivers/google/google-driver';
+import { OciDriver } from '../../../../../libs/compute-drivers/oci/oci-driver';
+import { OutboundPolicy } from '../../../../../libs/outbound-policy/outbound-policy';
+import type { ComputeDriver } from '../../../../../libs/compute-drivers/compute-driver';
+import type { Config } from '../../../../config/config';
+import { PermanentError } from '../../../../platform/background/workflows/workflow-definition';
+import type { LocalConfinementService, LocalFolderService } from '../../../infrastructure/environments';
+import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
+import { endsSpot } from '../model/compute-support';
+import type { CloudRegistrations } from './cloud-registrations';
+import { Drivers } from './drivers';
+
+describe('Drivers', () => {
+  const made = jest.fn<Promise<ComputeDriver>, []>();
+  const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
+  const clouds = { of: () => ({ disabled: () => null, cutOff: () => null, keepsTenantsApart: true, make: made }) };
+  const localFolder = { problem: null as string | null, isElsewhere: jest.fn<Promise<boolean>, []>() };
+  const drivers = new Drivers(
+    { agent: {}, compute } as unknown as Config,
+    {} as LocalConfinementService,
+    localFolder as unknown as LocalFolderService,
+    clouds as unknown as CloudRegistrations,
+  );
+
+  it.each([
+    ['AWS', AwsDriver],
+    ['Azure', AzureDriver],
+    ['OCI', OciDriver],
+    ['GCP', GoogleDriver],
+  ] as const)('of %s stops spot machines as the API says', (provider, Driver) => {
+    const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
+    const driver: ComputeDriver = new Driver({ bootScript: () => '', outbound, endpoint: null, authority: null });
+    const spot = { market: 'spot', type: 'any' } as const;
+    expect(driver.canStop(spot)).toBe(!endsSpot(CLOUD_PROVIDER_ID[provider], null));
+    expect(driver.canStop({ ...spot, market: 'on-demand' })).toBe(true);
+  });
+
+  it('makes a driver once, and again after it could not be made', async () => {
+    const driver = { name: 'aws' } as ComputeDriver;
+    made.mockRejectedValueOnce(new Error('not built')).mockResolvedValue(driver);
+    const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.AWS, null);
+    await expect(ask()).rejects.toThrow('not built');
+    expect([await ask(), await ask()]).toEqual([driver, driver]);
+    expect(made).toHaveBeenCalledTimes(2);
+  });
+
+  it('leaves local nodes to the worker that has them, and refuses them if none does', async () => {
+    localFolder.problem = 'not here';
+    const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.OnPrem, 'local://');
+    localFolder.isElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);
+    await expect(ask()).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE', retryable: true, message: 'not here' });
+    await expect(ask()).rejects.toEqual(new PermanentError('not here'));
+    expect(drivers.serves(CLOUD_PROVIDER_ID.OnPrem, 'local://')).toBe(false);
+    expect(await drivers.withoutCredentials()).toEqual([]);
+  });
+});

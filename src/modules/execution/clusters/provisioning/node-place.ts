@@ -1,0 +1,22 @@
+import type { Place } from '../../../../../libs/compute-drivers/place';
+import type { CloudEnvData } from '../../../infrastructure/environments';
+import type { ReferenceData } from '../../../foundation/reference-data';
+
+/** Where the nodes of a cloud environment are made. */
+export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'availabilityZone'>): Place {
+  const { network_conf: network } = env;
+  const zoneId = env.availability_zone_id ?? network.availability_zone_id;
+  const zone = zoneId === null ? undefined : referenceData.availabilityZone(zoneId);
+  return {
+    account: env.cloud_project,
+    region: zone?.region ?? null,
+    // One that is named like its region stands for all of it.
+    zone: zone && zone.name !== zone.region ? zone.name : null,
+    networkAccount: network.network_project_id,
+    network: network.network_name ?? network.bridge,
+    subnet: network.subnet,
+    networkTags: network.network_tags,
+    networkCard: network.model,
+    hosts: env.onprem_node_names ?? [],
+  };
+}

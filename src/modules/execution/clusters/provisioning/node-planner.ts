@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Market } from '../../../../../libs/compute-drivers/compute-driver';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { agentTokenHash, BootstrapTokens } from '../nodes/bootstrap-tokens';
+import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
+import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
+import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
+import { shownTogetherBy } from '../model/compute-support';
+import { MachinePlacesRepository } from './machine-places.repository';
+import type { PlannedNode } from './node-plan';
+import type { ClusterSnapshot } from './cluster-snapshot';
+
+/** Why nodes are planned, and how. */
+interface Plan {
+  reason: string;
+  userId: number | null;
+  workflowInstanceId: number;
+  /** How long their agents may take to register, milliseconds. */
+  registerWithinMs: number;
+  market: Market;
+  /** Whether they take the place of lost ones. */
+  replacement: boolean;
+}
+
+/** Writes down nodes that are to be made, before anything of them is: what is made is always somebody's. */
+@Injectable()
+export class NodePlanner {
+  constructor(
+    private readonly nodes: ClusterNodesRepository,
+    private readonly places: MachinePlacesRepository,
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly secrets: ClusterSecretsService,
+    private readonly bootstrapTokens: BootstrapTokens,
+  ) {}
+
+  /** Plans nodes of a locked cluster, whose environment and machine type are as in the snapshot. */
+  async plan(tx: Tx, snapshot: ClusterSnapshot, planned: readonly PlannedNode[], plan: Plan): Promise<void> {
+    const { reason, userId, workflowInstanceId } = plan;
+    const machine_place_id = planned.length > 0 ? await this.holdPlace(tx, snapshot) : null;
+    for (const { nodeNumber, role } of planned) {
+      const identity = { token: randomUUID(), attempt: 1 };
+      const node = {
+        ...identity,
+        tenant_id: snapshot.tenantId,
+        cluster_id: snapshot.clusterId,
+        node_number: nodeNumber,
+        role,
+        place: snapshot.place,
+        machine_place_id,
+        cores: snapshot.machine.cores,
+        memory_mb: snapshot.machine.memoryMb,
+        machine_type_id: snapshot.machineTypeId,
+        machine_price_ycu: snapshot.machinePriceYcu,
+        is_spot: plan.market === 'spot',
+        labels: snapshot.labels,
+        replacement: plan.replacement,
+        bootstrap_token_hash: agentTokenHash(this.bootstrapTokens.make(identity)),
+      };
+      await this.lifecycle.planNode(tx, node, { reason, userId, workflowInstanceId });
+    }
+    await this.nodes.renewBootstrapTokens(tx, snapshot.clusterId, plan.registerWithinMs);
+    await this.secrets.ensure(tx, snapshot.tenantId, snapshot.clusterId);
+  }
+
+  /** Notes where machines will be, and as whom they are asked for: whatever becomes of the cluster, they can be found. */
+  private async holdPlace(tx: Tx, snapshot: ClusterSnapshot): Promise<number | null> {
+    const { tenantId, credentialsConfId, cloudProviderId, endpoint, place } = snapshot;
+    const by = shownTogetherBy(cloudProviderId, endpoint);
+    if (by === null) return null;
+    return this.places.hold(tx, {
+      tenant_id: tenantId,
+      credentials_conf_id: credentialsConfId,
+      cloud_provider_id: cloudProviderId,
+      endpoint: endpoint ?? '',
+      account: (by.includes('account') && place.account) || '',
+      region: (by.includes('region') && place.region) || '',
+    });
+  }
+}

@@ -1,0 +1,42 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Config } from '../../../../config/config';
+import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
+import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
+import { IdleClustersRepository } from './idle-clusters.repository';
+
+/** Stops clusters that have been idle for too long. Calls no provider, so none can delay it. */
+@Injectable()
+export class IdleClusterReconciler extends Reconciler {
+  readonly name = 'idle-clusters';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 60_000;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly idle: IdleClustersRepository,
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const repairs = new Repairs(signal);
+    for (const clusterId of await this.idle.some(this.dataSource.manager))
+      await repairs.attempt(`Cluster ${clusterId}`, () => this.stopIfIdle(clusterId));
+    repairs.finish();
+  }
+
+  private async stopIfIdle(clusterId: number): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      const cluster = await this.lifecycle.lock(tx, clusterId);
+      if (!cluster || !(await this.idle.has(tx, clusterId))) return;
+      await this.lifecycle.begin(tx, cluster, 'stop', null, 'No job for longer than idle_timeout_ms');
+      this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
+    });
+  }
+}

@@ -1,0 +1,401 @@
+import { seededRandom, type SeededRandom } from '../../../../../test/harness/seeded-random.cjs';
+import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../model/cluster-state';
+import {
+  decideScaling,
+  hasSpareWorker,
+  type NodeFacts,
+  type ScalingDecision,
+  type ScalingFacts,
+} from './scaling-decision';
+
+const NOW = 10_000_000;
+const TIMEOUT = 600_000;
+const START = 120_000;
+const NONE = { kind: 'none' };
+const grow = (by: number) => expect.objectContaining({ kind: 'grow', by }) as ScalingDecision;
+const replace = (by: number) => expect.objectContaining({ kind: 'replace', by }) as ScalingDecision;
+const shrink = (...nodeNumbers: number[]) =>
+  expect.objectContaining({ kind: 'shrink', nodeIds: nodeNumbers.map((number) => 100 + number) }) as ScalingDecision;
+
+/** What a node does, in a word; the sum of its parts is tested by the tables. */
+const NODES = {
+  full: { busySlots: 2, usedCores: 8 },
+  half: { busySlots: 1, usedCores: 4 },
+  idle: { idleSince: NOW - TIMEOUT },
+  fresh: { idleSince: NOW - TIMEOUT + 1 },
+  starting: { phase: 'starting' },
+  leaving: { phase: 'leaving', idleSince: NOW - TIMEOUT },
+  broken: { phase: 'broken', idleSince: NOW - TIMEOUT },
+} as const satisfies Record<string, Partial<NodeFacts>>;
+type What = keyof typeof NODES;
+
+function nodesOf(role: NodeFacts['role'], words: readonly What[]): NodeFacts[] {
+  return words.map((word, nodeNumber) => ({
+    nodeId: 100 + nodeNumber,
+    nodeNumber,
+    role,
+    phase: 'ready',
+    busySlots: 0,
+    usedCores: 0,
+    cores: 8,
+    idleSince: null,
+    ...NODES[word],
+  }));
+}
+
+function factsOf(changed: Partial<ScalingFacts>): ScalingFacts {
+  return {
+    now: NOW,
+    clusterType: 'PLATFORM',
+    status: 'RUNNING',
+    minInstances: 1,
+    maxInstances: 4,
+    maxParallelJobs: 2,
+    cleanUpTimeoutMs: TIMEOUT,
+    waitingRuns: 0,
+    oldestWaitingSince: null,
+    pendingCores: 0,
+    pendingSince: null,
+    growAfter: null,
+    startTimeMs: START,
+    recentRunMs: null,
+    nodes: [],
+    ...changed,
+  };
+}
+
+interface Case {
+  what: string;
+  nodes: What[];
+  facts?: Partial<ScalingFacts>;
+  decision: unknown;
+}
+
+describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (clusterType) => {
+  const role = clusterType === 'PLATFORM' ? 'single' : 'master-and-workers';
+  const waiting = (waitingRuns: number, since = 0) => ({ waitingRuns, oldestWaitingSince: NOW - since });
+
+  it.each<Case>([
+    { what: 'rests while nothing waits', nodes: ['half'], decision: NONE },
+    { what: 'leaves a free slot to the run that waits', nodes: ['half'], facts: waiting(1), decision: NONE },
+    { what: 'grows by one for one run', nodes: ['full'], facts: waiting(1), decision: grow(1) },
+    { what: 'grows by as many as the runs fill', nodes: ['full'], facts: waiting(3), decision: grow(2) },
+    { what: 'fills free slots first', nodes: ['half'], facts: waiting(3), decision: grow(1) },
+    { what: 'grows to the maximum', nodes: ['full'], facts: waiting(9), decision: grow(3) },
+    { what: 'grows no further', nodes: ['full', 'full', 'full', 'full'], facts: waiting(9), decision: NONE },
+    { what: 'counts nodes under way', nodes: ['full', 'starting'], facts: waiting(2), decision: NONE },
+    { what: 'adds to nodes under way', nodes: ['full', 'starting'], facts: waiting(3), decision: grow(1) },
+    { what: 'does not count on what leaves', nodes: ['full', 'leaving'], facts: waiting(1), decision: grow(1) },
+    { what: 'does not count on what is broken', nodes: ['full', 'broken'], facts: waiting(1), decision: grow(1) },
+    {
+      what: 'has the room of what leaves',
+      nodes: ['full', 'full', 'full', 'leaving'],
+      facts: waiting(9),
+      decision: grow(1),
+    },
+    {
+      what: 'waits for a slot that is free before a node were ready',
+      nodes: ['full'],
+      facts: { ...waiting(1, START - 1), recentRunMs: START },
+      decision: NONE,
+    },
+    {
+      what: 'does not wait for a slot that may come too late',
+      nodes: ['full'],
+      facts: { ...waiting(1), recentRunMs: START + 1 },
+      decision: grow(1),
+    },
+    {
+      what: 'lets no run wait for longer than a node takes to start',
+      nodes: ['full'],
+      facts: { ...waiting(1, START), recentRunMs: START },
+      decision: grow(1),
+    },
+    {
+      what: 'does not grow after a failure',
+      nodes: ['full'],
+      facts: { ...waiting(1), growAfter: NOW + 1 },
+      decision: NONE,
+    },
+    { what: 'grows again in time', nodes: ['full'], facts: { ...waiting(1), growAfter: NOW }, decision: grow(1) },
+
+    { what: 'gives up what was idle for the timeout', nodes: ['half', 'idle'], decision: shrink(1) },
+    { what: 'gives up nothing sooner', nodes: ['half', 'fresh'], decision: NONE },
+    { what: 'keeps the minimum', nodes: ['idle'], decision: NONE },
+    { what: 'keeps the low numbers', nodes: ['idle', 'idle', 'idle'], decision: shrink(2, 1) },
+    { what: 'keeps what runs something', nodes: ['idle', 'half', 'idle'], decision: shrink(2, 0) },
+    { what: 'keeps all while a run waits', nodes: ['half', 'idle'], facts: waiting(1), decision: NONE },
+    { what: 'does not count nodes under way as the minimum', nodes: ['idle', 'starting'], decision: NONE },
+    { what: 'does not count what leaves as the minimum', nodes: ['idle', 'leaving'], decision: NONE },
+    {
+      what: 'shrinks also where it may not grow',
+      nodes: ['half', 'idle'],
+      facts: { growAfter: NOW + 1 },
+      decision: shrink(1),
+    },
+
+    { what: 'replaces what is missing', nodes: ['half'], facts: { minInstances: 3 }, decision: replace(2) },
+    { what: 'replaces what is broken', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
+    { what: 'replaces what leaves', nodes: ['half', 'leaving'], facts: { minInstances: 2 }, decision: replace(1) },
+    { what: 'replaces once', nodes: ['half', 'starting'], facts: { minInstances: 2 }, decision: NONE },
+    { what: 'replaces all', nodes: ['broken', 'broken'], facts: { minInstances: 2 }, decision: replace(2) },
+    {
+      what: 'replaces before it grows',
+      nodes: ['full'],
+      facts: { minInstances: 2, ...waiting(9) },
+      decision: replace(1),
+    },
+    {
+      what: 'does not replace after a failure',
+      nodes: ['half'],
+      facts: { minInstances: 2, growAfter: NOW + 1 },
+      decision: NONE,
+    },
+
+    {
+      what: 'holds the maximum where the minimum contradicts it',
+      nodes: ['half'],
+      facts: { minInstances: 5, maxInstances: 2 },
+      decision: replace(1),
+    },
+    {
+      what: 'gives up what is above the maximum at once',
+      nodes: ['half', 'fresh', 'fresh'],
+      facts: { maxInstances: 2 },
+      decision: shrink(2),
+    },
+    {
+      what: 'grows no further above the maximum',
+      nodes: ['full', 'full', 'full'],
+      facts: { maxInstances: 2, ...waiting(5) },
+      decision: NONE,
+    },
+    {
+      what: 'has no free slots where the number of runs was lowered',
+      nodes: ['full', 'half'],
+      facts: { maxParallelJobs: 1, ...waiting(1) },
+      decision: grow(1),
+    },
+  ])('$what', ({ nodes, facts, decision }) => {
+    expect(decideScaling(factsOf({ clusterType, nodes: nodesOf(role, nodes), ...facts }))).toEqual(decision);
+  });
+
+  it.each(CLUSTER_STATUSES)('decides what its status %s allows', (status) => {
+    const decide = (nodes: What[], changed: Partial<ScalingFacts>) =>
+      decideScaling(factsOf({ clusterType, status, nodes: nodesOf(role, nodes), ...changed }));
+    const grows = status === 'RUNNING' || status === 'RESIZING_UP';
+    expect(decide(['full'], waiting(1))).toEqual(grows ? grow(1) : NONE);
+    expect(decide(['half', 'idle'], {})).toEqual(status === 'RUNNING' ? shrink(1) : NONE);
+    expect(decide(['half'], { minInstances: 2 })).toEqual(status === 'RUNNING' ? replace(1) : NONE);
+  });
+});
+
+describe('a cluster of the type CLUSTER', () => {
+  const decide = (workers: What[], changed: Partial<ScalingFacts> = {}, master: What = 'half') =>
+    decideScaling(
+      factsOf({
+        clusterType: 'CLUSTER',
+        // Numbers of workers and the master differ as in a cluster; a worker has no slots for runs.
+        nodes: [
+          ...nodesOf('worker', workers).map((node) => ({ ...node, busySlots: 0 })),
+          ...nodesOf('master', [master]).map((node) => ({ ...node, nodeId: 99 })),
+        ],
+        ...changed,
+      }),
+    );
+  const pending = (pendingCores: number, since = 0) => ({ pendingCores, pendingSince: NOW - since });
+
+  it.each<Case & { master?: What }>([
+    { what: 'rests while nothing is asked for', nodes: ['half'], decision: NONE },
+    { what: 'grows by a worker for one core', nodes: ['full'], facts: pending(1), decision: grow(1) },
+    { what: 'grows by the workers that hold the cores', nodes: ['full'], facts: pending(17), decision: grow(3) },
+    { what: 'grows to the maximum', nodes: ['full'], facts: pending(2 ** 31), decision: grow(3) },
+    { what: 'counts workers under way', nodes: ['full', 'starting'], facts: pending(8), decision: NONE },
+    { what: 'adds to workers under way', nodes: ['full', 'starting'], facts: pending(9), decision: grow(1) },
+    { what: 'leaves free cores to who asks', nodes: ['half'], facts: pending(4), decision: NONE },
+    { what: 'grows if free cores do not suit', nodes: ['half'], facts: pending(4, START), decision: grow(1) },
+    { what: 'grows not for runs that wait', nodes: ['full'], facts: { waitingRuns: 9 }, decision: NONE },
+    { what: 'does not grow without a master', nodes: ['full'], facts: pending(8), master: 'broken', decision: NONE },
+    { what: 'gives up a worker', nodes: ['half', 'idle'], decision: shrink(1) },
+    { what: 'gives up one at a time', nodes: ['half', 'idle', 'idle'], decision: shrink(2) },
+    { what: 'gives up none while cores are asked for', nodes: ['half', 'idle'], facts: pending(8), decision: NONE },
+    { what: 'gives up none while a run waits', nodes: ['half', 'idle'], facts: { waitingRuns: 1 }, decision: NONE },
+    { what: 'keeps the minimum of workers', nodes: ['idle'], decision: NONE },
+    { what: 'gives up none without a master', nodes: ['half', 'idle'], master: 'broken', decision: NONE },
+    { what: 'replaces a worker', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
+    {
+      what: 'gives up a worker whose cores were free on another for the timeout',
+      nodes: ['half', 'half', 'full'],
+      facts: { spareWorkerSince: NOW - TIMEOUT },
+      decision: shrink(1),
+    },
+    {
+      what: 'gives up none of them sooner',
+      nodes: ['half', 'half', 'full'],
+      facts: { spareWorkerSince: NOW - TIMEOUT + 1 },
+      decision: NONE,
+    },
+    {
+      what: 'gives up none that fits no longer',
+      nodes: ['half', 'full', 'full'],
+      facts: { spareWorkerSince: NOW - TIMEOUT },
+      decision: NONE,
+    },
+  ])('$what', ({ nodes, facts, master, decision }) => {
+    expect(decide(nodes, facts, master)).toEqual(decision);
+  });
+
+  it('knows whether a worker could be given up', () => {
+    const workers = (...words: What[]) => nodesOf('worker', words).map((node) => ({ ...node, busySlots: 0 }));
+    expect(hasSpareWorker({ nodes: workers('half', 'half') })).toBe(true);
+    expect(hasSpareWorker({ nodes: workers('full', 'fresh') })).toBe(true);
+    expect(hasSpareWorker({ nodes: workers('half', 'full') })).toBe(false);
+    expect(hasSpareWorker({ nodes: workers('half', 'leaving') })).toBe(false);
+    expect(hasSpareWorker({ nodes: workers('half') })).toBe(false);
+    expect(hasSpareWorker({ nodes: nodesOf('worker', ['half', 'half']) })).toBe(false);
+    const scattered = workers('half', 'half', 'half').map((node) => ({ ...node, usedCores: 5 }));
+    expect(hasSpareWorker({ nodes: scattered })).toBe(false);
+  });
+});
+
+const isOut = ({ phase }: NodeFacts): boolean => phase === 'leaving' || phase === 'broken';
+
+describe('of any facts', () => {
+  function drawn(random: SeededRandom): ScalingFacts {
+    const clusterType = random.pick(CLUSTER_TYPES);
+    const roles = { PLATFORM: 'single', STANDALONE: 'master-and-workers', CLUSTER: 'worker' } as const;
+    const maxParallelJobs = random.between(1, 3);
+    const nodes = Array.from({ length: random.below(8) }, (_, nodeNumber): NodeFacts => {
+      const busySlots = clusterType === 'CLUSTER' ? 0 : random.below(maxParallelJobs + 1);
+      const usedCores = random.pick([0, 0, 4, 8]);
+      return {
+        nodeId: 100 + nodeNumber,
+        nodeNumber,
+        role: clusterType === 'CLUSTER' && nodeNumber === 0 ? 'master' : roles[clusterType],
+        phase: random.pick(['ready', 'ready', 'ready', 'starting', 'leaving', 'broken']),
+        busySlots,
+        usedCores,
+        cores: 8,
+        idleSince: busySlots + usedCores > 0 ? null : NOW - random.below(2 * TIMEOUT),
+      };
+    });
+    const past = (limit: number) => random.pick([null, NOW - random.below(limit)]);
+    return factsOf({
+      clusterType,
+      status: random.pick(['RUNNING', 'RUNNING', ...CLUSTER_STATUSES]),
+      minInstances: random.between(1, 6),
+      maxInstances: random.between(1, 8),
+      maxParallelJobs,
+      waitingRuns: random.pick([0, 0, 1, 3, 30]),
+      oldestWaitingSince: past(2 * START),
+      pendingCores: random.pick([0, 0, 1, 9, 2 ** 31]),
+      pendingSince: past(2 * START),
+      spareWorkerSince: past(2 * TIMEOUT),
+      growAfter: random.pick([null, NOW - 1, NOW, NOW + 1]),
+      recentRunMs: random.pick([null, 0, START / 10, 10 * START]),
+      nodes: random.shuffled(nodes),
+    });
+  }
+
+  const instancesOf = ({ clusterType, nodes }: ScalingFacts) =>
+    clusterType === 'CLUSTER' ? nodes.filter(({ role }) => role === 'worker') : nodes;
+
+  function check(facts: ScalingFacts, decision: ScalingDecision): void {
+    const instances = instancesOf(facts);
+    const ready = instances.filter(({ phase }) => phase === 'ready');
+    const there = ready.length + instances.filter(({ phase }) => phase === 'starting').length;
+    const min = Math.min(facts.minInstances, facts.maxInstances);
+    switch (decision.kind) {
+      case 'none':
+        return;
+      case 'grow':
+      case 'replace':
+        expect(decision.by).toBeGreaterThan(0);
+        expect(there + decision.by).toBeLessThanOrEqual(decision.kind === 'grow' ? facts.maxInstances : min);
+        expect(facts.growAfter ?? 0).toBeLessThanOrEqual(NOW);
+        if (decision.kind === 'replace') expect(facts.status === 'RUNNING' || facts.nodes.every(isOut)).toBe(true);
+        else expect(facts.clusterType === 'CLUSTER' ? facts.pendingCores : facts.waitingRuns).toBeGreaterThan(0);
+        return;
+      case 'shrink': {
+        expect(facts).toMatchObject({ status: 'RUNNING', waitingRuns: 0, pendingCores: 0 });
+        expect(new Set(decision.nodeIds).size).toBe(decision.nodeIds.length);
+        expect(ready.length - decision.nodeIds.length).toBeGreaterThanOrEqual(min);
+        const leaving = ready.filter(({ nodeId }) => decision.nodeIds.includes(nodeId));
+        expect(leaving).toHaveLength(decision.nodeIds.length);
+        expect(leaving.every(({ busySlots }) => busySlots === 0)).toBe(true);
+        if (facts.clusterType === 'CLUSTER') expect(leaving).toHaveLength(1);
+        else expect(leaving.every(({ idleSince }) => idleSince !== null)).toBe(true);
+      }
+    }
+  }
+
+  it('never breaks minimum or maximum, grows only for what waits, and takes no node from a run', () => {
+    const random = seededRandom(18);
+    const kinds = new Map<string, number>();
+    for (let round = 0; round < 5_000; round += 1) {
+      const facts = drawn(random);
+      const decision = decideScaling(facts);
+      kinds.set(decision.kind, (kinds.get(decision.kind) ?? 0) + 1);
+      check(facts, decision);
+      expect(decideScaling({ ...facts, nodes: random.shuffled(facts.nodes) })).toEqual(decision);
+    }
+    for (const kind of ['none', 'grow', 'shrink', 'replace']) expect(kinds.get(kind)).toBeGreaterThan(10);
+  });
+
+  it('decides nothing more once what it decided is under way', () => {
+    const random = seededRandom(19);
+    for (let round = 0; round < 5_000; round += 1) {
+      const facts = drawn(random);
+      const decision = decideScaling(facts);
+      const [nodes, status] = underWay(facts, decision);
+      const next = decideScaling({ ...facts, nodes, status });
+      // What is missing to the minimum is replaced first; the rest of what waits comes after that.
+      if (decision.kind === 'replace') expect(next.kind).not.toBe('replace');
+      else expect(next).toEqual(NONE);
+    }
+  });
+
+  function underWay(
+    { clusterType, nodes, status }: ScalingFacts,
+    decision: ScalingDecision,
+  ): [NodeFacts[], ScalingFacts['status']] {
+    switch (decision.kind) {
+      case 'none':
+        return [[...nodes], status];
+      case 'shrink': {
+        const left = nodes.map((node) =>
+          decision.nodeIds.includes(node.nodeId) ? { ...node, phase: 'leaving' as const } : node,
+        );
+        return [left, 'RESIZING_DOWN'];
+      }
+      case 'grow':
+      case 'replace': {
+        const role = clusterType === 'CLUSTER' ? 'worker' : 'single';
+        const asked = Array.from({ length: decision.by }, (_, index): NodeFacts => ({
+          ...(nodesOf(role, ['starting'])[0] as NodeFacts),
+          nodeId: 200 + index,
+          nodeNumber: 100 + index,
+          cores: Math.max(0, ...nodes.filter((node) => node.role === role).map(({ cores }) => cores)),
+        }));
+        return [[...nodes, ...asked], decision.kind === 'grow' ? 'RESIZING_UP' : status];
+      }
+    }
+  }
+
+  it('lets no run starve below the maximum', () => {
+    const random = seededRandom(20);
+    for (let round = 0; round < 5_000; round += 1) {
+      const facts = drawn(random);
+      const waits = facts.oldestWaitingSince !== null && NOW - facts.oldestWaitingSince >= START;
+      const there = facts.nodes.filter(({ phase }) => phase === 'ready' || phase === 'starting');
+      const free = there.reduce((slots, { busySlots, phase }) => {
+        return slots + facts.maxParallelJobs - (phase === 'ready' ? busySlots : 0);
+      }, 0);
+      const mayGrow =
+        facts.status === 'RESIZING_UP' && (facts.growAfter ?? 0) <= NOW && there.length < facts.maxInstances;
+      if (facts.clusterType === 'CLUSTER' || !waits || !mayGrow || facts.waitingRuns <= free) continue;
+      // Without any node, those that are missing to the minimum come first.
+      expect(['grow', ...(facts.nodes.every(isOut) ? ['replace'] : [])]).toContain(decideScaling(facts).kind);
+    }
+  });
+});

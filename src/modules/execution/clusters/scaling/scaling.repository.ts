@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import type { NodeFacts, ScalingFacts } from './scaling-decision';
+import { type ClusterShape, instanceBounds } from '../provisioning/node-plan';
+import { IS_WAITING } from '../model/waiting-runs';
+import { Cluster, givesSlots } from '../model/entities/cluster.entity';
+import type { ClusterNode } from '../model/entities/cluster-node.entity';
+
+/** What a cluster's size is decided by, and whether somebody changes it already. */
+export interface ScalableCluster {
+  clusterId: number;
+  facts: ScalingFacts;
+  /** Of the workflow that changes it already; null if none does. */
+  resizeInstanceId: number | null;
+  /** Whether a workflow has ended without ending its resize, which only a fault of the platform can bring about. */
+  isAbandoned: boolean;
+  spotMissingForMs: number | null;
+  /** Whether it needs nodes and none works. */
+  isDown: boolean;
+  nodes: ScalableNode[];
+}
+
+export type ScalableNode = Pick<
+  ClusterNode,
+  | 'node_id'
+  | 'node_number'
+  | 'role'
+  | 'status'
+  | 'daemons_state'
+  | 'busy_slots'
+  | 'used_cores'
+  | 'pending_cores'
+  | 'cores'
+  | 'draining'
+> & { idle_since: number | null; load_at: number | null };
+
+type Row = Pick<
+  Cluster,
+  'cluster_id' | 'cluster_type' | 'status' | 'max_parallel_jobs' | 'clean_up_timeout' | 'resize_instance_id'
+> &
+  Pick<Cluster, 'min_instances' | 'max_instances' | 'num_of_workers' | 'node_start_ms' | 'recent_run_ms'> & {
+    now: number;
+    is_abandoned: boolean;
+    grow_after: number | null;
+    spot_missing_since: number | null;
+    spare_worker_since: number | null;
+    waiting: number | null;
+    oldest_waiting: number | null;
+    nodes: ScalableNode[] | null;
+  };
+
+/** What is assumed of a cluster none of whose nodes has been added yet, milliseconds. */
+const USUAL_START_MS = 60_000;
+
+const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
+
+/** Of each only as many waiting runs are counted as it could have slots for, and one. */
+const FACTS = (which: string) => `
+  SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
+    c.resize_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workflow_job_instances i
+      WHERE i.workflow_job_instance_id = c.resize_instance_id AND i.ended_at IS NULL) AS is_abandoned,
+    c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, c.recent_run_ms, ${ms('platform_now()')} AS now,
+    ${ms('c.grow_after')} AS grow_after, ${ms('c.spot_missing_since')} AS spot_missing_since,
+    ${ms('c.spare_worker_since')} AS spare_worker_since,
+    w.waiting, ${ms('w.oldest')} AS oldest_waiting, n.nodes
+  FROM clusters c
+    LEFT JOIN LATERAL (
+      SELECT count(*) AS waiting, min(from_date) AS oldest FROM (
+        SELECT from_date FROM runs WHERE cluster_id BETWEEN c.cluster_id AND c.cluster_id AND ${IS_WAITING}
+        ORDER BY cluster_id, run_id LIMIT coalesce(c.max_instances, 1) * c.max_parallel_jobs + 1) waiting
+    ) w ON c.cluster_type <> 'CLUSTER'
+    CROSS JOIN LATERAL (
+      SELECT json_agg(json_build_object('node_id', node_id, 'node_number', node_number, 'role', role, 'status', status,
+        'daemons_state', daemons_state, 'busy_slots', busy_slots, 'used_cores', used_cores,
+        'pending_cores', pending_cores, 'cores', cores, 'draining', draining, 'idle_since', ${ms('idle_since')},
+        'load_at', ${ms('load_at')})) AS nodes
+      FROM cluster_nodes WHERE cluster_id = c.cluster_id AND to_date = 'infinity'
+    ) n
+  WHERE ${givesSlots('c')} AND ${which}`;
+
+/** Reads what the size of running clusters is decided by. */
+@Injectable()
+export class ScalingRepository {
+  /** So many of them, by id from `after` on. */
+  async some(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
+    const found = await rows<Row>(tx, `${FACTS('c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [after, limit]);
+    return found.map(toScalable);
+  }
+
+  /** Keeps since when a worker of the cluster could be given up. */
+  async noteSpareWorker(tx: Tx, clusterId: number, isSpare: boolean): Promise<void> {
+    await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
+  }
+
+  /** One of them; null if it does not run. */
+  async one(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
+    const [found] = await rows<Row>(tx, FACTS('c.cluster_id = $1'), [clusterId]);
+    return found ? toScalable(found) : null;
+  }
+}
+
+function toScalable(row: Row): ScalableCluster {
+  const nodes = row.nodes ?? [];
+  const shape: ClusterShape = {
+    clusterType: row.cluster_type,
+    minInstances: row.min_instances,
+    maxInstances: row.max_instances,
+    numOfWorkers: row.num_of_workers,
+  };
+  const { min, max } = instanceBounds(shape);
+  const master = nodes.find(({ role }) => role === 'master');
+  const pendingCores = row.cluster_type === 'CLUSTER' ? (master?.pending_cores ?? 0) : 0;
+  return {
+    clusterId: row.cluster_id,
+    resizeInstanceId: row.is_abandoned ? null : row.resize_instance_id,
+    isAbandoned: row.is_abandoned,
+    spotMissingForMs: row.spot_missing_since === null ? null : row.now - row.spot_missing_since,
+    isDown: min > 0 && nodes.every(({ status }) => status !== 'RUNNING'),
+    nodes,
+    facts: {
+      now: row.now,
+      clusterType: row.cluster_type,
+      status: row.status,
+      minInstances: min,
+      maxInstances: max,
+      maxParallelJobs: row.max_parallel_jobs,
+      cleanUpTimeoutMs: row.clean_up_timeout * 60_000,
+      waitingRuns: row.waiting ?? 0,
+      oldestWaitingSince: row.oldest_waiting,
+      pendingCores,
+      pendingSince: pendingCores > 0 ? (master?.load_at ?? null) : null,
+      spareWorkerSince: row.spare_worker_since,
+      growAfter: row.grow_after,
+      startTimeMs: row.node_start_ms ?? USUAL_START_MS,
+      recentRunMs: row.recent_run_ms,
+      nodes: nodes.map(nodeFacts),
+    },
+  };
+}
+
+function nodeFacts(node: ScalableNode): NodeFacts {
+  return {
+    nodeId: node.node_id,
+    nodeNumber: node.node_number,
+    role: node.role,
+    phase: phaseOf(node),
+    busySlots: node.busy_slots,
+    usedCores: node.used_cores ?? 0,
+    cores: node.cores,
+    // A worker whose load is not known may be at work.
+    idleSince: node.role === 'worker' && node.used_cores === null ? null : node.idle_since,
+  };
+}
+
+function phaseOf({ status, draining, daemons_state }: ScalableNode): NodeFacts['phase'] {
+  switch (status) {
+    case 'INITIATING':
+      return 'starting';
+    case 'RUNNING':
+      if (draining) return 'leaving';
+      // After a restart of its daemons it takes work again soon.
+      return daemons_state === 'ready' ? 'ready' : 'starting';
+    case 'ERROR':
+      return 'broken';
+    case 'STOPPING':
+    case 'STOPPED':
+    case 'DESTROYING':
+    case 'DESTROYED':
+      return 'leaving';
+  }
+}
