@@ -64,7 +64,7 @@ async function generate(name: string): Promise<number> {
   }
   const timestamp = Date.now();
   const statements = (queries: string[]) =>
-    queries.map((sql) => `    await runner.query(\`${sql.replaceAll('`', '\\`')}\`);`).join('\n');
+    queries.map((sql) => `    await runner.query(\`${withTrigrams(sql).replaceAll('`', '\\`')}\`);`).join('\n');
   const text = `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ${name}${timestamp} implements MigrationInterface {
@@ -84,8 +84,13 @@ ${statements(down)}
     `${timestamp}-${name.replaceAll(/(?<!^)([A-Z])/g, '-$1').toLowerCase()}.ts`,
   );
   writeFileSync(file, text);
-  process.stdout.write(`${file}\nRead it, and add it to src/database/migrations.ts.\n`);
+  process.stdout.write(`${file}\nRead it.\n`);
   return 0;
+}
+
+/** TypeORM cannot express the operator class of a `PartOfNameIndex`. */
+function withTrigrams(sql: string): string {
+  return sql.replace(/(?<=^CREATE INDEX "\w+_name_part" ON "\w+" USING gin \("\w+")(?=\))/, ' gin_trgm_ops');
 }
 
 main(process.argv.slice(2)).then((status) => process.exit(status), failProcess);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build } from 'esbuild';
@@ -66,7 +66,7 @@ export async function bundlePrograms(root) {
     // The start file runs the bundle as a script, which cannot load modules by import(); esbuild uses require() instead.
     supported: { 'dynamic-import': false },
     banner: { js: 'const __bundleDir=__dirname,__bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
-    plugins: [keepDirnames(outdir), patchPackages],
+    plugins: [listSources(compiled), keepDirnames(outdir), patchPackages],
   });
   await Promise.all([
     ...Object.keys(PROGRAMS).map((program) => assertAscii(join(outdir, `${program}.js`))),
@@ -78,6 +78,35 @@ export async function bundlePrograms(root) {
       outdir: join(root, 'dist'),
     }),
   ]);
+}
+
+/** What TypeORM is told of, which the compiled sources find in their folders. */
+const LISTED = /\.entity\.js$|\/migrations\/\d+-.+\.js$/;
+
+/**
+ * A bundle has no folders, so a list stands in for `src/database/source-exports.ts`.
+ * @param {string} compiled folder of the compiled sources
+ * @returns {import('esbuild').Plugin}
+ */
+function listSources(compiled) {
+  return {
+    name: 'list-sources',
+    setup(bundling) {
+      bundling.onLoad({ filter: /\/source-exports\.js$/ }, async ({ path }) => {
+        const files = (await readdir(compiled, { recursive: true })).filter((file) => LISTED.test(file)).sort();
+        const entries = files.map((file) => {
+          const source = JSON.stringify(`./${relative(dirname(path), join(compiled, file))}`);
+          return `[${JSON.stringify(file)}, () => require(${source})],`;
+        });
+        const contents = `const sources = [
+${entries.join('\n')}
+];
+exports.sourceExports = (paths) =>
+  sources.filter(([path]) => paths.test(path)).flatMap(([, load]) => Object.values(load()));`;
+        return { contents, loader: 'js' };
+      });
+    },
+  };
 }
 
 /**

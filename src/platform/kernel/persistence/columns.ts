@@ -53,8 +53,8 @@ export const oneOf = (column: string, values: readonly string[]) =>
   `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
 
 /**
- * Index behind a search by part of a name (`Conditions.addContains`). TypeORM cannot express the operator class: add
- * `gin_trgm_ops` to the column in the migration that it generates. See ADR 0009.
+ * Index behind a search by part of a name (`Conditions.addContains`); its name ends with `_name_part`, by which `migrate.ts`
+ * knows that its operator class is `gin_trgm_ops`. See ADR 0009.
  */
 export const PartOfNameIndex = (name: string, property: string, { where }: { where?: string } = {}) =>
   Index(name, [property], { type: 'gin', where });
