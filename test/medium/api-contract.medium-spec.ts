@@ -1,5 +1,6 @@
-import { bodyOf, type Part, SAMPLES } from '../samples';
-import { encodedCredentials } from '../samples/sample';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bodyOf, KINDS, sampleOf } from '../samples';
 import { ADMIN_PASSWORD, LOCAL_NODES, startWholeApi, type TestApi } from './harness/test-api';
 import { type Answer, ApiClient, type Json } from '../e2e/harness/api-client';
 import { describeEstate, type Estate } from '../e2e/harness/estate';
@@ -7,7 +8,6 @@ import { clientOf, createTenant, createUser, PASSWORD } from '../e2e/harness/peo
 import { readRuntime } from '../e2e/harness/platform';
 
 const ABSENT = 999_999_999;
-const CREDENTIALS = encodedCredentials({ USERNAME: 'root@pam', PASSWORD: 'a-password-that-nobody-else-has' });
 
 // Real: the whole API over HTTP, whose answers are all held to openapi.json, and PostgreSQL and Redis.
 let api: TestApi;
@@ -127,78 +127,67 @@ describe('sessions of one user', () => {
   });
 });
 
-interface Kind {
-  label: string;
-  list: string;
-  /** Prefix of `<key>_id` and `<key>_name`. */
-  key: Part;
-  /** Name of the name in a read answer. */
-  nameInRead: string;
-  nameInWrite: string;
-  /** What is not as in the sample. */
-  more?: object;
-  /** A field that must be there, and a wrong value for it. */
-  required: [string, unknown];
+/** Kinds whose requests are of another form; each has a file of its own. */
+const OTHER_KINDS: readonly string[] = [
+  ...['cluster', 'workspace', 'job_conf', 'user', 'group', 'tenant_secret', 'workspace_secret', 'user_secret'],
+  ...['metastore_catalog', 'mount', 'object_storage_manager', 'dependency_repository'],
+];
+/** What is not as in the samples. */
+const OWN_FIELDS: Readonly<Record<string, object>> = { cloud_env: { endpoint: 'local://' } };
+/** Values that a field of a type does not take. */
+const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+  integer: ['ten', true, {}, 1.5],
+  boolean: ['ten', 7],
+  string: [7, {}],
+  object: ['text', 7],
+};
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  properties: Record<string, Schema>;
+  required: string[];
 }
 
-const KINDS: Kind[] = [
-  {
-    label: 'volume configuration',
-    list: '/machine/volumes',
-    key: 'volume_conf',
-    nameInRead: 'volume_conf_name',
-    nameInWrite: 'name',
-    required: ['disk_type_id', 'ten'],
-  },
-  {
-    label: 'network configuration',
-    list: '/machine/networks',
-    key: 'network_conf',
-    nameInRead: 'network_conf_name',
-    nameInWrite: 'name',
-    required: ['cloud_provider_id', true],
-  },
-  {
-    label: 'boot disk image',
-    list: '/machine/boot_disk_images',
-    key: 'boot_disk_image',
-    nameInRead: 'boot_disk_image_name',
-    nameInWrite: 'boot_disk_image_name',
-    required: ['boot_disk_image', 7],
-  },
-  {
-    label: 'credentials configuration',
-    list: '/credential_configs',
-    key: 'credentials_conf',
-    nameInRead: 'credentials_conf_name',
-    nameInWrite: 'name',
-    more: { base64_encoded_credentials: CREDENTIALS },
-    required: ['base64_encoded_credentials', 'text'],
-  },
-  {
-    label: 'cloud environment',
-    list: '/cluster/cloud/environments',
-    key: 'cloud_env',
-    nameInRead: 'cloud_env_name',
-    nameInWrite: 'name',
-    more: { endpoint: 'local://' },
-    required: ['network_conf_id', {}],
-  },
-  {
-    label: 'cluster configuration',
-    list: '/cluster/confs',
-    key: 'cluster_conf',
-    nameInRead: 'cluster_conf_name',
-    nameInWrite: 'name',
-    required: ['machine_type_id', 1.5],
-  },
-];
+interface Described {
+  parameters?: { name: string }[];
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>;
+}
 
-describe.each(KINDS)('$label', (kind) => {
-  const { key } = kind;
-  const { path } = SAMPLES[key];
+const DOCUMENT = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.json'), 'utf8')) as {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+/** What openapi.json says of a kind: its list, and what its requests and answers call the name and need. */
+function described(kind: string) {
+  const at = (path: string, method: string) => DOCUMENT.paths[`/api/v1${path}`]![method]!;
+  const fieldsOf = (schema?: Schema) => DOCUMENT.components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema!;
+  const answer = ({ responses }: Described) => fieldsOf(responses['200']!.content['application/json'].schema);
+  const nameIn = ({ properties }: Schema) => (properties[`${kind}_name`] ? `${kind}_name` : 'name');
+  const { path } = sampleOf(kind);
+  const search = Object.entries(DOCUMENT.paths).find(
+    ([url, { get }]) => url.endsWith('/search') && get?.parameters?.some(({ name }) => name === `${kind}_name`),
+  );
+  const list = search![0].replace(/^\/api\/v1|\/search$/g, '');
+  const request = fieldsOf(at(path, 'post').requestBody?.content['application/json'].schema);
+  return {
+    list,
+    takesProvider: at(list, 'get').parameters?.some(({ name }) => name === 'cloud_provider') ?? false,
+    nameInRead: nameIn(answer(at(path, 'get'))),
+    nameInWrite: nameIn(answer(at(path, 'post'))),
+    required: request.required
+      .filter((field) => field !== 'name')
+      .map((field) => [field, WRONG[fieldsOf(request.properties[field]).type ?? 'object'] ?? []] as const),
+  };
+}
+
+describe.each(KINDS.map(([key]) => key).filter((key) => !OTHER_KINDS.includes(key)))('%s', (key) => {
+  const kind = described(key);
+  const { path } = sampleOf(key);
   const notFound = `${key.toUpperCase()}.NOT_FOUND`;
-  const body = (name: string, more: object = {}) => ({ name, ...bodyOf(key, estate.ids), ...kind.more, ...more });
+  const body = (name: string, more: object = {}) => ({ name, ...bodyOf(key, estate.ids), ...OWN_FIELDS[key], ...more });
   const refuses = (json: unknown, status: number, code: string) =>
     admin.expectError('POST', path, { json }, status, code);
 
@@ -265,10 +254,11 @@ describe.each(KINDS)('$label', (kind) => {
     const unknown = await refuses(body('bad', { colour: 'red', shape: 1 }), 400, 'REQUEST.INVALID');
     expect(unknown.error_message).toContain('colour');
     expect(unknown.error_message).toContain('shape');
-    const [field, wrong] = kind.required;
-    for (const value of [undefined, null, wrong]) {
-      const refused = await refuses(body('bad', { [field]: value }), 400, 'REQUEST.INVALID');
-      expect(refused.error_message).toContain(field);
+    for (const [field, wrong] of kind.required) {
+      for (const value of [undefined, null, ...wrong]) {
+        const refused = await refuses(body('bad', { [field]: value }), 400, 'REQUEST.INVALID');
+        expect(refused.error_message).toContain(field);
+      }
     }
     const update = { query: { [`${key}_id`]: 1 }, json: { colour: 'red' } };
     expect((await admin.expectError('PUT', path, update, 400, 'REQUEST.INVALID')).error_message).toContain('colour');
@@ -290,7 +280,9 @@ describe.each(KINDS)('$label', (kind) => {
     await admin.expectError('PUT', path, empty, 400, 'REQUEST.EMPTY_UPDATE');
   });
 
-  it('is filtered by provider in any letter case', async () => {
+  if (kind.takesProvider) it('is filtered by provider in any letter case', isFilteredByProvider);
+
+  async function isFilteredByProvider() {
     const id = Number((await admin.post(path, body('filtered')))[`${key}_id`]);
     const idsOf = async (cloud_provider: string) =>
       (await admin.get(kind.list, { cloud_provider })).data.map((row: Json) => row[`${key}_id`]);
@@ -298,7 +290,7 @@ describe.each(KINDS)('$label', (kind) => {
     expect(await idsOf('gcp')).not.toContain(id);
     await admin.expectError('GET', kind.list, { query: { cloud_provider: 'Mars' } }, 400, 'REQUEST.INVALID');
     await admin.delete(path, 201, { query: { [`${key}_id`]: id } });
-  });
+  }
 });
 
 describe('references between records', () => {

@@ -5,7 +5,7 @@ import { RunsModule } from '../../src/modules/execution/runs/runs.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { changeMeanwhile } from './harness/changing-cluster';
 import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER } from './harness/estate';
-import { SAMPLES } from '../samples';
+import { sampleOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
@@ -55,7 +55,7 @@ describe('configurations', () => {
       const { name } = estate.body(kind, parts);
       const first = await estate.id(kind, parts, { name });
       expect(refusal(await estate.create(kind, parts, { name }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
-      const gone = await estate.caller.call('DELETE', `${SAMPLES[kind].path}?${kind}_name=${String(name)}`);
+      const gone = await estate.caller.call('DELETE', `${sampleOf(kind).path}?${kind}_name=${String(name)}`);
       expect([gone.status, gone.body.message]).toEqual([201, expect.stringContaining(`(id ${first})`)]);
       expect(await estate.id(kind, parts, { name })).not.toBe(first);
     });
@@ -366,7 +366,7 @@ describe('configurations', () => {
       async (kind, by, body) => {
         const cluster = await clusterIn('DESTROYED');
         const { name } = await row(kind, parts[kind]);
-        const path = `${SAMPLES[kind].path}?${kind}_${by}=${by === 'id' ? parts[kind] : String(name)}`;
+        const path = `${sampleOf(kind).path}?${kind}_${by}=${by === 'id' ? parts[kind] : String(name)}`;
         const record = { table: `${kind}s`, key: `${kind}_id`, id: parts[kind] };
         const { status } = await changeMeanwhile(api.database, cluster, record, () =>
           estate.caller.call(body ? 'PUT' : 'DELETE', path, body ?? undefined),

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { VolumeConfsRepository } from '../../src/modules/infrastructure/environments/volumes/volume-confs.repository';
 import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/kernel/dto/page';
+import { KINDS, tableOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';
@@ -17,27 +18,7 @@ const GP2_OF_AWS = 3;
 const VOLUMES = '/machine/volumes';
 
 /** Tables with a search by part of a name. */
-const SEARCHED = [
-  ...['boot_disk_images', 'cloud_envs', 'cluster_confs', 'clusters', 'credentials_confs'],
-  ...[
-    'dependency_repositories',
-    'groups',
-    'job_confs',
-    'metastore_catalogs',
-    'mounts',
-    'network_confs',
-    'object_storage_managers',
-    'runs',
-    'tenant_secrets',
-    'tenants',
-    'user_secrets',
-    'users',
-    'volume_confs',
-    'workspace_files',
-    'workspace_secrets',
-    'workspaces',
-  ],
-];
+const SEARCHED = [...KINDS.map(([kind]) => tableOf(kind)), 'runs', 'tenants', 'workspace_files'].sort();
 
 interface Volume {
   volume_conf_id: number;

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 import { TAGS } from '../../src/platform/http/tags';
+import { KINDS, operationName } from '../samples';
 import { putCluster } from './harness/statuses';
 import { Cluster } from '../../src/modules/execution/clusters/model/entities/cluster.entity';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
@@ -39,7 +40,10 @@ const DEMO = `
 const ROOT = join(__dirname, '..', '..');
 const hasCurlAndJq = ['curl', 'jq'].every((program) => spawnSync(program, ['--version']).status === 0);
 
-/** What the requests need besides their examples, in the order of use. Parameters name what an example made. */
+/**
+ * What the requests need besides their examples, in the order of use. Parameters name what an example made. Kinds of records that
+ * are not here have their two requests where their section is, see {@link stepsOf}.
+ */
 const STEPS: Record<string, string> = {
   login: '',
   createTenant: '',
@@ -51,24 +55,6 @@ const STEPS: Record<string, string> = {
   createToken: '',
   createGroup: '',
   updateGroup: '{group_id}',
-  createCredentialsConf: '',
-  updateCredentialsConf: '?credentials_conf_name=example-store',
-  createNetworkConf: '',
-  updateNetworkConf: '?network_conf_name=example-network',
-  createBootDiskImage: '',
-  updateBootDiskImage: '?boot_disk_image_name=example-image',
-  createVolumeConf: '',
-  updateVolumeConf: '?volume_conf_name=example-volume',
-  createClusterConf: '',
-  updateClusterConf: '?cluster_conf_name=example-machines',
-  createCloudEnv: '',
-  updateCloudEnv: '?cloud_env_name=example-environment',
-  createDependencyRepository: '',
-  updateDependencyRepository: '?dependency_repository_name=example-repository',
-  createObjectStorageManager: '',
-  updateObjectStorageManager: '?object_storage_manager_name=example-store',
-  createMount: '',
-  updateMount: '?mount_name=Example%20data',
   createHiveCatalog: '',
   updateHiveCatalog: '?metastore_catalog_id=1',
   createGlueCatalog: '',
@@ -112,6 +98,28 @@ const STEPS: Record<string, string> = {
   createNotebook: '',
 };
 
+const SECTIONS = TAGS.map(({ name }) => name as string);
+/** The own password is changed, and an own token made, once there is a user to do it. */
+const OUT_OF_ORDER = ['Own user', 'Personal tokens'];
+
+/** All steps: those that are named, and what creates and changes a record of every other kind. */
+function stepsOf(published: readonly Published[]): [string, string][] {
+  const steps = Object.entries(STEPS);
+  const sectionOf = (id: string) => {
+    const tag = published.find((one) => one.id === id)?.tag ?? '';
+    return OUT_OF_ORDER.includes(tag) ? 0 : SECTIONS.indexOf(tag);
+  };
+  for (const [kind] of KINDS) {
+    const [create, update] = [`create${operationName(kind)}`, `update${operationName(kind)}`];
+    const example = published.find(({ id }) => id === create)?.example;
+    if (create in STEPS || !example) continue;
+    const before = steps.findLastIndex(([id]) => sectionOf(id) <= sectionOf(create));
+    const named = `?${kind}_name=${encodeURIComponent(String(example['name']))}`;
+    steps.splice(before + 1, 0, [create, ''], [update, named]);
+  }
+  return steps;
+}
+
 /** Operations that answer what a server of somebody else's says: there is none. */
 const NEED_SERVER: ReadonlySet<string> = new Set(['fetchUnityCatalogs']);
 
@@ -121,6 +129,7 @@ describe('the examples of requests', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   let published: Published[];
+  let steps: [string, string][];
   const { sparkVersion } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
     sparkVersion: string;
   };
@@ -134,6 +143,7 @@ describe('the examples of requests', () => {
       COMPUTE_LOCAL_PYTHON: '/python',
     }));
     published = publishedBy(api);
+    steps = stepsOf(published);
     const demo = { baseUrl: new URL(api.urlOf('')).origin, password: ADMIN_PASSWORD, sparkVersion };
     const env = { ...process.env, DEMO: JSON.stringify(demo) };
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', DEMO], { cwd: ROOT, env });
@@ -143,14 +153,12 @@ describe('the examples of requests', () => {
 
   it('are there for every body in JSON', () => {
     expect(published.filter(({ example }) => example === undefined).map(({ id }) => id)).toEqual([]);
-    expect(published.map(({ id }) => id).sort()).toEqual(Object.keys(STEPS).sort());
+    expect(published.map(({ id }) => id).sort()).toEqual(steps.map(([id]) => id).sort());
   });
 
   it('stand in the order of use', () => {
-    const order = TAGS.map(({ name }) => name as string);
-    const tags = Object.keys(STEPS).map((id) => order.indexOf(published.find((one) => one.id === id)?.tag ?? ''));
-    // The own password is changed, and an own token made, once there is a user to do it.
-    const inOrder = tags.filter((tag) => !['Own user', 'Personal tokens'].includes(order[tag] ?? ''));
+    const tags = steps.map(([id]) => SECTIONS.indexOf(published.find((one) => one.id === id)?.tag ?? ''));
+    const inOrder = tags.filter((tag) => !OUT_OF_ORDER.includes(SECTIONS[tag] ?? ''));
     expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
   });
 
@@ -159,7 +167,7 @@ describe('the examples of requests', () => {
     const admin = await api.login('admin', ADMIN_PASSWORD);
     const ids: Record<string, string> = {};
     const failed: string[] = [];
-    for (const [id, more] of Object.entries(STEPS)) {
+    for (const [id, more] of steps) {
       const { method, path, example } = published.find((one) => one.id === id) ?? { method: '', path: '', example: {} };
       const named = path.replace('{workspace_id}', '1').replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? name);
       const isOwn = id === 'changeMyPassword';

@@ -1,25 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { BootDiskImagesRepository } from '../../src/modules/infrastructure/environments/boot-disk-images/boot-disk-images.repository';
-import { CloudEnvsRepository } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.repository';
-import { ClusterConfsRepository } from '../../src/modules/infrastructure/environments/cluster-configurations/cluster-confs.repository';
-import { ClusterDefinitionsRepository } from '../../src/modules/execution/clusters/definition/cluster-definitions.repository';
-import { CredentialsConfsRepository } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.repository';
-import { DependencyRepositoriesRepository } from '../../src/modules/infrastructure/storage/dependency-repositories/dependency-repositories.repository';
-import { JobConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
-import { MetastoreCatalogsRepository } from '../../src/modules/infrastructure/metastores/metastore-catalogs.repository';
-import { MountsRepository } from '../../src/modules/infrastructure/storage/mounts/mounts.repository';
-import { NetworkConfsRepository } from '../../src/modules/infrastructure/environments/networks/network-confs.repository';
-import { ObjectStorageManagersRepository } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-managers.repository';
-import {
-  SecretsOfTenantRepository,
-  SecretsOfUserRepository,
-  SecretsOfWorkspaceRepository,
-} from '../../src/modules/execution/user-secrets/scoped-secrets/scoped-secrets.repository';
-import { WorkspacesRepository } from '../../src/modules/execution/workspaces/workspaces.repository';
+import { NotebookConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
+import { sourceExports } from '../../src/database/source-exports';
 import { insertRow } from '../../src/platform/kernel/persistence/sql';
-import type { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
-import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
+import { tableOf } from '../samples';
+import { insertPlain, KINDS_OF_TENANCY, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { ClusterMount } from '../../src/modules/execution/clusters/model/entities/cluster-mount.entity';
 import type { TenantScope } from '../../src/platform/kernel/auth/principal';
@@ -52,27 +38,28 @@ describe('tenants', () => {
   });
 
   describe('a record may refer to none of another tenant', () => {
-    const references: [string, string, keyof Tenancy][] = [
-      ['cloud_envs', 'credentials_conf_id', 'credentialsConfId'],
-      ['cloud_envs', 'network_conf_id', 'networkConfId'],
-      ['cloud_envs', 'boot_disk_image_id', 'bootDiskImageId'],
-      ['object_storage_managers', 'credentials_conf_id', 'credentialsConfId'],
-      ['mounts', 'credentials_conf_id', 'credentialsConfId'],
-      ['clusters', 'object_storage_manager_id', 'objectStorageManagerId'],
-      ['clusters', 'metastore_catalog_id', 'metastoreCatalogId'],
-      ['clusters', 'cloud_env_id', 'cloudEnvId'],
-      ['clusters', 'cluster_conf_id', 'clusterConfId'],
-      ['job_confs', 'workspace_id', 'workspaceId'],
-      ['job_confs', 'cluster_id', 'clusterId'],
-      ['workspace_secrets', 'workspace_id', 'workspaceId'],
-    ];
-
-    it.each(references)('%s.%s', async (table, column, key) => {
-      const change = (value: unknown) =>
-        dataSource.query(`UPDATE ${table} SET ${column} = $1 WHERE tenant_id = $2`, [value, mine.tenantId]);
-      await expect(change(foreign[key])).rejects.toMatchObject({ driverError: { code: '23503' } });
-      // The same statement with a record of the tenant itself is no error.
-      await change(mine[key]);
+    it('by any of its foreign keys', async () => {
+      const kinds = new Map(KINDS_OF_TENANCY.map((kind) => [tableOf(kind), kind]));
+      const references = dataSource.entityMetadatas
+        .filter(({ tableName }) => kinds.has(tableName))
+        .flatMap(({ foreignKeys, tableName }) =>
+          foreignKeys.flatMap(({ columnNames: [tenant, column], referencedEntityMetadata }) => {
+            const kind = kinds.get(referencedEntityMetadata.tableName);
+            return tenant === 'tenant_id' && column && kind ? [{ table: tableName, column, id: `${kind}_id` }] : [];
+          }),
+        );
+      expect(references.length).toBeGreaterThanOrEqual(12);
+      for (const { table, column, id } of references) {
+        const change = (value: unknown) =>
+          dataSource.query(`UPDATE ${table} SET ${column} = $1 WHERE tenant_id = $2`, [value, mine.tenantId]);
+        const refused = change(foreign.ids[id]).then(
+          () => `${table}.${column} is changed`,
+          ({ code }) => code as string,
+        );
+        expect(await refused).toBe('23503');
+        // The same statement with a record of the tenant itself is no error.
+        await change(mine.ids[id]);
+      }
     });
 
     it('cluster_mounts', async () => {
@@ -89,7 +76,7 @@ describe('tenants', () => {
     });
 
     it.each(['tenant', 'workspace', 'user'] as const)('%s_catalog_secrets', async (scope) => {
-      const secretOf = (tenancy: Tenancy) => tenancy[`${scope}SecretId`];
+      const secretOf = (tenancy: Tenancy) => tenancy.ids[`${scope}_secret_id`];
       const own = { workspace: { workspace_id: mine.workspaceId }, user: { user_id: mine.userId }, tenant: {} }[scope];
       const attach = (crossing: object) =>
         insertPlain(dataSource.manager, `${scope}_catalog_secrets`, {
@@ -129,34 +116,17 @@ describe('tenants', () => {
     });
   });
 
-  /** What all of them can do, whatever their rows are. */
-  interface AnyRepository extends Pick<ResourceRepository<never, object>, 'find' | 'list' | 'close'> {
-    update(tx: EntityManager, scope: TenantScope, id: number, values: { name: string }): Promise<object>;
-  }
-
   describe('a repository', () => {
-    const repositories: [string, () => AnyRepository, keyof Tenancy][] = [
-      ['clusters', () => new ClusterDefinitionsRepository(dataSource), 'clusterId'],
-      ['cluster_confs', () => new ClusterConfsRepository(dataSource), 'clusterConfId'],
-      ['cloud_envs', () => new CloudEnvsRepository(dataSource), 'cloudEnvId'],
-      ['network_confs', () => new NetworkConfsRepository(dataSource), 'networkConfId'],
-      ['boot_disk_images', () => new BootDiskImagesRepository(dataSource), 'bootDiskImageId'],
-      ['credentials_confs', () => new CredentialsConfsRepository(dataSource), 'credentialsConfId'],
-      ['object_storage_managers', () => new ObjectStorageManagersRepository(dataSource), 'objectStorageManagerId'],
-      ['mounts', () => new MountsRepository(dataSource), 'mountId'],
-      ['workspaces', () => new WorkspacesRepository(dataSource), 'workspaceId'],
-      ['job_confs', () => new JobConfsRepository(dataSource), 'jobConfId'],
-      ['metastore_catalogs', () => new MetastoreCatalogsRepository(dataSource), 'metastoreCatalogId'],
-      ['dependency_repositories', () => new DependencyRepositoriesRepository(dataSource), 'dependencyRepositoryId'],
-      ['tenant_secrets', () => new SecretsOfTenantRepository(dataSource), 'tenantSecretId'],
-      ['workspace_secrets', () => new SecretsOfWorkspaceRepository(dataSource), 'workspaceSecretId'],
-      ['user_secrets', () => new SecretsOfUserRepository(dataSource), 'userSecretId'],
-    ];
+    const repositories = ownRepositories();
 
-    it.each(repositories)('of %s finds and changes its own tenant only', async (_table, make, key) => {
-      const repository = make();
+    it('is there for every kind of record', () => {
+      expect(repositories.map(([kind]) => kind).sort()).toEqual([...KINDS_OF_TENANCY].sort());
+    });
+
+    it.each(repositories)('of %s finds and changes its own tenant only', async (kind, make) => {
+      const repository = make(dataSource);
       const scope = scopeOf(mine);
-      const [own, other] = [Number(mine[key]), Number(foreign[key])];
+      const [own, other] = [mine, foreign].map(({ ids }) => Number(ids[`${kind}_id`])) as [number, number];
       expect(await repository.find(scope, { id: own })).not.toBeNull();
       expect(await repository.find(scope, { id: other })).toBeNull();
       expect(await repository.find(scope, { name: 'mine' })).not.toBeNull();
@@ -170,3 +140,26 @@ describe('tenants', () => {
     });
   });
 });
+
+/** What all of them can do, whatever their rows are. */
+interface AnyRepository extends Pick<ResourceRepository<never, object>, 'find' | 'list' | 'close' | 'idColumn'> {
+  update(tx: EntityManager, scope: TenantScope, id: number, values: { name: string }): Promise<object>;
+}
+
+type RepositoryClass = new (dataSource?: DataSource) => AnyRepository;
+
+/** The repositories of the kinds that a tenancy has a record of, each with its kind. */
+function ownRepositories(): [string, (dataSource: DataSource) => AnyRepository][] {
+  const classes = sourceExports(/\.repository\.ts$/).filter(
+    (value): value is RepositoryClass => typeof value === 'function' && value.prototype instanceof ResourceRepository,
+  );
+  return (
+    classes
+      .filter((one) => !classes.some((other) => other.prototype instanceof one))
+      // Its records are in the table of job configurations, and a tenancy has none.
+      .filter((one) => (one as unknown) !== NotebookConfsRepository)
+      .map((one): [string, RepositoryClass] => [new one().idColumn.replace(/_id$/, ''), one])
+      .filter(([kind]) => KINDS_OF_TENANCY.includes(kind))
+      .map(([kind, one]) => [kind, (dataSource) => new one(dataSource)])
+  );
+}

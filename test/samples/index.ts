@@ -1,20 +1,13 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { bootDiskImage } from './boot-disk-image';
 import { cloudEnv } from './cloud-env';
-import { cluster } from './cluster';
 import { clusterConf } from './cluster-conf';
 import { credentialsConf } from './credentials-conf';
-import { dependencyRepository } from './dependency-repository';
-import { group } from './group';
-import { jobConf } from './job-conf';
-import { metastoreCatalog } from './metastore-catalog';
-import { mount } from './mount';
 import { networkConf } from './network-conf';
-import { objectStorageManager } from './object-storage-manager';
-import type { Sample } from './sample';
-import { tenantSecret, userSecret, workspaceSecret } from './scoped-secrets';
-import { user } from './user';
+import { isSample, type Sample } from './sample';
 import { volumeConf } from './volume-conf';
-import { workspace } from './workspace';
 
 type AnySample = Sample<object, object | null, object, string>;
 
@@ -28,40 +21,66 @@ export const PARTS = {
   cluster_conf: clusterConf,
 } satisfies Record<string, AnySample>;
 
-/** Every kind of record that has a sample, each after those that it refers to. */
-export const SAMPLES = {
-  ...PARTS,
-  dependency_repository: dependencyRepository,
-  metastore_catalog: metastoreCatalog,
-  mount,
-  object_storage_manager: objectStorageManager,
-  cluster,
-  workspace,
-  job_conf: jobConf,
-  user,
-  group,
-  tenant_secret: tenantSecret,
-  workspace_secret: workspaceSecret,
-  user_secret: userSecret,
-} satisfies Record<string, AnySample>;
-
-export type Kind = keyof typeof SAMPLES;
-/** Each of them with its name. */
-export const KINDS = Object.entries(SAMPLES) as [Kind, AnySample][];
+/** `cloud_env`: what the samples of this folder are called where they are exported. */
+export type Kind = string;
 export type Part = keyof typeof PARTS;
 export type Ids = Readonly<Record<string, number>>;
 
+/** Every kind of record that has a sample, each after those that it refers to. */
+export const KINDS = orderedByReference(samplesOfFolder());
+const SAMPLES = new Map(KINDS);
+
+export function sampleOf(kind: Kind): AnySample {
+  const found = SAMPLES.get(kind);
+  if (!found) throw new Error(`test/samples has no sample of ${kind}`);
+  return found;
+}
+
 /** The request that makes a record, as {@link Sample.body}, of ids of which some may be left out. */
 export function bodyOf(kind: Kind, ids: Ids = {}): object {
-  return (SAMPLES[kind] as AnySample).body(ids);
+  return sampleOf(kind).body(ids);
 }
 
 /** The columns of a record, as {@link Sample.row}. */
 export function rowOf(kind: Kind, ids: Ids = {}): object {
-  return (SAMPLES[kind] as AnySample).row(ids);
+  return sampleOf(kind).row(ids);
 }
 
 /** The table of a kind. */
 export function tableOf(kind: Kind): string {
-  return (SAMPLES[kind] as AnySample).table ?? `${kind}s`;
+  return sampleOf(kind).table ?? `${kind}s`;
+}
+
+/** The kind as operation ids call it: `CloudEnv`. */
+export function operationName(kind: Kind): string {
+  return kind.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function samplesOfFolder(): [Kind, AnySample][] {
+  const load = createRequire(__filename);
+  return readdirSync(__dirname)
+    .filter((file) => file !== 'index.ts')
+    .flatMap((file) => Object.entries(load(join(__dirname, file)) as Record<string, unknown>))
+    .filter((entry): entry is [string, AnySample] => isSample(entry[1]))
+    .map(([name, sample]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), sample]);
+}
+
+function orderedByReference(samples: readonly [Kind, AnySample][]): [Kind, AnySample][] {
+  const ordered = new Map<Kind, AnySample>();
+  const add = ([kind, sample]: [Kind, AnySample]) => {
+    if (ordered.has(kind)) return;
+    for (const id of needsOf(sample)) samples.filter(([other]) => id === `${other}_id`).forEach(add);
+    ordered.set(kind, sample);
+  };
+  samples.forEach(add);
+  return [...ordered];
+}
+
+/** The ids that a sample asks for. */
+function needsOf({ body, row }: AnySample): ReadonlySet<string> {
+  const asked = new Set<string>();
+  const ids = new Proxy<Record<string, number>>({}, { get: (_, name) => void asked.add(String(name)) });
+  body(ids);
+  row(ids);
+  return asked;
 }

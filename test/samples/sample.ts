@@ -1,6 +1,6 @@
 /**
  * One record of a kind: how the API makes and changes it, and how it is kept. It has no name; whoever makes it gives one.
- * Its id and name are called `<kind>_id` and `<kind>_name`.
+ * Its id and name are called `<kind>_id` and `<kind>_name`. The kind is what the sample is exported as: `cloudEnv` of `cloud_env`.
  */
 export interface Sample<Create = object, Change = object, Row = object, Needed extends string = never> {
   /** Where it is made by POST, and read, changed and deleted by `<kind>_id` or `<kind>_name`. */
@@ -17,11 +17,23 @@ export interface Sample<Create = object, Change = object, Row = object, Needed e
   row(ids: Readonly<Record<Needed, number>>): Partial<Row>;
 }
 
+const made = new WeakSet<object>();
+
+/** Whether {@link sample} has made it. */
+export function isSample(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && made.has(value);
+}
+
 /** A sample whose columns are called as the fields of the request are, unless `row` says otherwise. */
 export function sample<Create, Change, Row, Needed extends string = never>(
   given: Omit<Sample<Create, Change, Row, Needed>, 'row'> & Partial<Pick<Sample<Create, Change, Row, Needed>, 'row'>>,
 ): Sample<Create, Change, Row, Needed> {
-  return { row: (ids) => given.body(ids) as unknown as Partial<Row>, ...given };
+  const whole = {
+    row: (ids: Readonly<Record<Needed, number>>) => given.body(ids) as unknown as Partial<Row>,
+    ...given,
+  };
+  made.add(whole);
+  return whole;
 }
 
 /** A request of a class whose fields have defaults: they may be left out. */

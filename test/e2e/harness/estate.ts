@@ -1,5 +1,5 @@
 import { eventually } from '../../harness/eventually';
-import { bodyOf, type Ids, type Part, PARTS, SAMPLES } from '../../samples';
+import { bodyOf, type Ids, type Part, PARTS } from '../../samples';
 import type { ApiClient, Json } from './api-client';
 
 /** Of what clusters are described with; machines that bring their own disks need no volume. */
@@ -31,7 +31,7 @@ export async function describeEstate(
   const ids: Record<string, number> = {};
   for (const kind of DESCRIBED) {
     const body = { name, ...bodyOf(kind, ids), ...(kind === 'cloud_env' ? { endpoint } : {}) };
-    ids[`${kind}_id`] = Number((await client.post(SAMPLES[kind].path, body))[`${kind}_id`]);
+    ids[`${kind}_id`] = Number((await client.post(PARTS[kind].path, body))[`${kind}_id`]);
   }
   const idOf = (kind: Part) => ids[`${kind}_id`] ?? 0;
   return {

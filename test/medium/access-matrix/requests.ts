@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { KINDS } from '../../samples';
+import { KINDS, operationName } from '../../samples';
 import { hiveSite, unityDetails } from '../../samples/metastore-catalog';
 import { REFERENCE } from '../../samples/reference';
 import { LOGIN_NAME, PASSWORD } from './callers';
@@ -194,11 +194,6 @@ function requestsOfSample([kind, { body, change }]: (typeof KINDS)[number]): [st
     [`create${operationName(kind)}`, Object.fromEntries(own)],
     [`update${operationName(kind)}`, { ...change }],
   ];
-}
-
-/** The kind as operation ids call it: `CloudEnv`. */
-function operationName(kind: string): string {
-  return kind.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Metastore catalogs are made, changed and deleted by operations of each type. */

@@ -38,8 +38,8 @@ export function roleId(role: (typeof ROLES)[number]): number {
 
 /** Kinds whose row needs more than its sample, or is needed in more states than one. */
 const OTHER_KINDS: readonly Kind[] = [
-  ...(['mount', 'object_storage_manager', 'cluster', 'workspace', 'job_conf', 'user', 'group'] as const),
-  ...(['workspace_secret', 'user_secret'] as const),
+  ...['mount', 'object_storage_manager', 'cluster', 'workspace', 'job_conf', 'user', 'group'],
+  ...['workspace_secret', 'user_secret'],
 ];
 /** The rest: a new one is among them. */
 export const PLAIN_KINDS = KINDS.map(([kind]) => kind).filter((kind) => !OTHER_KINDS.includes(kind));

@@ -1,4 +1,4 @@
-import { bodyOf, type Part, PARTS, SAMPLES } from '../../samples';
+import { bodyOf, type Part, PARTS, sampleOf } from '../../samples';
 import type { Caller, People } from './people';
 import type { TestAnswer } from './test-api';
 
@@ -26,7 +26,7 @@ export class Estate {
   }
 
   create(kind: Kind, parts: Partial<Parts>, changes: object = {}): Promise<TestAnswer> {
-    return this.caller.call('POST', SAMPLES[kind].path, this.body(kind, parts, changes));
+    return this.caller.call('POST', sampleOf(kind).path, this.body(kind, parts, changes));
   }
 
   async id(kind: Kind, parts: Partial<Parts>, changes: object = {}): Promise<number> {
@@ -34,15 +34,15 @@ export class Estate {
   }
 
   update(kind: Kind, id: number, body: object): Promise<TestAnswer> {
-    return this.caller.call('PUT', `${SAMPLES[kind].path}?${kind}_id=${id}`, body);
+    return this.caller.call('PUT', `${sampleOf(kind).path}?${kind}_id=${id}`, body);
   }
 
   get(kind: Kind, id: number): Promise<TestAnswer> {
-    return this.caller.call('GET', `${SAMPLES[kind].path}?${kind}_id=${id}`);
+    return this.caller.call('GET', `${sampleOf(kind).path}?${kind}_id=${id}`);
   }
 
   delete(kind: Kind, id: number): Promise<TestAnswer> {
-    return this.caller.call('DELETE', `${SAMPLES[kind].path}?${kind}_id=${id}`);
+    return this.caller.call('DELETE', `${sampleOf(kind).path}?${kind}_id=${id}`);
   }
 
   /** One record of each kind, which refer to each other and that nothing else refers to. */

@@ -1,27 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { firstRow, rows, type Tx } from '../../../src/platform/kernel/persistence/sql';
-import { type Kind, rowOf, tableOf } from '../../samples';
+import { type Ids, type Kind, KINDS, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
 
 /** A record of each kind in one tenant. */
 export interface Tenancy {
   tenantId: string;
   userId: number;
+  /** Of every record, by `<kind>_id`. */
+  ids: Ids;
   credentialsConfId: number;
   networkConfId: number;
   bootDiskImageId: number;
   cloudEnvId: number;
-  objectStorageManagerId: number;
   mountId: number;
   clusterConfId: number;
   workspaceId: number;
   clusterId: number;
   jobConfId: number;
-  dependencyRepositoryId: number;
-  tenantSecretId: number;
-  workspaceSecretId: number;
-  userSecretId: number;
   metastoreCatalogId: number;
 }
 
@@ -168,19 +165,17 @@ function plainValue(type: string): unknown {
   }
 }
 
-/** Without a volume: nobody needs one. */
-const MADE: readonly Kind[] = [
-  ...(['network_conf', 'boot_disk_image', 'credentials_conf', 'object_storage_manager', 'mount', 'cloud_env'] as const),
-  ...(['metastore_catalog', 'cluster_conf', 'cluster', 'workspace', 'job_conf', 'dependency_repository'] as const),
-  ...(['tenant_secret', 'workspace_secret', 'user_secret'] as const),
-];
+/** Without a volume, since nobody needs one, and without more people than the user. */
+export const KINDS_OF_TENANCY = KINDS.map(([kind]) => kind).filter(
+  (kind) => !['volume_conf', 'user', 'group'].includes(kind),
+);
 
 /** Makes a tenant with a record of each kind; the cluster is RUNNING. */
 export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
   const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
   const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
   const ids: Record<string, number> = { user_id: Number(user['user_id']) };
-  for (const kind of MADE) {
+  for (const kind of KINDS_OF_TENANCY) {
     const values = {
       tenant_id: tenantId,
       name,
@@ -194,20 +189,16 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
   return {
     tenantId,
     userId: Number(user['user_id']),
+    ids,
     credentialsConfId: idOf('credentials_conf'),
     networkConfId: idOf('network_conf'),
     bootDiskImageId: idOf('boot_disk_image'),
     cloudEnvId: idOf('cloud_env'),
-    objectStorageManagerId: idOf('object_storage_manager'),
     mountId: idOf('mount'),
     clusterConfId: idOf('cluster_conf'),
     workspaceId: idOf('workspace'),
     clusterId: idOf('cluster'),
     jobConfId: idOf('job_conf'),
-    dependencyRepositoryId: idOf('dependency_repository'),
-    tenantSecretId: idOf('tenant_secret'),
-    workspaceSecretId: idOf('workspace_secret'),
-    userSecretId: idOf('user_secret'),
     metastoreCatalogId: idOf('metastore_catalog'),
   };
 }
