@@ -82,7 +82,7 @@ function whatIsLeft({ one, many, table, files, labels }, resource) {
   const module = nearest(dirname(resource), /^[^.]+\.module\.ts$/);
   const apiModule = nearest(dirname(resource), /^[^.]+\.api\.module\.ts$/);
   const newDomain =
-    'a new one, named in src/api.module.ts, in the layers of .dependency-cruiser.cjs and in docs/architecture.md';
+    'the module of the new domain, which src/api.module.ts, src/worker.module.ts and src/modules/layers.json name';
   return `
 Left to do, as "Add a resource" of CONTRIBUTING.md says:
 1. In the files: the columns, requests and answers that ${labels} have besides a name and a description.
@@ -96,6 +96,8 @@ ${[`list${many}`, `search${many}`, `create${one}`, `get${one}`, `update${one}`, 
 5. npm run build && DATABASE_URL=postgresql://… npm run migration:generate -- Add${many}
    (an empty database; read what it makes of ${table})
 6. npm run format && npm run build && npm run openapi && npm run check
+   npx jest test/medium/api-contract test/medium/tenant-isolation test/medium/lists test/medium/request-examples
+   npx jest test/medium/access-matrix
 `;
 }
 
