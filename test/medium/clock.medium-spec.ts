@@ -4,6 +4,8 @@ import { createDataSource } from '../../src/database/data-source';
 import { STOP_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
 import { IdleClusterReconciler } from '../../src/modules/execution/clusters/scaling/idle-cluster-reconciler';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
+import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
+import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { SPENT_ROWS } from '../../src/platform/background/workflows/spent-rows';
@@ -82,7 +84,7 @@ describe('what the time brings', () => {
     );
     const reconciler = new IdleClusterReconciler(
       dataSource,
-      new IdleClustersRepository(),
+      new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse())),
       makeLifecycle(dataSource),
       config,
       logger,

@@ -1,6 +1,8 @@
 import type { DesiredRun, PollResponse } from '../../libs/contracts/agent-protocol';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
+import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
+import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
 import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
@@ -112,7 +114,11 @@ describe('settings of a cluster with nodes', () => {
   it('count from the next decision on where they are times', async () => {
     await api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`);
     await ofCluster(`last_active_at = platform_now() - interval '90 seconds', idle_timeout_ms = 7200000`);
-    const isIdle = () => new IdleClustersRepository().has(api.database.manager, tenancy.clusterId);
+    const isIdle = () =>
+      new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse())).has(
+        api.database.manager,
+        tenancy.clusterId,
+      );
     expect(await isIdle()).toBe(false);
     expect((await update({ idle_timeout_ms: 60_000, clean_up_timeout: 1 })).status).toBe(201);
     expect(await isIdle()).toBe(true);

@@ -5,7 +5,6 @@ import { type NbOutput, readOutput } from '../../libs/notebooks/outputs';
 import { NotebookContentsRepository } from '../../src/modules/execution/notebooks/content/notebook-contents.repository';
 import { NotebookDocumentsService } from '../../src/modules/execution/notebooks/content/notebook-documents.service';
 import { NotebookOutputsService } from '../../src/modules/execution/notebooks/content/notebook-outputs.service';
-import { WorkspaceFilesRepository } from '../../src/modules/execution/workspaces/workspace-files.repository';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
@@ -607,12 +606,12 @@ describe('notebook configurations', () => {
       const keys = (await contents()).map(({ blob_key: key }) => key);
       expect(keys).toHaveLength(2);
       await sweep();
-      expect(await api.app.get(WorkspaceFilesRepository).blobKeysInUse(keys)).toEqual(new Set(keys));
+      expect(await api.app.get(NotebookContentsRepository).keysInUse(keys)).toEqual(new Set(keys));
       expect((await exported(id)).cells[0]?.outputs?.[1]).toEqual(picture('b'));
       expect((await shown())?.[0]).toContain('data:image/png;base64,');
       await inTx((tx) => outputs().begin(tx, at()));
       await sweep();
-      expect(await api.app.get(WorkspaceFilesRepository).blobKeysInUse(keys)).toEqual(new Set());
+      expect(await api.app.get(NotebookContentsRepository).keysInUse(keys)).toEqual(new Set());
     });
 
     it('are as whole as the transaction that writes them', async () => {

@@ -1,6 +1,9 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import type { RunState } from '../../libs/contracts/agent-protocol';
 import { eventually } from '../harness/eventually';
+import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
+import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
+import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
 import { EndedKernelsSweeper } from '../../src/modules/execution/notebooks/instances/workflows/ended-kernels-sweeper';
 import { IdleKernels } from '../../src/modules/execution/notebooks/instances/workflows/idle-kernels';
 import { KernelsRepository } from '../../src/modules/execution/notebooks/instances/kernels.repository';
@@ -318,6 +321,38 @@ describe('notebook instances', () => {
       one.notebook_status,
     ]);
     expect(Object.fromEntries(states)).toEqual({ [idle]: 'STOPPING', [busy]: 'RUNNING', [watched]: 'RUNNING' });
+  });
+
+  it('keep their cluster from being idle while they start, work or have a client', async () => {
+    await api.database.query(
+      `UPDATE clusters SET last_active_at = now() - interval '3 hours', idle_timeout_ms = 3600000 WHERE cluster_id = $1`,
+      [tenancy.clusterId],
+    );
+    const clusters = new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse()));
+    const isIdle = () => clusters.has(api.database.manager, tenancy.clusterId);
+    expect(await isIdle()).toBe(true);
+    const id = await started();
+    const is = (kernelIs: string, status = 'RUNNING') =>
+      api.database.query(
+        `WITH kernel AS (UPDATE kernels SET ${kernelIs} WHERE run_id = $1) UPDATE runs SET status = $2 WHERE run_id = $1`,
+        [id, status],
+      );
+    const quiet = `state = 'idle', last_activity = now() - interval '61 minutes'`;
+    await is(`state = 'idle', last_activity = now() - interval '59 minutes'`);
+    expect(await isIdle()).toBe(false);
+    await is(quiet);
+    expect(await isIdle()).toBe(true);
+    await is(quiet, 'SUBMITTED');
+    expect(await isIdle()).toBe(false);
+    await is(quiet.replace('idle', 'busy'));
+    expect(await isIdle()).toBe(false);
+    await is(quiet);
+    const client = await connect(id);
+    expect(await isIdle()).toBe(false);
+    client.socket.terminate();
+    await until(async () => expect(await isIdle()).toBe(true));
+    await api.database.query(`UPDATE runs SET kind = 'job' WHERE run_id = $1`, [id]);
+    expect(await isIdle()).toBe(false);
   });
 
   it('keep nothing for clients once they have ended for long', async () => {

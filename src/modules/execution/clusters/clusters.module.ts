@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { answering } from '../../../platform/kernel/process/answering';
+import { MountUse } from '../../infrastructure/storage';
+import { ClusterMountUse } from './definition/cluster-mount-use.repository';
 import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
 import { SecretsModule } from '../../foundation/secrets/secrets.module';
@@ -25,7 +28,15 @@ import { ClusterDefinitionsRepository } from './definition/cluster-definitions.r
 import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
 
 @Module({
-  imports: [ReferenceDataModule, EnvironmentsModule, StorageModule, OpenTenantsModule, SecretsModule, MetastoresModule],
+  imports: [
+    ReferenceDataModule,
+    EnvironmentsModule,
+    StorageModule,
+    OpenTenantsModule,
+    SecretsModule,
+    MetastoresModule,
+    answering(MountUse, ClusterMountUse),
+  ],
   providers: [
     BootstrapTokens,
     ClusterDefinitionsService,

@@ -20,4 +20,5 @@ export { parseEnvironment } from './definition/environment';
 export { sparkVersionsFor } from './definition/job-support';
 export { secretNames } from './definition/secret-names';
 export { checkConf, type Configures, parseConfEntry } from './definition/spark-conf';
-export { IS_WAITING } from './model/waiting-runs';
+export { ClusterUse } from './model/cluster-use';
+export { ClusterMountsService } from './definition/cluster-mounts.service';

@@ -12,6 +12,7 @@ export {
 export { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './jobs/dto/job.dto';
 export type { JobConf } from './jobs/entities/job-conf.entity';
 export type { Run } from './jobs/entities/run.entity';
+export { InstanceUse } from './jobs/instance-use';
 export { exportJobConf, readJobConf, withoutSecrets } from './jobs/job-conf-documents';
 export {
   type ImportedJobConf,

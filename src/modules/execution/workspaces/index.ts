@@ -1,3 +1,4 @@
+export { BlobUse } from './blob-use';
 export { servesWorkspace } from './cluster-workspaces.repository';
 export { ClusterWorkspacesService, notAssociated } from './cluster-workspaces.service';
 export { FileUse, type TakesIn, type UploadedContent, type WorkspaceFileRow } from './file-use';

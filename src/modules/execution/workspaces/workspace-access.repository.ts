@@ -6,7 +6,7 @@ import { limitClause, type Page, type PageRequest, pageOf } from '../../../platf
 import { AuditColumns, type ValidityColumns } from '../../../platform/kernel/persistence/columns';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import { containsPattern, firstRow, Params, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
-import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../../platform/http/resources/resource-repository';
+import { authorSql } from '../../../platform/http/resources/resource-repository';
 import type { GroupRead, UserRead } from '../../foundation/iam';
 import { WorkspacePermissionRecord, type WorkspaceUser } from './entities/workspace-permissions.entity';
 
@@ -202,12 +202,13 @@ export class WorkspaceAccessRepository {
   /** @param condition about `t`, the permission of a user or group; `$2` in it is `value` */
   private held(kind: HolderKind, workspaceId: number, condition: string, value: number): Promise<HeldPermission[]> {
     const { table, key, id, records, name } = HOLDERS[kind];
+    const author = authorSql();
     return rows<HeldPermission>(
       this.dataSource.manager,
       `SELECT ${COLUMNS.map((column) => `t.${column}`).join(', ')}, t.${key} AS held_id, t.${id} AS holder_id,
-         r.${name} AS holder_name, p.name AS permission_name, p.description AS permission_description, ${AUTHOR_NAMES}
+         r.${name} AS holder_name, p.name AS permission_name, p.description AS permission_description, ${author.names}
        FROM ${table} t JOIN ${records} r ON r.${id} = t.${id}
-         JOIN workspace_permissions p ON p.permission_id = t.permission_id ${AUTHOR_JOINS}
+         JOIN workspace_permissions p ON p.permission_id = t.permission_id ${author.joins}
        WHERE t.workspace_id = $1 AND t.to_date = 'infinity' AND ${condition}
        ORDER BY t.permission_id DESC, t.${id}`,
       [workspaceId, value],

@@ -215,12 +215,11 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     }
   }
 
-  /** Which of the given blobs a current file of any workspace has, or notebooks, whose large contents lie here, too. */
+  /** Which of the given blobs a current file of any workspace has. */
   async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
     const used = await rows<{ blob_key: NonNullable<WorkspaceFile['blob_key']> }>(
       this.dataSource.manager,
-      `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'
-       UNION ALL SELECT blob_key FROM notebook_contents WHERE blob_key = ANY($1)`,
+      `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'`,
       [keys],
     );
     return new Set(used.map((row) => row.blob_key));

@@ -30,6 +30,7 @@ import {
   type WorkspaceFileRow,
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
+import type { BlobUse } from './blob-use';
 import { readFile, writeFile } from './workspace-file-answers';
 import { FileUses } from './file-uses';
 import { WorkspaceRoom } from './workspace-room';
@@ -262,9 +263,15 @@ export class WorkspaceFilesService {
     };
   }
 
-  /** Removes bytes older than an hour that no current file has. Returns how many files of the store were removed. */
-  async sweep(): Promise<number> {
-    return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
+  /**
+   * Removes bytes older than an hour that no current file has, and nobody else. Returns how many files of the store were
+   * removed.
+   */
+  async sweep(use: BlobUse): Promise<number> {
+    return this.blobs.sweep(SWEEP_OLDER_THAN_MS, async (keys) => {
+      const ofFiles = await this.repository.blobKeysInUse(keys);
+      return new Set([...ofFiles, ...(await use.keysInUse(keys.filter((key) => !ofFiles.has(key))))]);
+    });
   }
 
   private async fileContent(file: WorkspaceFileRow): Promise<FileContent> {

@@ -53,6 +53,7 @@ const kinds = new Map<EntityClass, RecordKindNames>();
 const holders = new Map<EntityClass, HolderRule>();
 const keepers: { entity: EntityClass; rule: KeptInUse }[] = [];
 const endings: { entity: EntityClass<TenantColumns>; rule: EndingRule }[] = [];
+let authors: { entity: EntityClass; name: string } | undefined;
 
 /** Names the kind of record that an entity is. */
 export function RecordKind(names: RecordKindNames) {
@@ -72,6 +73,17 @@ export function KeepsInUse(rule: KeptInUse) {
 /** States beside an entity that its current rows end when a record of another kind is deleted. */
 export function EndsWith(rule: EndingRule) {
   return (entity: EntityClass<TenantColumns>) => void endings.push({ entity, rule });
+}
+
+/** Declares whose records create and change all others. @param name the column that shows them in answers */
+export function AreAuthors<E extends object>(name: keyof E & string) {
+  return (entity: EntityClass<E>) => void (authors = { entity, name });
+}
+
+/** The table of those who create and change records, its key, and the column that shows them in answers. */
+export function authorsTable(): { table: string; key: string; name: string } {
+  if (!authors) throw new Error('No entity declares that its records are authors');
+  return { table: tableOf(authors.entity), key: keyOf(authors.entity), name: authors.name };
 }
 
 export function kindOf(entity: EntityClass): RecordKindNames {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { type DataSource, Entity } from 'typeorm';
+import '../../../modules/foundation/iam/entities/user.entity';
 import type { AuthorNames } from '../../kernel/dto/answers';
 import { Col, TenantColumns } from '../../kernel/persistence/columns';
 import { RecordKind } from './record-kind';

@@ -19,7 +19,7 @@ import {
   type Values,
 } from '../../kernel/persistence/sql';
 import { inTenant, ofTenant } from '../../kernel/persistence/tenant-condition';
-import { kindOf, type RecordKindNames } from './record-kind';
+import { authorsTable, kindOf, type RecordKindNames } from './record-kind';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql<E extends object> {
@@ -41,10 +41,15 @@ export interface ResourceSql<E extends object> {
 /** Conditions of a list, one per filter that was sent. */
 export type ResourceFilter<E extends object> = (conditions: Conditions<E>) => void;
 
-/** Names of who created and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
-export const AUTHOR_NAMES = 'cb.username AS created_by_name, mb.username AS modified_by_name';
-export const AUTHOR_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
-  LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
+/** Columns and joins of who created and who changed a record `t`: {@link AuthorNames}. */
+export function authorSql(): { names: string; joins: string } {
+  const { table, key, name } = authorsTable();
+  return {
+    names: `cb.${name} AS created_by_name, mb.${name} AS modified_by_name`,
+    joins: `LEFT JOIN ${table} cb ON cb.${key} = t.created_by_user_id
+      LEFT JOIN ${table} mb ON mb.${key} = t.modified_by_user_id`,
+  };
+}
 
 /** `true` locks for a change; `share` keeps the record unchanged while another starts to refer to it. */
 export type RowLock = boolean | 'share';
@@ -90,11 +95,12 @@ export class RecordRepository<
     this.nameColumn = name;
     const read = columnsOf(entity).filter((column) => !without.includes(column));
     const own = read.map((column) => `t.${column}`).join(', ');
+    const author = authorSql();
     this.source = {
       table: tableOf(entity),
       key: this.idColumn,
-      columns: [own, further, AUTHOR_NAMES].filter(Boolean).join(', '),
-      joins: `${sql.joins ?? ''} ${AUTHOR_JOINS}`,
+      columns: [own, further, author.names].filter(Boolean).join(', '),
+      joins: `${sql.joins ?? ''} ${author.joins}`,
       order: sql.order ?? `t.${this.idColumn} DESC`,
     };
   }

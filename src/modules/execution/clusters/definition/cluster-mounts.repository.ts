@@ -3,8 +3,9 @@ import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { pagedRows } from '../../../../platform/kernel/persistence/paged-rows';
-import { Conditions, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { Conditions, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import type { AttachedMount } from '../../../infrastructure/storage';
 import type { ClusterMount } from '../model/entities/cluster-mount.entity';
 import type { Cluster } from '../model/entities/cluster.entity';
 
@@ -49,6 +50,17 @@ export class ClusterMountsRepository {
         order: 't.cluster_id DESC, t.mount_id DESC',
       },
       page,
+    );
+  }
+
+  /** Mounts attached to a cluster, by mount point. */
+  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<AttachedMount[]> {
+    return rows<AttachedMount>(
+      tx,
+      `SELECT t.*, t.to_date < 'infinity' AS deleted FROM mounts t
+         JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
+       WHERE ${ofTenant('cm', '$1')} AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
+      [tenantId, clusterId],
     );
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RunMount } from '../../../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
@@ -49,6 +50,11 @@ export class ClusterMountsService {
   /** Locks the cluster's mounts for its return: all of them must exist and still fit together. */
   async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
     await this.attached.hold(tx, scope, mountIds);
+  }
+
+  /** What a node needs to open the mounts of its cluster, credentials included: see {@link AttachedMountsService.open}. */
+  async openedFor(tx: Tx, tenantId: string, clusterId: number): Promise<RunMount[]> {
+    return this.attached.open(tx, tenantId, clusterId, await this.repository.ofCluster(tx, tenantId, clusterId));
   }
 
   /** The mounts of the clusters by their ids. */

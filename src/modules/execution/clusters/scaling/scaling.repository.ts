@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import type { NodeFacts, ScalingFacts } from './scaling-decision';
 import { type ClusterShape, instanceBounds } from '../provisioning/node-plan';
-import { IS_WAITING } from '../model/waiting-runs';
+import { ClusterUse } from '../model/cluster-use';
 import { Cluster, givesSlots } from '../model/entities/cluster.entity';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
@@ -55,7 +55,7 @@ const USUAL_START_MS = 60_000;
 const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 
 /** Of each only as many waiting runs are counted as it could have slots for, and one. */
-const FACTS = (which: string) => `
+const facts = (use: ClusterUse, which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
     c.resize_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workflow_job_instances i
       WHERE i.workflow_job_instance_id = c.resize_instance_id AND i.ended_at IS NULL) AS is_abandoned,
@@ -65,9 +65,8 @@ const FACTS = (which: string) => `
     w.waiting, ${ms('w.oldest')} AS oldest_waiting, n.nodes
   FROM clusters c
     LEFT JOIN LATERAL (
-      SELECT count(*) AS waiting, min(from_date) AS oldest FROM (
-        SELECT from_date FROM runs WHERE cluster_id BETWEEN c.cluster_id AND c.cluster_id AND ${IS_WAITING}
-        ORDER BY cluster_id, run_id LIMIT coalesce(c.max_instances, 1) * c.max_parallel_jobs + 1) waiting
+      SELECT count(*) AS waiting, min(from_date) AS oldest
+      FROM ${use.waiting('c', 'coalesce(c.max_instances, 1) * c.max_parallel_jobs + 1')} waiting
     ) w ON c.cluster_type <> 'CLUSTER'
     CROSS JOIN LATERAL (
       SELECT json_agg(json_build_object('node_id', node_id, 'node_number', node_number, 'role', role, 'status', status,
@@ -81,9 +80,14 @@ const FACTS = (which: string) => `
 /** Reads what the size of running clusters is decided by. */
 @Injectable()
 export class ScalingRepository {
+  constructor(private readonly use: ClusterUse) {}
+
   /** So many of them, by id from `after` on. */
   async some(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
-    const found = await rows<Row>(tx, `${FACTS('c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [after, limit]);
+    const found = await rows<Row>(tx, `${facts(this.use, 'c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [
+      after,
+      limit,
+    ]);
     return found.map(toScalable);
   }
 
@@ -94,7 +98,7 @@ export class ScalingRepository {
 
   /** One of them; null if it does not run. */
   async one(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
-    const [found] = await rows<Row>(tx, FACTS('c.cluster_id = $1'), [clusterId]);
+    const [found] = await rows<Row>(tx, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
     return found ? toScalable(found) : null;
   }
 }

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, returning, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { firstRow, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
+import { BlobUse } from '../../workspaces';
 import type { NotebookContent } from './entities/notebook-content.entity';
 
 /** Large texts of notebooks, by tenant and hash. */
 @Injectable()
-export class NotebookContentsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+export class NotebookContentsRepository extends BlobUse {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
 
   /** Whether the tenant has the content, which then stays for another hour at least. */
   async touch(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<boolean> {
@@ -35,6 +38,15 @@ export class NotebookContentsRepository {
       [tenantId, sha256],
     );
     return found?.blob_key ?? null;
+  }
+
+  async keysInUse(keys: readonly string[]): Promise<Set<string>> {
+    const used = await rows<Pick<NotebookContent, 'blob_key'>>(
+      this.dataSource.manager,
+      'SELECT blob_key FROM notebook_contents WHERE blob_key = ANY($1)',
+      [keys],
+    );
+    return new Set(used.map((row) => row.blob_key));
   }
 
   /**

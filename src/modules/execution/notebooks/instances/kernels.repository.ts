@@ -15,8 +15,13 @@ const SESSIONS = 1_000;
 const SEEN_SECONDS = 15;
 
 /** Sockets of an instance `k` that are open now. */
-const CONNECTIONS = `(SELECT count(*) FROM kernel_clients s WHERE s.run_id = k.run_id
-  AND s.seen_at > platform_now() - interval '${SEEN_SECONDS} seconds')`;
+const OPEN = `FROM kernel_clients s WHERE s.run_id = k.run_id
+  AND s.seen_at > platform_now() - interval '${SEEN_SECONDS} seconds'`;
+const CONNECTIONS = `(SELECT count(*) ${OPEN})`;
+
+/** Whether a kernel `k` has had neither work nor a client for the time, an interval in SQL. */
+export const isQuiet = (time: string) => `k.state <> 'busy' AND k.last_activity < platform_now() - ${time}
+  AND NOT EXISTS (SELECT 1 ${OPEN})`;
 
 /** A kernel as answers show it. */
 export interface KernelRow extends Kernel {
@@ -221,9 +226,8 @@ export class KernelsRepository {
     return rows(
       this.dataSource.manager,
       `SELECT r.run_id FROM runs r JOIN kernels k ON k.run_id = r.run_id
-       WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND k.state <> 'busy'
-         AND NOT k.is_cleared AND k.last_activity < platform_now() - $1 * interval '1 minute' AND ${CONNECTIONS} = 0
-       LIMIT $2`,
+       WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND NOT k.is_cleared
+         AND ${isQuiet(`$1 * interval '1 minute'`)} LIMIT $2`,
       [minutes, limit],
     );
   }
@@ -250,8 +254,7 @@ export class KernelsRepository {
   async isIdle(tx: Tx, runId: number, minutes: number): Promise<boolean> {
     const found = await rows(
       tx,
-      `SELECT 1 FROM kernels k WHERE k.run_id = $1 AND k.state <> 'busy'
-         AND k.last_activity < platform_now() - $2 * interval '1 minute' AND ${CONNECTIONS} = 0`,
+      `SELECT 1 FROM kernels k WHERE k.run_id = $1 AND ${isQuiet(`$2 * interval '1 minute'`)}`,
       [runId, minutes],
     );
     return found.length > 0;

@@ -13,13 +13,14 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { ownerKey, type RunMetastores, RunMetastoresService, RunSecretsService } from '../../user-secrets';
 import {
   acceleratorOf,
+  ClusterMountsService,
   type ClusterNode,
   ClusterSlotsService,
   type DesiredNode,
   type RunSettings,
   secretNames,
 } from '../../clusters';
-import { AttachedMountsService, LogsService } from '../../../infrastructure/storage';
+import { LogsService } from '../../../infrastructure/storage';
 import { isInteractive } from './job-types';
 import { buildRunSpec, type SpecInput } from './run-spec';
 import { type RunEnd, RunScheduler } from './run-scheduler.service';
@@ -53,7 +54,7 @@ export class RunReportsService {
     private readonly scheduler: RunScheduler,
     private readonly clusters: ClusterSlotsService,
     private readonly logs: LogsService,
-    private readonly mounts: AttachedMountsService,
+    private readonly mounts: ClusterMountsService,
     private readonly metastores: RunMetastoresService,
     private readonly secrets: RunSecretsService,
     private readonly config: Config,
@@ -159,7 +160,7 @@ export class RunReportsService {
   ): Promise<RunStores> {
     if (!hasMounts && (catalogId === null || untold.length === 0)) return NO_STORES;
     return this.transactions.read(async (tx) => ({
-      mounts: hasMounts ? await this.mounts.ofCluster(tx, tenantId, clusterId) : [],
+      mounts: hasMounts ? await this.mounts.openedFor(tx, tenantId, clusterId) : [],
       metastores: catalogId === null ? new Map() : await this.metastores.forRuns(tx, tenantId, catalogId, untold),
     }));
   }

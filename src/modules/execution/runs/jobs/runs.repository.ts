@@ -19,20 +19,13 @@ import type { RecordKindNames } from '../../../../platform/http/resources/record
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
 import { workflowInsert } from '../../../../platform/background/workflows/workflow-intents';
-import {
-  type ClusterNode,
-  hasFreeSlot,
-  IS_DEAD,
-  IS_WAITING,
-  leavesNoneWaiting,
-  type LockedCluster,
-} from '../../clusters';
+import { type ClusterNode, hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../../clusters';
 import { mayRun, servesWorkspace } from '../../workspaces';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';
 import type { RunCount } from './entities/run-count.entity';
-import { Run } from './entities/run.entity';
+import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
 import { START_RUN } from './run-workflows';
@@ -91,7 +84,7 @@ export type NewRun = Pick<
  * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this
  * order: by `run_id` alone, or in none, the planner would go through all runs that ended when it believes them few.
  */
-const waitingFor = (cluster: string) =>
+export const waitingFor = (cluster: string) =>
   `WHERE cluster_id BETWEEN ${cluster} AND ${cluster} AND ${IS_WAITING} ORDER BY cluster_id, run_id`;
 
 /** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */

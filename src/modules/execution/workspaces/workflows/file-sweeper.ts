@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import { BlobUse } from '../blob-use';
 import { WorkspaceFilesService } from '../workspace-files.service';
 
 /** Removes bytes that no file needs any longer: of deleted and replaced files and of interrupted uploads. */
@@ -12,13 +13,14 @@ export class FileSweeper extends Reconciler {
 
   constructor(
     private readonly files: WorkspaceFilesService,
+    private readonly use: BlobUse,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
   }
 
   async reconcile(): Promise<void> {
-    const removed = await this.files.sweep();
+    const removed = await this.files.sweep(this.use);
     if (removed > 0) this.logger.info({ removed }, 'Removed bytes that no file needs');
   }
 }

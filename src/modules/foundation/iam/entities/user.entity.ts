@@ -1,6 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { AuditColumns, Col, PartOfNameIndex } from '../../../../platform/kernel/persistence/columns';
-import { RecordKind } from '../../../../platform/http/resources/record-kind';
+import { AreAuthors, RecordKind } from '../../../../platform/http/resources/record-kind';
 import { Tenant } from './tenant.entity';
 
 /** A person or service that may sign in. An ended validity disables the account; its name stays taken. */
@@ -13,6 +13,7 @@ import { Tenant } from './tenant.entity';
 @Check('ck_users_owner_knows', 'owner_tenant_id IS NULL OR password_known_to_tenant')
 @Check('ck_users_lower_case', 'username = lower(username) AND email = lower(email)')
 @RecordKind({ code: 'USER', label: 'user' })
+@AreAuthors<User>('username')
 export class User extends AuditColumns {
   @Col.identity('pk_users') user_id: number;
   /** Lower case, so that names that differ only in letter case are one. */

@@ -11,6 +11,7 @@ import { extraConfigTexts } from './extra-configs';
 import { assertTogether, type PlacedMount } from './mount-compatibility';
 import { encryptionName, mountProvider } from './mount-lookups';
 import { parseMountSource } from './mount-source';
+import { type AttachedMount, MountUse } from './mount-use';
 import { MountsRepository } from './mounts.repository';
 import type { Mount } from './entities/mount.entity';
 
@@ -19,6 +20,7 @@ import type { Mount } from './entities/mount.entity';
 export class AttachedMountsService {
   constructor(
     private readonly repository: MountsRepository,
+    private readonly use: MountUse,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly referenceData: ReferenceData,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -39,7 +41,7 @@ export class AttachedMountsService {
    * Throws a 400 if the mount, as changed, would no longer fit the other mounts of a cluster that it is attached to.
    */
   async assertStaysTogether(tx: Tx, scope: TenantScope, changed: Mount): Promise<void> {
-    const clusters = await this.repository.besides(tx, scope, changed.mount_id);
+    const clusters = await this.use.besides(tx, scope, changed.mount_id);
     const ids = [...new Set(clusters.flat())].filter((id) => id !== changed.mount_id);
     const others = await this.repository.findAll(scope, ids, tx, 'share');
     const placed = await this.place(tx, scope.tenantId, [...others, changed]);
@@ -47,12 +49,11 @@ export class AttachedMountsService {
   }
 
   /**
-   * What a node needs to open the mounts of its cluster. It contains credentials: the caller neither logs it nor
+   * What a node needs to open these mounts of its cluster. It contains credentials: the caller neither logs it nor
    * returns it to users. A mount that cannot be used comes with its fault, so that only the runs that would begin with
    * it are ended.
    */
-  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<RunMount[]> {
-    const mounts = await this.repository.ofCluster(tx, tenantId, clusterId);
+  async open(tx: Tx, tenantId: string, clusterId: number, mounts: readonly AttachedMount[]): Promise<RunMount[]> {
     const current = mounts.filter(({ deleted }) => !deleted);
     const credentials = await this.reveal(tx, tenantId, current);
     return mounts.map((mount) => {

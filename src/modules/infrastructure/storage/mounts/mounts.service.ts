@@ -23,6 +23,7 @@ import { assertMountPoint } from './mount-point';
 import { encryptionName, mountProvider } from './mount-lookups';
 import { parseMountSource } from './mount-source';
 import type { MountRead } from './mounts';
+import { MountUse } from './mount-use';
 import { type MountRow, MountsRepository } from './mounts.repository';
 
 const USER = { code: 'MOUNT', label: 'A mount' };
@@ -45,12 +46,13 @@ export class MountsService extends ResourceService<
     private readonly references: References,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly attached: AttachedMountsService,
+    private readonly use: MountUse,
   ) {
     super(transactions, repository);
   }
 
   override async list(scope: TenantScope, query: MountListQuery): Promise<Page<MountRead>> {
-    if (query.exclude_cluster_id !== undefined) await this.repository.assertCluster(scope, query.exclude_cluster_id);
+    if (query.exclude_cluster_id !== undefined) await this.use.assertCluster(scope, query.exclude_cluster_id);
     return super.list(scope, query, query.mount_name);
   }
 
@@ -64,7 +66,7 @@ export class MountsService extends ResourceService<
     return (conditions) => {
       const storageTypeIds = storage_types?.map((name) => STORAGE_TYPE_ID[name as StorageTypeName]);
       conditions.only('storage_type_id', storageTypeIds);
-      this.repository.notAttachedTo(exclude_cluster_id)(conditions);
+      if (exclude_cluster_id !== undefined) this.use.notAttachedTo(exclude_cluster_id)(conditions);
     };
   }
 

@@ -5,7 +5,7 @@ import { parentOf } from '../../../../platform/kernel/files/file-path';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { literalPattern, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { inTenant, ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
-import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../../../platform/http/resources/resource-repository';
+import { authorSql } from '../../../../platform/http/resources/resource-repository';
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
@@ -95,10 +95,11 @@ export class ObjectStorageFilesRepository {
   }
 
   private current(tx: Tx, scope: TenantScope, managerId: number, keys: FileKey[]): Promise<ObjectStorageFileRow[]> {
+    const author = authorSql();
     return rows<ObjectStorageFileRow>(
       tx,
-      `SELECT t.*, ${AUTHOR_NAMES} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
-       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUTHOR_JOINS}
+      `SELECT t.*, ${author.names} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
+       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${author.joins}
        WHERE ${ofTenant('t', '$1')} AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
       [scope.tenantId, managerId, ...columnsOf(keys)],
     );

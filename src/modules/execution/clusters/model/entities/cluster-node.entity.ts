@@ -1,5 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, ValidityColumns } from '../../../../../platform/kernel/persistence/columns';
+import { HasLogs } from '../../../../infrastructure/storage';
 import type { NodeRole } from '../../../../../../libs/contracts/agent-protocol';
 import type { Place } from '../../../../../../libs/compute-drivers/place';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
@@ -31,6 +32,7 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 @ForeignKey('MachinePlace', ['tenant_id', 'machine_place_id'], ['tenant_id', 'machine_place_id'], {
   name: 'fk_cluster_nodes_machine_place',
 })
+@HasLogs('node', 'to_date')
 export class ClusterNode extends ValidityColumns {
   @Col.identity() node_id: number;
   @Col.uuid() tenant_id: string;

@@ -1,10 +1,13 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../../../platform/http/resources/record-kind';
-import { IS_WAITING } from '../../../clusters';
+import { HasLogs } from '../../../../infrastructure/storage';
 import { CONF_KINDS, type ConfKind } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
+
+/** Of a run that waits for a slot of its cluster: what clusters grow for. */
+export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 
 /** A job or notebook instance: one run of a configuration, with the settings it was submitted with. */
 @Entity('runs')
@@ -26,6 +29,7 @@ import { RUN_STATUSES, type RunStatus } from '../run-state';
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
 @ForeignKey('ClusterNode', ['tenant_id', 'node_id'], ['tenant_id', 'node_id'], { name: 'fk_runs_node' })
 @RecordKind({ code: 'JOB', label: 'job' })
+@HasLogs('run', 'ended_at')
 @KeepsInUse({
   kept: 'Tenant',
   column: 'tenant_id',

@@ -4,6 +4,7 @@ import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
 import { Repairs } from '../../../../../platform/background/workflows/repairs';
 import { LogOwners } from '../log-owners.repository';
+import { loggedRows } from '../logged-rows';
 
 const BATCH = 100;
 
@@ -25,11 +26,11 @@ export class LogSettler extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void> {
     if (!this.store.settles) return;
     const repairs = new Repairs(signal);
-    for (const kind of this.owners.kinds) {
-      for (const id of await this.owners.unsettled(kind, BATCH)) {
-        await repairs.attempt(`The log of ${kind} ${id}`, async () => {
-          await this.store.settle(kind, id, signal);
-          await this.owners.noteSettled(kind, id);
+    for (const logged of loggedRows()) {
+      for (const id of await this.owners.unsettled(logged, BATCH)) {
+        await repairs.attempt(`The log of ${logged.kind} ${id}`, async () => {
+          await this.store.settle(logged.kind, id, signal);
+          await this.owners.noteSettled(logged, id);
         });
       }
     }

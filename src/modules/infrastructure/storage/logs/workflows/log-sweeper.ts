@@ -3,6 +3,7 @@ import { LogStore } from '../../../../../../libs/object-storage/log-store';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
 import { LogOwners } from '../log-owners.repository';
+import { loggedRows } from '../logged-rows';
 
 const BATCH = 200;
 
@@ -22,17 +23,17 @@ export class LogSweeper extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    for (const kind of this.owners.kinds) {
-      const old = await this.owners.agedBy(kind, this.config.storage.logRetentionDays, BATCH);
+    for (const logged of loggedRows()) {
+      const old = await this.owners.agedBy(logged, this.config.storage.logRetentionDays, BATCH);
       const removed: number[] = [];
       try {
         for (const id of old) {
           signal.throwIfAborted();
-          await this.store.delete(kind, id);
+          await this.store.delete(logged.kind, id);
           removed.push(id);
         }
       } finally {
-        if (removed.length > 0) await this.owners.noteRemoved(kind, removed);
+        if (removed.length > 0) await this.owners.noteRemoved(logged, removed);
       }
     }
   }

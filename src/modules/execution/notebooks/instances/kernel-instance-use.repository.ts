@@ -1,0 +1,11 @@
+import { Injectable } from '@nestjs/common';
+import { InstanceUse } from '../../runs';
+import { isQuiet } from './kernels.repository';
+
+/** Which instances have kernels that do nothing. */
+@Injectable()
+export class KernelInstanceUse extends InstanceUse {
+  isIdle(run: string, time: string): string {
+    return `EXISTS (SELECT 1 FROM kernels k WHERE k.run_id = ${run}.run_id AND ${isQuiet(time)})`;
+  }
+}

@@ -1,0 +1,160 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getMetadataArgsStorage } from 'typeorm';
+import ts from 'typescript';
+import { tableOf, type EntityClass } from '../../src/platform/kernel/persistence/entity-table';
+import layers from '../../src/modules/layers.json';
+
+const SOURCES = join(__dirname, '..', '..', 'src');
+/** What belongs to no domain; all domains may name its tables, and it those of none. */
+const PLATFORM = 'platform';
+const DOMAINS = layers.flatMap(({ layer, domains }) => domains.map(({ name }) => ({ layer, name })));
+const ORDER = [PLATFORM, ...DOMAINS.map(({ name }) => name)];
+
+const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => /\.ts$/.test(name) && !/\.(d|spec)\.ts$|^database\/migrations\//.test(name),
+);
+
+/** The domain of a file of `src`; throws for a folder of `modules` without a place in layers.json. */
+function domainOf(file: string): string {
+  const [, layer, folder] = /^modules\/([^/]+)\/([^/]+)\//.exec(file) ?? [];
+  if (folder === undefined) return PLATFORM;
+  const domain = DOMAINS.find((one) => one.layer === layer && one.name === folder);
+  if (!domain) throw new Error(`src/modules/${layer}/${folder} has no place in src/modules/layers.json`);
+  return domain.name;
+}
+
+/** Tables by their names, each with the domain whose entity it is. */
+async function ownersOf(entityFiles: string[]): Promise<Map<string, string>> {
+  const owners = new Map<string, string>();
+  for (const file of entityFiles) {
+    const declared = (await import(join(SOURCES, file))) as Record<string, unknown>;
+    for (const value of Object.values(declared).flat()) {
+      const table = typeof value === 'function' ? nameOf(value as EntityClass) : null;
+      if (table !== null) owners.set(table, domainOf(file));
+    }
+  }
+  return owners;
+}
+
+/** Null for what has no table of its own, as a class that others extend. */
+function nameOf(entity: EntityClass): string | null {
+  try {
+    return tableOf(entity);
+  } catch {
+    return null;
+  }
+}
+
+/** Stands in a text for what is put into it. */
+const HOLE = '\u0000';
+const SOURCE = String.raw`(?:ONLY\s+)?"?([a-z_]\w*|${HOLE})"?`;
+const STATEMENT = new RegExp(String.raw`\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+${SOURCE}`, 'g');
+/** Further tables of a list after FROM. */
+const LISTED = new RegExp(
+  String.raw`\b(?:FROM|USING)\s+"?\w+"?(?:\s+(?:AS\s+)?[a-z]\w*)?((?:\s*,\s*"?\w+"?(?:\s+(?:AS\s+)?[a-z]\w*)?)+)`,
+  'g',
+);
+
+/** What the statements in a text read or write: names, and a hole where the name of a table is put in. */
+function sourcesIn(sql: string): string[] {
+  const first = [...sql.matchAll(STATEMENT)].map(([, name = '']) => name);
+  const listed = [...sql.matchAll(LISTED)].flatMap(([, list = '']) =>
+    list.split(',').map((item) => /\w+/.exec(item)?.[0] ?? ''),
+  );
+  return [...first, ...listed];
+}
+
+interface Named {
+  name: string;
+  line: number;
+}
+
+/** The tables that the texts of a source name. A text that is a name as a whole counts where names are put into statements. */
+function tablesNamedIn(source: ts.SourceFile, owners: ReadonlyMap<string, string>): Named[] {
+  const named: Named[] = [];
+  const whole: Named[] = [];
+  let hasHole = false;
+  const look = (node: ts.Node): void => {
+    const text = textOf(node);
+    if (text !== null) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+      const sources = sourcesIn(text);
+      hasHole ||= sources.includes(HOLE);
+      for (const name of sources) if (owners.has(name)) named.push({ name, line });
+      if (owners.has(text)) whole.push({ name: text, line });
+    }
+    ts.forEachChild(node, look);
+  };
+  look(source);
+  return hasHole ? [...named, ...whole] : named;
+}
+
+function textOf(node: ts.Node): string | null {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return null;
+  return node.head.text + node.templateSpans.map(({ literal }) => HOLE + literal.text).join('');
+}
+
+function parsed(file: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
+}
+
+/** Each statement that names a table of a domain that does not stand before its own in the list. */
+function upward(file: string, text: string, owners: ReadonlyMap<string, string>): string[] {
+  const domain = domainOf(file);
+  const found = tablesNamedIn(parsed(file, text), owners).flatMap(({ name, line }) => {
+    const owner = owners.get(name) ?? PLATFORM;
+    return ORDER.indexOf(owner) > ORDER.indexOf(domain)
+      ? [`src/${file}:${line}: ${domain} names "${name}" of ${owner}`]
+      : [];
+  });
+  return [...new Set(found)];
+}
+
+describe('Tables', () => {
+  let owners: Map<string, string>;
+
+  beforeAll(async () => {
+    owners = await ownersOf(files.filter((file) => file.endsWith('.entity.ts')));
+  });
+
+  it('are named by the statements of their owner and of the domains after it', () => {
+    const found = files.flatMap((file) => upward(file, readFileSync(join(SOURCES, file), 'utf8'), owners));
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    ['a read', '`SELECT 1 FROM runs r WHERE TRUE`'],
+    ['a join in a part of a statement', '`JOIN runs r ON r.cluster_id = ${alias}.cluster_id`'],
+    ['a list', "'DELETE FROM clusters c USING cluster_nodes n, runs r'"],
+    ['a write', "'INSERT INTO runs (run_id) VALUES ($1)'"],
+    ['a change', '`UPDATE runs SET status = $1`'],
+    ['a statement that the name is put into', "for (const table of ['runs']) q(`DELETE FROM ${table}`)"],
+  ])('of a higher domain are found in %s', (_, text) => {
+    expect(upward('modules/execution/clusters/any.repository.ts', text, owners)).toEqual([
+      'src/modules/execution/clusters/any.repository.ts:1: clusters names "runs" of runs',
+    ]);
+    expect(upward('modules/execution/notebooks/any.repository.ts', text, owners)).toEqual([]);
+  });
+
+  it('refer to those before them; only workflows name what they are about', () => {
+    const { tables, foreignKeys } = getMetadataArgsStorage();
+    const byClass = new Map(tables.map(({ target, name = '' }) => [(target as EntityClass).name, name]));
+    const place = (entity: string) => ORDER.indexOf(owners.get(byClass.get(entity) ?? '') ?? '');
+    const references = foreignKeys.map(({ target, type }) => {
+      const referred: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
+      return [(target as EntityClass).name, typeof referred === 'string' ? referred : (referred as EntityClass).name];
+    });
+    expect(references.length).toBeGreaterThan(50);
+    expect(references.filter(([from = '', to = '']) => place(to) < 0 || place(to) > place(from))).toEqual([
+      ['WorkflowJob', 'Run'],
+      ['WorkflowJob', 'Cluster'],
+    ]);
+  });
+
+  it('are not found in other texts', () => {
+    for (const text of ["const a = 'runs'", '`Runs from runs`', '`SELECT t.runs FROM clusters t`'])
+      expect(upward('modules/execution/clusters/any.repository.ts', text, owners)).toEqual([]);
+  });
+});
