@@ -1,4 +1,4 @@
-import { applyDecorators, type INestApplication } from '@nestjs/common';
+import { applyDecorators, type INestApplication, type Type } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import {
   ApiBearerAuth,
@@ -9,6 +9,7 @@ import {
   ApiHeader,
   ApiOperation,
   ApiResponse,
+  type ApiResponseOptions,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { type Access, isOfNodes } from '../kernel/auth/access';
@@ -169,87 +170,59 @@ export function describeAccess(access: Access): string {
 }
 
 function answerDecorators(answer: Answer, status: number): (ClassDecorator & MethodDecorator)[] {
+  return [
+    ...(answer.kind === 'table' ? [extraModels(answer.type)] : []),
+    ...(answer.kind === 'page' ? [extraModels(answer.type, ResultSet)] : []),
+    ApiResponse({ status, description: 'Done', ...responseOf(answer) }),
+  ];
+}
+
+function extraModels(...types: Type<object>[]): ClassDecorator & MethodDecorator {
+  return ApiExtraModels(...types) as ClassDecorator & MethodDecorator;
+}
+
+const PART_OF_LIST = { description: 'The list, or a page of it', headers: LIST_PAGE_HEADERS };
+
+function responseOf(answer: Answer): ApiResponseOptions {
   switch (answer.kind) {
     case 'object':
-      return [ApiResponse({ status, description: 'Done', type: answer.type })];
+      return { type: answer.type };
     case 'list':
-      return [ApiResponse({ status, description: 'Done', type: answer.type, isArray: true })];
-    case 'table':
-      return [
-        ApiExtraModels(answer.type) as ClassDecorator & MethodDecorator,
-        ApiResponse({
-          status,
-          description: 'The list, as JSON or as CSV',
-          content: {
-            'application/json': { schema: { type: 'array', items: { $ref: getSchemaPath(answer.type) } } },
-            'text/csv': { schema: { type: 'string' } },
-          },
-        }),
-      ];
+      return { type: answer.type, isArray: true };
+    case 'table': {
+      const schema = { type: 'array', items: { $ref: getSchemaPath(answer.type) } } as const;
+      const content = { 'application/json': { schema }, 'text/csv': { schema: { type: 'string' } as const } };
+      return { description: 'The list, as JSON or as CSV', content };
+    }
     case 'text-lists':
-      return [
-        ApiResponse({
-          status,
-          description: 'Done',
-          schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
-        }),
-      ];
+      return { schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } } };
     case 'page-of-list':
-      return [
-        ApiResponse({
-          status,
-          description: 'The list, or a page of it',
-          type: answer.type,
-          isArray: true,
-          headers: LIST_PAGE_HEADERS,
-        }),
-      ];
+      return { ...PART_OF_LIST, type: answer.type, isArray: true };
     case 'values':
-      return [
-        ApiResponse({
-          status,
-          description: answer.isPaged ? 'The list, or a page of it' : 'Done',
-          schema: { type: 'array', items: answer.items },
-          ...(answer.isPaged ? { headers: LIST_PAGE_HEADERS } : {}),
-        }),
-      ];
+      return { ...(answer.isPaged && PART_OF_LIST), schema: { type: 'array', items: answer.items } };
     case 'page':
-      return [
-        ApiExtraModels(answer.type, ResultSet) as ClassDecorator & MethodDecorator,
-        ApiResponse({
-          status,
-          description: 'A page of records',
-          schema: {
-            type: 'object',
-            required: ['data', 'result_set'],
-            properties: {
-              data: { type: 'array', items: { $ref: getSchemaPath(answer.type) } },
-              result_set: { $ref: getSchemaPath(ResultSet) },
-            },
+      return {
+        description: 'A page of records',
+        schema: {
+          type: 'object',
+          required: ['data', 'result_set'],
+          properties: {
+            data: { type: 'array', items: { $ref: getSchemaPath(answer.type) } },
+            result_set: { $ref: getSchemaPath(ResultSet) },
           },
-        }),
-      ];
+        },
+      };
     case 'message':
-      return [ApiResponse({ status, description: 'Done', type: Message })];
+      return { type: Message };
     case 'text':
-      return [
-        ApiResponse({
-          status,
-          description: 'Text',
-          content: { 'text/plain': { schema: { type: 'string' } } },
-        }),
-      ];
-    case 'binary':
-      return [
-        ApiResponse({
-          status,
-          description: 'File content',
-          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
-        }),
-      ];
+      return { description: 'Text', content: { 'text/plain': { schema: { type: 'string' } } } };
+    case 'binary': {
+      const schema = { type: 'string', format: 'binary' } as const;
+      return { description: 'File content', content: { 'application/octet-stream': { schema } } };
+    }
     case 'json':
-      return [ApiResponse({ status, description: 'Any JSON', content: { 'application/json': { schema: {} } } })];
+      return { description: 'Any JSON', content: { 'application/json': { schema: {} } } };
     case 'none':
-      return [ApiResponse({ status, description: 'Done' })];
+      return {};
   }
 }

@@ -1,4 +1,4 @@
-import { Body, createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
+import { Body, createParamDecorator, type ExecutionContext, Param, Query, type Type } from '@nestjs/common';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { invalid } from '../kernel/errors/domain-error';
@@ -27,49 +27,42 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A UUID in the path. */
 export function UuidParam(name: string): ParameterDecorator {
-  const pipe = {
-    transform: (value: unknown): string => {
-      if (typeof value !== 'string' || !UUID.test(value))
-        throw invalid('REQUEST.INVALID', `${name} in the path must be a UUID.`);
-      return value.toLowerCase();
-    },
-  };
-  return (target, key, index) => {
-    Param(name, pipe)(target, key, index);
-    document(name, { type: 'string', format: 'uuid' }, target, key);
-  };
+  const read = (text: string) => (UUID.test(text) ? text.toLowerCase() : undefined);
+  return pathText(name, { type: 'string', format: 'uuid' }, { read, rule: 'be a UUID' });
 }
 
-const LONGEST_TEXT = 256;
+const MAX_TEXT = 256;
 
 /** A name in the path, of at most 256 characters. */
 export function TextParam(name: string): ParameterDecorator {
-  const pipe = {
-    transform: (value: unknown): string => {
-      if (typeof value !== 'string' || value.trim() === '' || value.length > LONGEST_TEXT)
-        throw invalid('REQUEST.INVALID', `${name} in the path must have 1 to ${LONGEST_TEXT} characters.`);
-      return value;
-    },
-  };
-  return (target, key, index) => {
-    Param(name, pipe)(target, key, index);
-    document(name, { type: 'string', minLength: 1, maxLength: LONGEST_TEXT }, target, key);
-  };
+  const read = (text: string) => (text.trim() === '' || text.length > MAX_TEXT ? undefined : text);
+  const rule = `have 1 to ${MAX_TEXT} characters`;
+  return pathText(name, { type: 'string', minLength: 1, maxLength: MAX_TEXT }, { read, rule });
 }
 
 /** One of the listed words in the path. */
 export function WordParam(name: string, words: readonly string[]): ParameterDecorator {
+  const read = (text: string) => words.find((word) => word === text);
+  return pathText(name, { type: 'string', enum: [...words] }, { read, rule: `be one of ${words.join(', ')}` });
+}
+
+/** What a text in the path must be. `read` returns undefined for any other. */
+interface TextRule {
+  read: (text: string) => string | undefined;
+  rule: string;
+}
+
+function pathText(name: string, schema: object, { read, rule }: TextRule): ParameterDecorator {
   const pipe = {
     transform: (value: unknown): string => {
-      const found = words.find((word) => word === value);
-      if (found === undefined)
-        throw invalid('REQUEST.INVALID', `${name} in the path must be one of ${words.join(', ')}.`);
+      const found = typeof value === 'string' ? read(value) : undefined;
+      if (found === undefined) throw invalid('REQUEST.INVALID', `${name} in the path must ${rule}.`);
       return found;
     },
   };
   return (target, key, index) => {
     Param(name, pipe)(target, key, index);
-    document(name, { type: 'string', enum: [...words] }, target, key);
+    document(name, schema, target, key);
   };
 }
 
@@ -77,6 +70,26 @@ function document(name: string, schema: object, target: object, key: string | sy
   if (key === undefined) return;
   const descriptor = Object.getOwnPropertyDescriptor(target, key);
   if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
+}
+
+/** The query of a class that the source names by a variable. */
+export function QueryOf(type: Type<object>): ParameterDecorator {
+  return typed(Query(), type);
+}
+
+/** The body of a class that the source names by a variable. */
+export function BodyOf(type: Type<object>): ParameterDecorator {
+  return typed(Body(), type);
+}
+
+/** Writes down what the compiler does of a class that the source names: validation and OpenAPI document read it. */
+function typed(fill: ParameterDecorator, type: Type<object>): ParameterDecorator {
+  return (target, key, index) => {
+    fill(target, key, index);
+    if (key === undefined) return;
+    const types = Reflect.getMetadata('design:paramtypes', target, key) as object[];
+    Reflect.defineMetadata('design:paramtypes', types.with(index, type), target, key);
+  };
 }
 
 /** A body that is a list of texts and nothing else. */

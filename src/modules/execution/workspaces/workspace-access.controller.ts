@@ -21,7 +21,7 @@ import {
   WorkspaceUsersPage,
 } from './dto/workspace-access.dto';
 import { WorkspaceAccessService } from './workspace-access.service';
-import { WorkspaceHoldersController } from './workspace-holders-controller';
+import { WorkspaceHoldersController } from './workspace-holders.controller';
 
 const tag = 'Workspace access';
 
@@ -61,8 +61,6 @@ export class WorkspacePermissionsController {
 @Controller()
 export class WorkspaceUsersController extends WorkspaceHoldersController({
   kind: 'user',
-  word: 'User',
-  nameParameter: 'username',
   queries: {
     list: WorkspaceUserQuery,
     search: WorkspaceUserSearchQuery,
@@ -89,8 +87,6 @@ export class WorkspaceUsersController extends WorkspaceHoldersController({
 @Controller()
 export class WorkspaceGroupsController extends WorkspaceHoldersController({
   kind: 'group',
-  word: 'Group',
-  nameParameter: 'groupname',
   queries: {
     list: WorkspaceGroupQuery,
     search: WorkspaceGroupSearchQuery,

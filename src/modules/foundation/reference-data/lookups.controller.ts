@@ -1,7 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { Answers, Operation } from '../../../platform/http/operation';
-import type { Answer } from '../../../platform/http/operation-options';
 import { type Page, PageOrAllQuery, PageQuery } from '../../../platform/kernel/dto/page';
 import { IdParam } from '../../../platform/http/parameters';
 import {
@@ -34,51 +33,53 @@ import {
 import { CloudProviderFilter, GitProviderFilter, JobTypeFilter, SecretSupportsFilter } from './dto/lookup-queries.dto';
 import { LookupsService } from './lookups.service';
 
-/** Reads of the lookup tables, for any signed-in user. */
-function Lookup(id: string, path: string, summary: string, answer: Answer): MethodDecorator {
-  return Operation({ method: 'GET', path, id, summary, tag: 'Lookups', access: Allow.signedIn, answer });
-}
+/** What the reads of lookup tables share: any signed-in user may make them. */
+const LOOKUP = { method: 'GET', tag: 'Lookups', access: Allow.signedIn } as const;
 
 @Controller()
 export class LookupsController {
   constructor(private readonly lookups: LookupsService) {}
 
-  @Lookup(
-    'listCloudProviders',
-    '/lookup_cloud_providers',
-    'List the cloud providers',
-    Answers.list(CloudProviderLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers',
+    id: 'listCloudProviders',
+    summary: 'List the cloud providers',
+    answer: Answers.list(CloudProviderLookup),
+  })
   listCloudProviders(): CloudProviderLookup[] {
     return this.lookups.all('cloudProviders');
   }
 
-  @Lookup(
-    'getCloudProvider',
-    '/lookup_cloud_providers/{cloud_provider_id}',
-    'Get a cloud provider',
-    Answers.one(CloudProviderLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers/{cloud_provider_id}',
+    id: 'getCloudProvider',
+    summary: 'Get a cloud provider',
+    answer: Answers.one(CloudProviderLookup),
+  })
   getCloudProvider(@IdParam('cloud_provider_id') id: number): CloudProviderLookup {
     return this.lookups.cloudProvider(id);
   }
 
-  @Lookup(
-    'listAvailabilityZones',
-    '/lookup_availability_zone',
-    'List the availability zones of every provider',
-    Answers.page(AvailabilityZoneLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_availability_zone',
+    id: 'listAvailabilityZones',
+    summary: 'List the availability zones of every provider',
+    answer: Answers.page(AvailabilityZoneLookup),
+  })
   listAvailabilityZones(@Query() query: PageQuery): Page<AvailabilityZoneLookup> {
     return this.lookups.zones(query);
   }
 
-  @Lookup(
-    'listProviderAvailabilityZones',
-    '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones',
-    'List the availability zones of a provider',
-    Answers.page(AvailabilityZoneLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones',
+    id: 'listProviderAvailabilityZones',
+    summary: 'List the availability zones of a provider',
+    answer: Answers.page(AvailabilityZoneLookup),
+  })
   listProviderAvailabilityZones(
     @IdParam('cloud_provider_id') providerId: number,
     @Query() query: PageOrAllQuery,
@@ -86,12 +87,13 @@ export class LookupsController {
     return this.lookups.zonesOf(providerId, query);
   }
 
-  @Lookup(
-    'getProviderAvailabilityZone',
-    '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones/{availability_zone_id}',
-    'Get an availability zone of a provider',
-    Answers.one(AvailabilityZoneLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones/{availability_zone_id}',
+    id: 'getProviderAvailabilityZone',
+    summary: 'Get an availability zone of a provider',
+    answer: Answers.one(AvailabilityZoneLookup),
+  })
   getProviderAvailabilityZone(
     @IdParam('cloud_provider_id') providerId: number,
     @IdParam('availability_zone_id') zoneId: number,
@@ -99,22 +101,24 @@ export class LookupsController {
     return this.lookups.zone(providerId, zoneId);
   }
 
-  @Lookup(
-    'listMachineTypes',
-    '/lookup_machine_type',
-    'List the machine types of every provider',
-    Answers.page(MachineTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_machine_type',
+    id: 'listMachineTypes',
+    summary: 'List the machine types of every provider',
+    answer: Answers.page(MachineTypeLookup),
+  })
   listMachineTypes(@Query() query: PageOrAllQuery): Page<MachineTypeLookup> {
     return this.lookups.machineTypes(query);
   }
 
-  @Lookup(
-    'listProviderMachineTypes',
-    '/lookup_cloud_providers/{cloud_provider_id}/machine/types',
-    'List the machine types of a provider',
-    Answers.page(MachineTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types',
+    id: 'listProviderMachineTypes',
+    summary: 'List the machine types of a provider',
+    answer: Answers.page(MachineTypeLookup),
+  })
   listProviderMachineTypes(
     @IdParam('cloud_provider_id') providerId: number,
     @Query() query: PageOrAllQuery,
@@ -122,12 +126,13 @@ export class LookupsController {
     return this.lookups.machineTypesOf(providerId, query);
   }
 
-  @Lookup(
-    'getProviderMachineType',
-    '/lookup_cloud_providers/{cloud_provider_id}/machine/types/{machine_type_id}',
-    'Get a machine type of a provider',
-    Answers.one(MachineTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types/{machine_type_id}',
+    id: 'getProviderMachineType',
+    summary: 'Get a machine type of a provider',
+    answer: Answers.one(MachineTypeLookup),
+  })
   getProviderMachineType(
     @IdParam('cloud_provider_id') providerId: number,
     @IdParam('machine_type_id') machineTypeId: number,
@@ -135,177 +140,244 @@ export class LookupsController {
     return this.lookups.machineType(providerId, machineTypeId);
   }
 
-  @Lookup(
-    'listCloudLabelPatterns',
-    '/lookup_cloud_label_pattern',
-    'List the rules for labels of cloud resources',
-    Answers.list(CloudLabelPatternLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cloud_label_pattern',
+    id: 'listCloudLabelPatterns',
+    summary: 'List the rules for labels of cloud resources',
+    answer: Answers.list(CloudLabelPatternLookup),
+  })
   listCloudLabelPatterns(@Query() query: CloudProviderFilter): CloudLabelPatternLookup[] {
     return this.lookups.labelPatterns(query);
   }
 
-  @Lookup(
-    'listCredentialTypes',
-    '/lookup_credential_type',
-    'List the credential types',
-    Answers.list(CredentialTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_credential_type',
+    id: 'listCredentialTypes',
+    summary: 'List the credential types',
+    answer: Answers.list(CredentialTypeLookup),
+  })
   listCredentialTypes(@Query() query: CloudProviderFilter): CredentialTypeLookup[] {
     return this.lookups.credentialTypes(query);
   }
 
-  @Lookup(
-    'listSparkJobTypeLanguages',
-    '/lookup_spark_job_type_lang',
-    'List the languages of job types',
-    Answers.list(SparkJobTypeLangLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_spark_job_type_lang',
+    id: 'listSparkJobTypeLanguages',
+    summary: 'List the languages of job types',
+    answer: Answers.list(SparkJobTypeLangLookup),
+  })
   listSparkJobTypeLanguages(@Query() query: JobTypeFilter): SparkJobTypeLangLookup[] {
     return this.lookups.jobTypeLangs(query);
   }
 
-  @Lookup('listSecretTypes', '/lookup_secret_type', 'List the secret types', Answers.list(SecretTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_secret_type',
+    id: 'listSecretTypes',
+    summary: 'List the secret types',
+    answer: Answers.list(SecretTypeLookup),
+  })
   listSecretTypes(@Query() query: SecretSupportsFilter): SecretTypeLookup[] {
     return this.lookups.secretTypes(query);
   }
 
-  @Lookup(
-    'listGitCredentialPatterns',
-    '/lookup_git_credential_pattern',
-    'List the rules for Git credentials',
-    Answers.list(GitCredentialPatternLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_git_credential_pattern',
+    id: 'listGitCredentialPatterns',
+    summary: 'List the rules for Git credentials',
+    answer: Answers.list(GitCredentialPatternLookup),
+  })
   listGitCredentialPatterns(@Query() query: GitProviderFilter): GitCredentialPatternLookup[] {
     return this.lookups.gitCredentialPatterns(query);
   }
 
-  @Lookup('listDiskTypes', '/lookup_disk_machine_type', 'List the disk types', Answers.list(DiskTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_disk_machine_type',
+    id: 'listDiskTypes',
+    summary: 'List the disk types',
+    answer: Answers.list(DiskTypeLookup),
+  })
   listDiskTypes(): DiskTypeLookup[] {
     return this.lookups.all('diskTypes');
   }
 
-  @Lookup(
-    'listMachineArchitectureTypes',
-    '/lookup_machine_architecture_type',
-    'List the machine architectures',
-    Answers.list(MachineArchitectureTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_machine_architecture_type',
+    id: 'listMachineArchitectureTypes',
+    summary: 'List the machine architectures',
+    answer: Answers.list(MachineArchitectureTypeLookup),
+  })
   listMachineArchitectureTypes(): MachineArchitectureTypeLookup[] {
     return this.lookups.all('architectures');
   }
 
-  @Lookup('listClusterTypes', '/lookup_cluster_type', 'List the cluster types', Answers.list(ClusterTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_cluster_type',
+    id: 'listClusterTypes',
+    summary: 'List the cluster types',
+    answer: Answers.list(ClusterTypeLookup),
+  })
   listClusterTypes(): ClusterTypeLookup[] {
     return this.lookups.all('clusterTypes');
   }
 
-  @Lookup(
-    'listClusterInstanceStatuses',
-    '/lookup_engine_cluster_instance_status',
-    'List the states of clusters',
-    Answers.list(EngineClusterInstanceStatus),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_engine_cluster_instance_status',
+    id: 'listClusterInstanceStatuses',
+    summary: 'List the states of clusters',
+    answer: Answers.list(EngineClusterInstanceStatus),
+  })
   listClusterInstanceStatuses(): EngineClusterInstanceStatus[] {
     return this.lookups.all('clusterStatuses');
   }
 
-  @Lookup(
-    'listClusterInstanceNodeStatuses',
-    '/lookup_engine_cluster_instance_node_status',
-    'List the states of cluster nodes',
-    Answers.list(EngineClusterInstanceNodeStatus),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_engine_cluster_instance_node_status',
+    id: 'listClusterInstanceNodeStatuses',
+    summary: 'List the states of cluster nodes',
+    answer: Answers.list(EngineClusterInstanceNodeStatus),
+  })
   listClusterInstanceNodeStatuses(): EngineClusterInstanceNodeStatus[] {
     return this.lookups.all('clusterNodeStatuses');
   }
 
-  @Lookup(
-    'listSparkComputeTypes',
-    '/lookup_spark_compute_type',
-    'List the Spark compute types',
-    Answers.list(SparkComputeTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_spark_compute_type',
+    id: 'listSparkComputeTypes',
+    summary: 'List the Spark compute types',
+    answer: Answers.list(SparkComputeTypeLookup),
+  })
   listSparkComputeTypes(): SparkComputeTypeLookup[] {
     return this.lookups.all('sparkComputeTypes');
   }
 
-  @Lookup(
-    'listSparkInfraVersions',
-    '/lookup_spark_infra_version',
-    'List the Spark versions and what they come with',
-    Answers.list(SparkInfraVersionLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_spark_infra_version',
+    id: 'listSparkInfraVersions',
+    summary: 'List the Spark versions and what they come with',
+    answer: Answers.list(SparkInfraVersionLookup),
+  })
   listSparkInfraVersions(): SparkInfraVersionLookup[] {
     return this.lookups.all('sparkInfraVersions');
   }
 
-  @Lookup(
-    'listSparkJobStatuses',
-    '/lookup_spark_job_status',
-    'List the states of jobs',
-    Answers.list(SparkJobStatusLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_spark_job_status',
+    id: 'listSparkJobStatuses',
+    summary: 'List the states of jobs',
+    answer: Answers.list(SparkJobStatusLookup),
+  })
   listSparkJobStatuses(): SparkJobStatusLookup[] {
     return this.lookups.all('sparkJobStatuses');
   }
 
-  @Lookup('listSparkJobTypes', '/lookup_spark_job_type', 'List the job types', Answers.list(SparkJobTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_spark_job_type',
+    id: 'listSparkJobTypes',
+    summary: 'List the job types',
+    answer: Answers.list(SparkJobTypeLookup),
+  })
   listSparkJobTypes(): SparkJobTypeLookup[] {
     return this.lookups.all('sparkJobTypes');
   }
 
-  @Lookup(
-    'listWorkflowExecutionStates',
-    '/lookup_workflow_execution_state',
-    'List the states of workflow executions',
-    Answers.list(WorkflowExecutionStateLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_workflow_execution_state',
+    id: 'listWorkflowExecutionStates',
+    summary: 'List the states of workflow executions',
+    answer: Answers.list(WorkflowExecutionStateLookup),
+  })
   listWorkflowExecutionStates(): WorkflowExecutionStateLookup[] {
     return this.lookups.all('workflowExecutionStates');
   }
 
-  @Lookup('listWorkflowTypes', '/lookup_workflow_type', 'List the workflow types', Answers.list(WorkflowTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_workflow_type',
+    id: 'listWorkflowTypes',
+    summary: 'List the workflow types',
+    answer: Answers.list(WorkflowTypeLookup),
+  })
   listWorkflowTypes(): WorkflowTypeLookup[] {
     return this.lookups.all('workflowTypes');
   }
 
-  @Lookup('listLinuxDistros', '/lookup_linux_distro', 'List the Linux distributions', Answers.list(LinuxDistroLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_linux_distro',
+    id: 'listLinuxDistros',
+    summary: 'List the Linux distributions',
+    answer: Answers.list(LinuxDistroLookup),
+  })
   listLinuxDistros(): LinuxDistroLookup[] {
     return this.lookups.all('linuxDistros');
   }
 
-  @Lookup(
-    'listMetastoreCatalogTypes',
-    '/lookup_metastore_catalog_type',
-    'List the metastore catalog types',
-    Answers.list(MetastoreCatalogTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_metastore_catalog_type',
+    id: 'listMetastoreCatalogTypes',
+    summary: 'List the metastore catalog types',
+    answer: Answers.list(MetastoreCatalogTypeLookup),
+  })
   listMetastoreCatalogTypes(): MetastoreCatalogTypeLookup[] {
     return this.lookups.all('metastoreCatalogTypes');
   }
 
-  @Lookup('listStorageTypes', '/lookup_storage_type', 'List the storage types', Answers.list(StorageTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_storage_type',
+    id: 'listStorageTypes',
+    summary: 'List the storage types',
+    answer: Answers.list(StorageTypeLookup),
+  })
   listStorageTypes(): StorageTypeLookup[] {
     return this.lookups.all('storageTypes');
   }
 
-  @Lookup(
-    'listEncryptionTypes',
-    '/lookup_encryption_type',
-    'List the encryption types',
-    Answers.list(EncryptionTypeLookup),
-  )
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_encryption_type',
+    id: 'listEncryptionTypes',
+    summary: 'List the encryption types',
+    answer: Answers.list(EncryptionTypeLookup),
+  })
   listEncryptionTypes(): EncryptionTypeLookup[] {
     return this.lookups.all('encryptionTypes');
   }
 
-  @Lookup('listGitProviders', '/lookup_git_provider', 'List the Git providers', Answers.list(GitProviderLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_git_provider',
+    id: 'listGitProviders',
+    summary: 'List the Git providers',
+    answer: Answers.list(GitProviderLookup),
+  })
   listGitProviders(): GitProviderLookup[] {
     return this.lookups.all('gitProviders');
   }
 
-  @Lookup('listWidgetTypes', '/lookup_widget_type', 'List the notebook widget types', Answers.list(WidgetTypeLookup))
+  @Operation({
+    ...LOOKUP,
+    path: '/lookup_widget_type',
+    id: 'listWidgetTypes',
+    summary: 'List the notebook widget types',
+    answer: Answers.list(WidgetTypeLookup),
+  })
   listWidgetTypes(): WidgetTypeLookup[] {
     return this.lookups.all('widgetTypes');
   }

@@ -1,12 +1,11 @@
-import { Body, Controller, Query, type Type } from '@nestjs/common';
+import { Controller, Query, type Type } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../platform/http/auth/request-principal';
 import { ADMINS } from '../../../platform/kernel/auth/roles';
 import type { Message } from '../../../platform/kernel/dto/answers';
-import { declareOperation, type HandlerParameter } from '../../../platform/http/declare-operation';
-import { Answers } from '../../../platform/http/operation';
-import type { OperationOptions } from '../../../platform/http/operation-options';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { BodyOf } from '../../../platform/http/parameters';
 import type { CatalogsOfType } from './catalogs-of-type';
 import {
   CreateGlueCatalog,
@@ -43,56 +42,52 @@ function CatalogsController<
   Update extends { name?: string },
   Made extends NewCatalogWrite,
 >({ word, label, create, update, made }: CatalogRoutes<Create, Update, Made>) {
+  const shared = { path: `/metastore/catalog/${word.toLowerCase()}`, tag: 'Metastores', access: Allow.tenant(ADMINS) };
+
   abstract class CatalogsOfTypeController {
     protected constructor(private readonly service: CatalogsOfType<Create, Update, Made>) {}
 
-    create(scope: TenantScope, body: Create): Promise<Made> {
+    @Operation({
+      ...shared,
+      method: 'POST',
+      id: `create${word}Catalog`,
+      summary: `Create a metastore catalog of ${label}`,
+      answer: Answers.one(made),
+      errors: [409],
+    })
+    create(@CurrentScope() scope: TenantScope, @BodyOf(create) body: Create): Promise<Made> {
       return this.service.make(scope, body);
     }
 
-    update(scope: TenantScope, query: MetastoreCatalogSelector, body: Update): Promise<MetastoreCatalogWrite> {
+    @Operation({
+      ...shared,
+      method: 'PUT',
+      id: `update${word}Catalog`,
+      summary: `Update a metastore catalog of ${label}`,
+      answer: Answers.one(MetastoreCatalogWrite),
+      status: 201,
+      errors: [409],
+    })
+    update(
+      @CurrentScope() scope: TenantScope,
+      @Query() query: MetastoreCatalogSelector,
+      @BodyOf(update) body: Update,
+    ): Promise<MetastoreCatalogWrite> {
       return this.service.update(scope, query.selector(), body);
     }
 
-    delete(scope: TenantScope, query: MetastoreCatalogSelector): Promise<Message> {
+    @Operation({
+      ...shared,
+      method: 'DELETE',
+      id: `delete${word}Catalog`,
+      summary: `Delete a metastore catalog of ${label}`,
+      answer: Answers.message,
+      status: 201,
+    })
+    delete(@CurrentScope() scope: TenantScope, @Query() query: MetastoreCatalogSelector): Promise<Message> {
       return this.service.delete(scope, query.selector());
     }
   }
-
-  const scope: HandlerParameter = { decorate: CurrentScope(), type: Object };
-  const selector: HandlerParameter = { decorate: Query(), type: MetastoreCatalogSelector };
-  const body = (type: Type<object>): HandlerParameter => ({ decorate: Body(), type });
-  const declare = (
-    method: keyof CatalogsOfTypeController,
-    parameters: readonly HandlerParameter[],
-    operation: Pick<OperationOptions, 'method' | 'summary' | 'answer'> & Partial<OperationOptions>,
-  ) =>
-    declareOperation(CatalogsOfTypeController.prototype, method, [scope, ...parameters], {
-      path: `/metastore/catalog/${word.toLowerCase()}`,
-      id: `${method}${word}Catalog`,
-      tag: 'Metastores',
-      access: Allow.tenant(ADMINS),
-      ...operation,
-    });
-  declare('create', [body(create)], {
-    method: 'POST',
-    summary: `Create a metastore catalog of ${label}`,
-    answer: Answers.one(made),
-    errors: [409],
-  });
-  declare('update', [selector, body(update)], {
-    method: 'PUT',
-    summary: `Update a metastore catalog of ${label}`,
-    answer: Answers.one(MetastoreCatalogWrite),
-    status: 201,
-    errors: [409],
-  });
-  declare('delete', [selector], {
-    method: 'DELETE',
-    summary: `Delete a metastore catalog of ${label}`,
-    answer: Answers.message,
-    status: 201,
-  });
   return CatalogsOfTypeController;
 }
 

@@ -28,15 +28,15 @@ export abstract class CatalogsOfType<
   Create extends Named,
   Update extends Partial<Named>,
   Made extends NewCatalogWrite,
-> extends ResourceService<
-  MetastoreCatalog,
-  MetastoreCatalogRow,
-  Create,
-  Update,
-  MetastoreCatalogRead,
-  MetastoreCatalogWrite,
-  MetastoreCatalogListQuery
-> {
+> extends ResourceService<{
+  entity: MetastoreCatalog;
+  row: MetastoreCatalogRow;
+  create: Create;
+  update: Update;
+  read: MetastoreCatalogRead;
+  write: MetastoreCatalogWrite;
+  listQuery: MetastoreCatalogListQuery;
+}> {
   protected abstract readonly type: CatalogTypeName;
 
   protected constructor(

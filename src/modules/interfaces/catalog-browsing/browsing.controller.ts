@@ -4,7 +4,6 @@ import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../platform/http/auth/request-principal';
 import type { ListPage } from '../../../platform/http/list-page';
 import { Answers, Operation } from '../../../platform/http/operation';
-import type { Answer } from '../../../platform/http/operation-options';
 import { IdParam } from '../../../platform/http/parameters';
 import { BrowsingService } from './browsing.service';
 import {
@@ -23,25 +22,25 @@ import {
   SearchBrowseTablesQuery,
 } from './dto/browse.dto';
 
-/** A list from a metastore: whole, or a page of it. */
-function Browse(path: string, id: string, summary: string, answer: Answer): MethodDecorator {
-  return Operation({
-    method: 'GET',
-    path: `/metastore/{metastore_catalog_id}/${path}`,
-    id,
-    summary,
-    description: 'Read with the nearest secret: of the user, of the workspace, of the tenant.',
-    tag: 'Metastore browsing',
-    access: Allow.workspace('VIEW'),
-    answer,
-  });
-}
+/** What all lists from a metastore share. */
+const BROWSE = {
+  method: 'GET',
+  description: 'Read with the nearest secret: of the user, of the workspace, of the tenant.',
+  tag: 'Metastore browsing',
+  access: Allow.workspace('VIEW'),
+} as const;
 
 @Controller()
 export class BrowsingController {
   constructor(private readonly browsing: BrowsingService) {}
 
-  @Browse('catalogs', 'browseCatalogs', 'List the catalogs of a metastore', Answers.pageOfList(BrowseCatalog))
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/catalogs',
+    id: 'browseCatalogs',
+    summary: 'List the catalogs of a metastore',
+    answer: Answers.pageOfList(BrowseCatalog),
+  })
   catalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -50,12 +49,13 @@ export class BrowsingController {
     return this.browsing.listCatalogs({ scope, catalogId }, query);
   }
 
-  @Browse(
-    'catalogs/search',
-    'searchBrowseCatalogs',
-    'Search the catalogs of a Unity metastore by part of the name',
-    Answers.pageOfList(BrowseCatalog),
-  )
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/catalogs/search',
+    id: 'searchBrowseCatalogs',
+    summary: 'Search the catalogs of a Unity metastore by part of the name',
+    answer: Answers.pageOfList(BrowseCatalog),
+  })
   searchCatalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -64,7 +64,13 @@ export class BrowsingController {
     return this.browsing.searchCatalogs({ scope, catalogId }, query);
   }
 
-  @Browse('schemas', 'browseSchemas', 'List the schemas of a catalog', Answers.pageOfList(BrowseSchema))
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/schemas',
+    id: 'browseSchemas',
+    summary: 'List the schemas of a catalog',
+    answer: Answers.pageOfList(BrowseSchema),
+  })
   schemas(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -73,12 +79,13 @@ export class BrowsingController {
     return this.browsing.listSchemas({ scope, catalogId }, query);
   }
 
-  @Browse(
-    'schemas/search',
-    'searchBrowseSchemas',
-    'Search the schemas of a catalog by part of the name',
-    Answers.pageOfList(BrowseSchema),
-  )
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/schemas/search',
+    id: 'searchBrowseSchemas',
+    summary: 'Search the schemas of a catalog by part of the name',
+    answer: Answers.pageOfList(BrowseSchema),
+  })
   searchSchemas(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -87,7 +94,13 @@ export class BrowsingController {
     return this.browsing.searchSchemas({ scope, catalogId }, query);
   }
 
-  @Browse('tables', 'browseTables', 'List the tables of a schema', Answers.pageOfList(BrowseTable))
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/tables',
+    id: 'browseTables',
+    summary: 'List the tables of a schema',
+    answer: Answers.pageOfList(BrowseTable),
+  })
   tables(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -96,12 +109,13 @@ export class BrowsingController {
     return this.browsing.listTables({ scope, catalogId }, query);
   }
 
-  @Browse(
-    'tables/search',
-    'searchBrowseTables',
-    'Search the tables of a schema by part of the name',
-    Answers.pageOfList(BrowseTable),
-  )
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/tables/search',
+    id: 'searchBrowseTables',
+    summary: 'Search the tables of a schema by part of the name',
+    answer: Answers.pageOfList(BrowseTable),
+  })
   searchTables(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -110,7 +124,13 @@ export class BrowsingController {
     return this.browsing.searchTables({ scope, catalogId }, query);
   }
 
-  @Browse('table_summaries', 'browseTableNames', 'List the full names of all tables of a catalog', Answers.pageOfTexts)
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/table_summaries',
+    id: 'browseTableNames',
+    summary: 'List the full names of all tables of a catalog',
+    answer: Answers.pageOfTexts,
+  })
   tableNames(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -119,12 +139,13 @@ export class BrowsingController {
     return this.browsing.listTableNames({ scope, catalogId }, query);
   }
 
-  @Browse(
-    'functions',
-    'browseFunctions',
-    'List the functions of a schema, or of a catalog',
-    Answers.pageOfList(BrowseFunction),
-  )
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/functions',
+    id: 'browseFunctions',
+    summary: 'List the functions of a schema, or of a catalog',
+    answer: Answers.pageOfList(BrowseFunction),
+  })
   functions(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
@@ -133,7 +154,13 @@ export class BrowsingController {
     return this.browsing.listFunctions({ scope, catalogId }, query);
   }
 
-  @Browse('volumes', 'browseVolumes', 'List the volumes of a schema, or of a catalog', Answers.pageOfList(BrowseVolume))
+  @Operation({
+    ...BROWSE,
+    path: '/metastore/{metastore_catalog_id}/volumes',
+    id: 'browseVolumes',
+    summary: 'List the volumes of a schema, or of a catalog',
+    answer: Answers.pageOfList(BrowseVolume),
+  })
   volumes(
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,

@@ -8,26 +8,26 @@ import { BrowseCatalog } from './dto/browse.dto';
 import { FetchUnityCatalogs, SecretValidation, ValidateSecret } from './dto/validation.dto';
 import { SecretValidationService } from './secret-validation.service';
 
-/** Tries a secret of one scope. */
-function Validate(scope: string, id: string, whose: string): MethodDecorator {
-  return Operation({
-    method: 'POST',
-    path: `/metastore/catalog/secret/${scope}/validate`,
-    id,
-    summary: `Try a secret ${whose} on a metastore or an object store`,
-    description:
-      'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. Such a server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failure is no error: the answer says what failed.',
-    tag: 'Metastore browsing',
-    access: Allow.tenant(EVERY_TENANT_ROLE),
-    answer: Answers.one(SecretValidation),
-  });
-}
+/** What the trials of a secret share, whatever its scope. */
+const VALIDATE = {
+  method: 'POST',
+  description:
+    'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. Such a server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failure is no error: the answer says what failed.',
+  tag: 'Metastore browsing',
+  access: Allow.tenant(EVERY_TENANT_ROLE),
+  answer: Answers.one(SecretValidation),
+} as const;
 
 @Controller()
 export class SecretValidationController {
   constructor(private readonly validation: SecretValidationService) {}
 
-  @Validate('tenant', 'validateTenantSecret', 'of the tenant')
+  @Operation({
+    ...VALIDATE,
+    path: '/metastore/catalog/secret/tenant/validate',
+    id: 'validateTenantSecret',
+    summary: 'Try a secret of the tenant on a metastore or an object store',
+  })
   ofTenant(
     @CurrentScope() scope: TenantScope,
     @CurrentPrincipal() principal: Principal,
@@ -36,7 +36,12 @@ export class SecretValidationController {
     return this.validation.validateOfTenant(scope, principal, body);
   }
 
-  @Validate('workspace', 'validateWorkspaceSecret', 'of a workspace')
+  @Operation({
+    ...VALIDATE,
+    path: '/metastore/catalog/secret/workspace/validate',
+    id: 'validateWorkspaceSecret',
+    summary: 'Try a secret of a workspace on a metastore or an object store',
+  })
   ofWorkspace(
     @CurrentScope() scope: TenantScope,
     @CurrentPrincipal() principal: Principal,
@@ -45,7 +50,12 @@ export class SecretValidationController {
     return this.validation.validateOfWorkspace(scope, principal, body);
   }
 
-  @Validate('user', 'validateUserSecret', 'of your own')
+  @Operation({
+    ...VALIDATE,
+    path: '/metastore/catalog/secret/user/validate',
+    id: 'validateUserSecret',
+    summary: 'Try a secret of your own on a metastore or an object store',
+  })
   ofUser(
     @CurrentScope() scope: TenantScope,
     @CurrentPrincipal() principal: Principal,

@@ -1,12 +1,13 @@
-import { Body, Query, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { Access } from '../../kernel/auth/access';
 import type { TenantScope } from '../../kernel/auth/principal';
 import { CurrentScope } from '../auth/request-principal';
 import type { Message } from '../../kernel/dto/answers';
-import { declareOperation, type HandlerParameter } from '../declare-operation';
-import { Answers } from '../operation';
-import { type OperationOptions } from '../operation-options';
+import { NoQuery } from '../no-query';
+import { Answers, Operation } from '../operation';
+import type { OperationOptions } from '../operation-options';
 import type { Page, PageRequest } from '../../kernel/dto/page';
+import { BodyOf, QueryOf } from '../parameters';
 import type { RecordSelector } from '../../kernel/dto/selector';
 
 interface SelectorQuery {
@@ -14,7 +15,7 @@ interface SelectorQuery {
 }
 
 /** What a resource's controller serves: paths, classes and access of its operations. */
-export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> = {
+export interface ResourceRoutes {
   /** Operation ids are made of these: `createVolumeConf`, `listVolumeConfs`. */
   one: string;
   many: string;
@@ -34,12 +35,12 @@ export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> 
   /** What deleting can answer besides the usual statuses. */
   deleteErrors?: readonly number[];
   selector: Type<SelectorQuery>;
-  listQuery: Type<ListQuery>;
-  create: Type<Create>;
-  update: Type<Update>;
-  read: Type<Read>;
-  write: Type<Write>;
-} & (SearchRoute<SearchQuery> | { searchQuery?: undefined });
+  listQuery: Type<PageRequest>;
+  create: Type<object>;
+  update: Type<object>;
+  read: Type<object>;
+  write: Type<object>;
+}
 
 interface PlaceRoutes {
   /** Gives the handlers the scope of the service. */
@@ -55,119 +56,118 @@ interface SearchRoute<SearchQuery> {
   partOfName: (query: SearchQuery) => string;
 }
 
-interface Service<Create, Update, Read, Write, ListQuery, Scope> {
-  list(scope: Scope, query: ListQuery, partOfName?: string): Promise<Page<Read>>;
-  get(scope: Scope, selector: RecordSelector): Promise<Read>;
-  create(scope: Scope, body: Create): Promise<Write>;
-  update(scope: Scope, selector: RecordSelector, body: Update): Promise<Write>;
-  delete(scope: Scope, selector: RecordSelector): Promise<Message>;
+/** An instance of one of the classes that the routes name. */
+type Of<R extends ResourceRoutes, Name extends 'listQuery' | 'create' | 'update' | 'read' | 'write'> = InstanceType<
+  R[Name]
+>;
+
+interface Service<R extends ResourceRoutes> {
+  list(scope: TenantScope, query: Of<R, 'listQuery'>, partOfName?: string): Promise<Page<Of<R, 'read'>>>;
+  get(scope: TenantScope, selector: RecordSelector): Promise<Of<R, 'read'>>;
+  create(scope: TenantScope, body: Of<R, 'create'>): Promise<Of<R, 'write'>>;
+  update(scope: TenantScope, selector: RecordSelector, body: Of<R, 'update'>): Promise<Of<R, 'write'>>;
+  delete(scope: TenantScope, selector: RecordSelector): Promise<Message>;
 }
 
 /** Base class of a controller with list, create, update and delete of one resource, and usually search and get. */
-export function ResourceController<
-  Create extends object,
-  Update extends object,
-  Read extends object,
-  Write extends object,
-  ListQuery extends PageRequest,
-  SearchQuery extends ListQuery,
-  Scope extends TenantScope = TenantScope,
->(routes: ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery>) {
-  abstract class Controller {
-    protected constructor(protected readonly service: Service<Create, Update, Read, Write, ListQuery, Scope>) {}
+export function ResourceController<R extends ResourceRoutes, SearchQuery extends Of<R, 'listQuery'>>(
+  routes: R & (SearchRoute<SearchQuery> | { searchQuery?: undefined }),
+) {
+  const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place, tag } = routes;
+  const read = { method: 'GET', tag, access: readAccess } as const;
+  const write = { path, tag, access: writeAccess };
+  const article = /^[aeio]/.test(label) ? 'an' : 'a';
+  const Scope = () => place?.scope ?? CurrentScope();
+  const OperationIf = (isServed: boolean, options: OperationOptions): MethodDecorator =>
+    isServed ? Operation(options) : () => undefined;
 
-    list(scope: Scope, query: ListQuery): Promise<Page<Read>> {
+  abstract class Controller {
+    protected constructor(protected readonly service: Service<R>) {}
+
+    @Operation({
+      ...read,
+      path: listPath,
+      id: `list${many}`,
+      summary: `List the ${labels}, newest first`,
+      answer: Answers.page(routes.read),
+    })
+    list(
+      @Scope() scope: TenantScope,
+      @QueryOf(routes.listQuery) query: Of<R, 'listQuery'>,
+    ): Promise<Page<Of<R, 'read'>>> {
       return this.service.list(scope, query);
     }
 
-    search(scope: Scope, query: SearchQuery): Promise<Page<Read>> {
-      return this.service.list(scope, query, routes.searchQuery && routes.partOfName(query));
-    }
-
-    create(scope: Scope, body: Create): Promise<Write> {
-      return this.service.create(scope, body);
-    }
-
-    get(scope: Scope, query: SelectorQuery): Promise<Read> {
-      return this.service.get(scope, query.selector());
-    }
-
-    update(scope: Scope, query: SelectorQuery, body: Update): Promise<Write> {
-      return this.service.update(scope, query.selector(), body);
-    }
-
-    delete(scope: Scope, query: SelectorQuery): Promise<Message> {
-      return this.service.delete(scope, query.selector());
-    }
-  }
-
-  const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place } = routes;
-  const article = /^[aeio]/.test(label) ? 'an' : 'a';
-  const scope = { decorate: place?.scope ?? CurrentScope(), type: Object };
-  const declare = (
-    method: keyof Controller,
-    parameters: readonly HandlerParameter[],
-    operation: Omit<OperationOptions, 'tag'>,
-  ) => declareOperation(Controller.prototype, method, [scope, ...parameters], { ...operation, tag: routes.tag });
-  const query = (type: Type<object>) => ({ decorate: Query(), type });
-  const body = (type: Type<object>) => ({ decorate: Body(), type });
-
-  if (routes.searchQuery) {
-    declare('search', [query(routes.searchQuery)], {
-      method: 'GET',
+    @OperationIf(routes.searchQuery !== undefined, {
+      ...read,
       path: `${listPath}/search`,
       id: `search${many}`,
       summary: `Search the ${labels} by part of the name`,
-      access: readAccess,
       answer: Answers.page(routes.read),
-    });
-  }
-  declare('list', [query(routes.listQuery)], {
-    method: 'GET',
-    path: listPath,
-    id: `list${many}`,
-    summary: `List the ${labels}, newest first`,
-    access: readAccess,
-    answer: Answers.page(routes.read),
-  });
-  declare('create', [body(routes.create), ...(place ? [query(place.query)] : [])], {
-    method: 'POST',
-    path,
-    id: `create${one}`,
-    summary: `Create ${article} ${label}`,
-    access: writeAccess,
-    answer: Answers.one(routes.write),
-    errors: [409],
-  });
-  if (routes.single ?? true) {
-    declare('get', [query(routes.selector)], {
-      method: 'GET',
+    })
+    search(
+      @Scope() scope: TenantScope,
+      @QueryOf(routes.searchQuery ?? routes.listQuery) query: SearchQuery,
+    ): Promise<Page<Of<R, 'read'>>> {
+      return this.service.list(scope, query, routes.searchQuery && routes.partOfName(query));
+    }
+
+    @Operation({
+      ...write,
+      method: 'POST',
+      id: `create${one}`,
+      summary: `Create ${article} ${label}`,
+      answer: Answers.one(routes.write),
+      errors: [409],
+    })
+    create(
+      @Scope() scope: TenantScope,
+      @BodyOf(routes.create) body: Of<R, 'create'>,
+      @QueryOf(place?.query ?? NoQuery) _place: object,
+    ): Promise<Of<R, 'write'>> {
+      return this.service.create(scope, body);
+    }
+
+    @OperationIf(routes.single ?? true, {
+      ...read,
       path,
       id: `get${one}`,
       summary: `Get ${article} ${label} by id or name`,
-      access: readAccess,
       answer: Answers.one(routes.read),
-    });
+    })
+    get(@Scope() scope: TenantScope, @QueryOf(routes.selector) query: SelectorQuery): Promise<Of<R, 'read'>> {
+      return this.service.get(scope, query.selector());
+    }
+
+    @Operation({
+      ...write,
+      method: 'PUT',
+      id: `update${one}`,
+      summary: `Update ${article} ${label}`,
+      answer: Answers.one(routes.write),
+      status: 201,
+      errors: [409],
+    })
+    update(
+      @Scope() scope: TenantScope,
+      @QueryOf(routes.selector) query: SelectorQuery,
+      @BodyOf(routes.update) body: Of<R, 'update'>,
+    ): Promise<Of<R, 'write'>> {
+      return this.service.update(scope, query.selector(), body);
+    }
+
+    @Operation({
+      ...write,
+      method: 'DELETE',
+      id: `delete${one}`,
+      summary: `Delete ${article} ${label}`,
+      answer: Answers.message,
+      status: 201,
+      errors: routes.deleteErrors ?? [],
+    })
+    delete(@Scope() scope: TenantScope, @QueryOf(routes.selector) query: SelectorQuery): Promise<Message> {
+      return this.service.delete(scope, query.selector());
+    }
   }
-  declare('update', [query(routes.selector), body(routes.update)], {
-    method: 'PUT',
-    path,
-    id: `update${one}`,
-    summary: `Update ${article} ${label}`,
-    access: writeAccess,
-    answer: Answers.one(routes.write),
-    status: 201,
-    errors: [409],
-  });
-  declare('delete', [query(routes.selector)], {
-    method: 'DELETE',
-    path,
-    id: `delete${one}`,
-    summary: `Delete ${article} ${label}`,
-    access: writeAccess,
-    answer: Answers.message,
-    status: 201,
-    errors: routes.deleteErrors ?? [],
-  });
   return Controller;
 }

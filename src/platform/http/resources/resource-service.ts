@@ -8,44 +8,46 @@ import type { Tx, Values } from '../../kernel/persistence/sql';
 import type { Transactions } from '../../kernel/persistence/transactions';
 import type { ResourceFilter, ResourceRepository } from './resource-repository';
 
+/** The types of one kind of resource, each with its name. */
+export interface ResourceTypes {
+  entity: TenantColumns;
+  row: { name: string };
+  create: object;
+  update: object;
+  read: object;
+  write: object;
+  listQuery: PageRequest;
+}
+
 /**
  * The six operations that infrastructure records share. A domain states how its rows are rendered, which rules a
  * create, update and delete obey, and which filters its lists take. Its scope is the tenant, or narrower.
  */
-export abstract class ResourceService<
-  E extends TenantColumns,
-  Row extends { name: string },
-  Create extends object,
-  Update extends object,
-  Read extends object,
-  Write extends object,
-  ListQuery extends PageRequest,
-  Scope extends TenantScope = TenantScope,
-> {
+export abstract class ResourceService<T extends ResourceTypes, Scope extends TenantScope = TenantScope> {
   protected constructor(
     protected readonly transactions: Transactions,
-    protected readonly repository: ResourceRepository<E, Row, Scope>,
+    protected readonly repository: ResourceRepository<T['entity'], T['row'], Scope>,
   ) {}
 
-  async list(scope: Scope, query: ListQuery, partOfName?: string): Promise<Page<Read>> {
+  async list(scope: Scope, query: T['listQuery'], partOfName?: string): Promise<Page<T['read']>> {
     const page = await this.repository.list(scope, query, this.filter(query), partOfName);
     return { ...page, data: page.data.map((row) => this.read(row)) };
   }
 
-  async get(scope: Scope, selector: RecordSelector): Promise<Read> {
+  async get(scope: Scope, selector: RecordSelector): Promise<T['read']> {
     return this.read(await this.repository.get(scope, selector));
   }
 
   /** The record, for one that is about to refer to it: it can be neither changed nor deleted before `tx` ends. */
-  async getRow(scope: Scope, selector: RecordSelector, tx: Tx): Promise<Row> {
+  async getRow(scope: Scope, selector: RecordSelector, tx: Tx): Promise<T['row']> {
     return this.repository.get(scope, selector, tx, 'share');
   }
 
-  async create(scope: Scope, body: Create): Promise<Write> {
+  async create(scope: Scope, body: T['create']): Promise<T['write']> {
     return this.transactions.run((tx) => this.createWithin(tx, scope, body));
   }
 
-  async update(scope: Scope, selector: RecordSelector, body: Update): Promise<Write> {
+  async update(scope: Scope, selector: RecordSelector, body: T['update']): Promise<T['write']> {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
       const row = await this.lock(scope, selector, tx);
@@ -72,36 +74,41 @@ export abstract class ResourceService<
   protected lockUsers?(tx: Tx, scope: Scope, id: number): Promise<void>;
 
   /** Conditions for the filters given in a list or search. */
-  protected abstract filter(query: ListQuery): ResourceFilter<E>;
+  protected abstract filter(query: T['listQuery']): ResourceFilter<T['entity']>;
   /** Checks a create request and returns the columns to insert. */
-  protected abstract columnsOfNew(scope: Scope, body: Create, tx: Tx): Promise<Values<E>>;
+  protected abstract columnsOfNew(scope: Scope, body: T['create'], tx: Tx): Promise<Values<T['entity']>>;
   /** Checks an update request against the locked record and returns the columns to change. */
-  protected abstract columnsOfChanged(scope: Scope, row: Row, body: Update, tx: Tx): Promise<Values<E>>;
+  protected abstract columnsOfChanged(
+    scope: Scope,
+    row: T['row'],
+    body: T['update'],
+    tx: Tx,
+  ): Promise<Values<T['entity']>>;
   /** Throws a conflict that names what still uses the record. */
-  protected abstract assertDeletable(scope: Scope, row: Row, tx: Tx): Promise<void>;
+  protected abstract assertDeletable(scope: Scope, row: T['row'], tx: Tx): Promise<void>;
   /** The record as reads return it. */
-  protected abstract read(row: Row): Read;
+  protected abstract read(row: T['row']): T['read'];
   /** The record as writes return it. */
-  protected abstract write(row: Row): Write;
+  protected abstract write(row: T['row']): T['write'];
 
   /** As `create`, for one whose answer is its own: a request has one transaction. */
-  protected async createWithin(tx: Tx, scope: Scope, body: Create): Promise<Write> {
+  protected async createWithin(tx: Tx, scope: Scope, body: T['create']): Promise<T['write']> {
     const row = await this.repository.insert(tx, scope, await this.columnsOfNew(scope, body, tx));
     return this.write(await this.afterInsert(scope, body, row, tx));
   }
 
   /** Completes a record that needs its id first; returns the row to render. */
-  protected afterInsert(_scope: Scope, _body: Create, row: Row, _tx: Tx): Promise<Row> {
+  protected afterInsert(_scope: Scope, _body: T['create'], row: T['row'], _tx: Tx): Promise<T['row']> {
     return Promise.resolve(row);
   }
 
   /** Ends what is nothing without the record, which is about to be deleted. */
-  protected beforeClose(_scope: Scope, _row: Row, _tx: Tx): Promise<void> {
+  protected beforeClose(_scope: Scope, _row: T['row'], _tx: Tx): Promise<void> {
     return Promise.resolve();
   }
 
   /** The record for a change of it; 404 when this tenant has none. */
-  private async lock(scope: Scope, selector: RecordSelector, tx: Tx): Promise<Row> {
+  private async lock(scope: Scope, selector: RecordSelector, tx: Tx): Promise<T['row']> {
     if (this.lockUsers) {
       const id = selector.id ?? (await this.idNow(scope, selector, tx));
       if (id !== null) await this.lockUsers(tx, scope, id);
@@ -114,7 +121,7 @@ export abstract class ResourceService<
     return row && this.idOf(row);
   }
 
-  protected idOf(row: Row): number {
+  protected idOf(row: T['row']): number {
     return Number((row as Record<string, unknown>)[this.repository.idColumn]);
   }
 }

@@ -1,26 +1,17 @@
 import { applyDecorators, Res } from '@nestjs/common';
-import type { Access } from '../../kernel/auth/access';
 import { Operation } from '../operation';
+import type { OperationOptions } from '../operation-options';
 import { declarePathToken } from './path-tokens';
 
-/** What the caller gets besides the right to call; the upgrade has its path for itself. */
-export interface UpgradeOptions {
-  /** With `{braces}`. */
-  path: string;
-  /** Operation id; unique among all. */
-  id: string;
-  summary: string;
-  tag: string;
-  /** The caller must be known: it is counted by caller, and ends when the caller loses access. */
-  access: Access;
+/** What an upgrade declares. No other operation has its path, and it ends when its caller, who must be known, loses access. */
+export interface UpgradeOptions extends Pick<
+  OperationOptions,
+  'path' | 'id' | 'summary' | 'tag' | 'access' | 'description' | 'errors'
+> {
   /** The parameter of the path that holds the bearer token, for clients that cannot send a header. */
   tokenInPath?: string;
   /** Whether the document of the API shows it, as far as it can. */
   isPublished?: boolean;
-  /** What a caller must know beyond the summary. */
-  description?: string;
-  /** Statuses besides the usual ones. */
-  errors?: readonly number[];
 }
 
 /**

@@ -24,17 +24,33 @@ export interface Attachment extends AskedSecrets {
   catalogId: number;
 }
 
+/** What differs from scope to scope in how associations are listed and answered. */
+interface AssociationAnswers {
+  read: object;
+  write: object;
+  listQuery: CatalogSecretListQuery;
+}
+
 /**
  * Associations of the secrets of one scope with catalogs, at most one of each owner with a catalog (ADR 0031). Catalog,
  * secrets and owner are locked in this order, and none of them goes or changes while it is attached.
  */
 export abstract class AttachedSecretsService<
   E extends CatalogSecret,
-  Read extends object,
-  Write extends object,
-  ListQuery extends CatalogSecretListQuery,
+  A extends AssociationAnswers,
   Scope extends TenantScope = TenantScope,
-> extends ResourceService<E, CatalogSecretRow<E>, Attachment, AskedSecrets, Read, Write, ListQuery, Scope> {
+> extends ResourceService<
+  {
+    entity: E;
+    row: CatalogSecretRow<E>;
+    create: Attachment;
+    update: AskedSecrets;
+    read: A['read'];
+    write: A['write'];
+    listQuery: A['listQuery'];
+  },
+  Scope
+> {
   protected constructor(
     transactions: Transactions,
     protected override readonly repository: CatalogSecretsRepository<E, Scope>,
@@ -52,10 +68,10 @@ export abstract class AttachedSecretsService<
     before: CatalogSecretRow<E> | null,
   ): Promise<Values<E>>;
 
-  protected filter(query: ListQuery): ResourceFilter<E> {
-    const { catalog_type: type, metastore_catalog_id, metastore_catalog_name } = query;
+  protected filter(query: A['listQuery']): ResourceFilter<E> {
+    const { catalog_type: type, metastore_catalog_id, metastore_catalog_name, ...own } = query;
     return this.repository.asked({
-      id: (query as Readonly<Record<string, unknown>>)[this.repository.idColumn] as number | undefined,
+      id: (own as Readonly<Record<string, unknown>>)[this.repository.idColumn] as number | undefined,
       catalogId: metastore_catalog_id,
       catalogTypeId: type === undefined ? undefined : CATALOG_TYPE_ID[type as CatalogTypeName],
       partOfCatalogName: metastore_catalog_name,

@@ -21,9 +21,7 @@ import type { TenantCatalogSecret } from './entities/catalog-secret.entity';
 @Injectable()
 export class TenantCatalogSecretsService extends AttachedSecretsService<
   TenantCatalogSecret,
-  CatalogSecretTenantRead,
-  CatalogSecretTenantWrite,
-  TenantCatalogSecretListQuery
+  { read: CatalogSecretTenantRead; write: CatalogSecretTenantWrite; listQuery: TenantCatalogSecretListQuery }
 > {
   constructor(
     transactions: Transactions,

@@ -29,9 +29,7 @@ import type { UserCatalogSecret } from './entities/catalog-secret.entity';
 @Injectable()
 export class UserCatalogSecretsService extends AttachedSecretsService<
   UserCatalogSecret,
-  CatalogSecretUserRead,
-  CatalogSecretUserWrite,
-  UserCatalogSecretListQuery,
+  { read: CatalogSecretUserRead; write: CatalogSecretUserWrite; listQuery: UserCatalogSecretListQuery },
   OwnScope
 > {
   constructor(

@@ -26,9 +26,7 @@ import type { WorkspaceCatalogSecret } from './entities/catalog-secret.entity';
 @Injectable()
 export class WorkspaceCatalogSecretsService extends AttachedSecretsService<
   WorkspaceCatalogSecret,
-  CatalogSecretWorkspaceRead,
-  CatalogSecretWorkspaceWrite,
-  WorkspaceCatalogSecretListQuery,
+  { read: CatalogSecretWorkspaceRead; write: CatalogSecretWorkspaceWrite; listQuery: WorkspaceCatalogSecretListQuery },
   OwnScope
 > {
   constructor(

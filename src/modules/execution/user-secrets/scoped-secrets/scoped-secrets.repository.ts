@@ -41,7 +41,7 @@ interface Owner<E, Scope> {
 /** Secrets of one scope, which are found there only. */
 export class ScopedSecretsRepository<
   E extends ScopedSecret,
-  Row extends SecretRow<E>,
+  Row extends object,
   Scope extends TenantScope,
 > extends ResourceRepository<E, Row, Scope> {
   constructor(

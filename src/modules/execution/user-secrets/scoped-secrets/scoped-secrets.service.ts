@@ -9,7 +9,7 @@ import type { Transactions } from '../../../../platform/kernel/persistence/trans
 import { known } from '../../../../platform/http/resources/known';
 import type { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
-import { ResourceService } from '../../../../platform/http/resources/resource-service';
+import { ResourceService, type ResourceTypes } from '../../../../platform/http/resources/resource-service';
 import { type ReferenceData, SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data';
 import type { TenantSecretsService } from '../../../foundation/secrets';
 import type { CreateSecret, SecretListQuery, UpdateSecret } from './dto/scoped-secret.dto';
@@ -26,21 +26,26 @@ export interface RevealedSecret {
   values: Record<string, string>;
 }
 
+/** The types of the secrets of one scope. */
+interface SecretTypes extends ResourceTypes {
+  entity: ScopedSecret;
+  row: SecretRow<ScopedSecret>;
+  create: CreateSecret;
+  update: UpdateSecret;
+  listQuery: SecretListQuery;
+}
+
 /**
  * Secrets of one scope: of tenants, of workspaces, or of users in tenants. Their values go in and never come out (ADR
  * 0027).
  */
 export abstract class ScopedSecretsService<
-  E extends ScopedSecret,
-  Row extends SecretRow<E>,
-  Read extends object,
-  Write extends object,
-  ListQuery extends SecretListQuery,
+  T extends SecretTypes,
   Scope extends TenantScope = TenantScope,
-> extends ResourceService<E, Row, CreateSecret, UpdateSecret, Read, Write, ListQuery, Scope> {
+> extends ResourceService<T, Scope> {
   protected constructor(
     transactions: Transactions,
-    protected override readonly repository: ScopedSecretsRepository<E, Row, Scope>,
+    protected override readonly repository: ScopedSecretsRepository<T['entity'], T['row'], Scope>,
     private readonly referenceData: ReferenceData,
     private readonly references: References,
     private readonly secrets: TenantSecretsService,
@@ -73,12 +78,12 @@ export abstract class ScopedSecretsService<
     return Promise.resolve();
   }
 
-  protected filter({ secret_type: type, ...query }: ListQuery): ResourceFilter<E> {
+  protected filter({ secret_type: type, ...query }: T['listQuery']): ResourceFilter<T['entity']> {
     const id = (query as Readonly<Record<string, unknown>>)[this.repository.idColumn];
     return this.repository.asked({ typeId: type && SECRET_TYPE_ID[type], id });
   }
 
-  protected async columnsOfNew(scope: Scope, body: CreateSecret, tx: Tx): Promise<Values<E>> {
+  protected async columnsOfNew(scope: Scope, body: T['create'], tx: Tx): Promise<Values<T['entity']>> {
     const { name, description, secret_type: type } = body;
     const secret_type_id = SECRET_TYPE_ID[type];
     known(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
@@ -89,15 +94,20 @@ export abstract class ScopedSecretsService<
       throw conflict('SECRET.TOO_MANY', `There are ${MOST_SECRETS} ${label}s here, the most there may be. Delete one.`);
     }
     // The seal is bound to the row's id, so it follows once the row has one.
-    return columns<E>({ name, description, secret_type_id, sealed: Buffer.alloc(0) });
+    return columns<T['entity']>({ name, description, secret_type_id, sealed: Buffer.alloc(0) });
   }
 
-  protected override async afterInsert(scope: Scope, body: CreateSecret, row: Row, tx: Tx): Promise<Row> {
+  protected override async afterInsert(scope: Scope, body: T['create'], row: T['row'], tx: Tx): Promise<T['row']> {
     const sealed = await this.seal(tx, scope, row, neededValues(body.secret_type, body));
-    return this.repository.update(tx, scope, this.idOf(row), columns<E>({ sealed }));
+    return this.repository.update(tx, scope, this.idOf(row), columns<T['entity']>({ sealed }));
   }
 
-  protected async columnsOfChanged(scope: Scope, row: Row, body: UpdateSecret, tx: Tx): Promise<Values<E>> {
+  protected async columnsOfChanged(
+    scope: Scope,
+    row: T['row'],
+    body: T['update'],
+    tx: Tx,
+  ): Promise<Values<T['entity']>> {
     const { name, description, secret_type: type } = body;
     if (row.secret_type_id !== SECRET_TYPE_ID[type]) {
       const { label } = this.repository.kind;
@@ -108,21 +118,21 @@ export abstract class ScopedSecretsService<
     assertChanges({ name, description, ...values });
     await this.holdOwner(tx, scope);
     const sealed = values === null ? undefined : await this.seal(tx, scope, row, values);
-    return columns<E>({ name, description, sealed });
+    return columns<T['entity']>({ name, description, sealed });
   }
 
-  protected async assertDeletable(scope: Scope, row: Row, tx: Tx): Promise<void> {
+  protected async assertDeletable(scope: Scope, row: T['row'], tx: Tx): Promise<void> {
     await this.holdOwner(tx, scope);
     await this.references.assertUnused(tx, scope.tenantId, this.repository.entity, this.idOf(row));
   }
 
   /** What every read answers of a secret. */
-  protected readCommon(row: Row) {
+  protected readCommon(row: T['row']) {
     return { name: row.name, description: row.description, secret_type: this.typeOf(row), ...readAudit(row) };
   }
 
   /** What every write answers. */
-  protected writeCommon(row: Row) {
+  protected writeCommon(row: T['row']) {
     const { name, description, secret_type_id } = row;
     return { name, description, lookup_secret_type_id: idText(secret_type_id), ...writeAudit(row) };
   }
@@ -131,7 +141,7 @@ export abstract class ScopedSecretsService<
     return known(this.referenceData.secretType(id), 'secret type', id).name;
   }
 
-  private seal(tx: Tx, scope: Scope, row: Row, values: Record<string, string>): Promise<Buffer> {
+  private seal(tx: Tx, scope: Scope, row: T['row'], values: Record<string, string>): Promise<Buffer> {
     const { entity } = this.repository;
     return this.secrets.seal(tx, scope.tenantId, tableOf(entity), this.sealedRow(scope, this.idOf(row)), values);
   }

@@ -4,20 +4,28 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { References } from '../../../../platform/http/resources/references';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { TenantSecretsService } from '../../../foundation/secrets';
-import type { TenantSecretListQuery, TenantSecretRead, TenantSecretWrite } from './dto/scoped-secret.dto';
+import type {
+  CreateSecret,
+  TenantSecretListQuery,
+  TenantSecretRead,
+  TenantSecretWrite,
+  UpdateSecret,
+} from './dto/scoped-secret.dto';
 import type { TenantSecret } from './entities/scoped-secret.entity';
 import { SecretsOfTenantRepository, type TenantSecretRow } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
 /** Secrets of whole tenants. */
 @Injectable()
-export class SecretsOfTenantService extends ScopedSecretsService<
-  TenantSecret,
-  TenantSecretRow,
-  TenantSecretRead,
-  TenantSecretWrite,
-  TenantSecretListQuery
-> {
+export class SecretsOfTenantService extends ScopedSecretsService<{
+  entity: TenantSecret;
+  row: TenantSecretRow;
+  create: CreateSecret;
+  update: UpdateSecret;
+  read: TenantSecretRead;
+  write: TenantSecretWrite;
+  listQuery: TenantSecretListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: SecretsOfTenantRepository,

@@ -4,20 +4,28 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { References } from '../../../../platform/http/resources/references';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { TenantSecretsService } from '../../../foundation/secrets';
-import type { UserSecretListQuery, UserSecretRead, UserSecretWrite } from './dto/scoped-secret.dto';
+import type {
+  CreateSecret,
+  UserSecretListQuery,
+  UserSecretRead,
+  UserSecretWrite,
+  UpdateSecret,
+} from './dto/scoped-secret.dto';
 import type { UserSecret } from './entities/scoped-secret.entity';
 import { type SecretRow, SecretsOfUserRepository } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
 /** The caller's own secrets in the selected tenant. Nobody else's can be named, whatever role one has. */
 @Injectable()
-export class SecretsOfUserService extends ScopedSecretsService<
-  UserSecret,
-  SecretRow<UserSecret>,
-  UserSecretRead,
-  UserSecretWrite,
-  UserSecretListQuery
-> {
+export class SecretsOfUserService extends ScopedSecretsService<{
+  entity: UserSecret;
+  row: SecretRow<UserSecret>;
+  create: CreateSecret;
+  update: UpdateSecret;
+  read: UserSecretRead;
+  write: UserSecretWrite;
+  listQuery: UserSecretListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: SecretsOfUserRepository,

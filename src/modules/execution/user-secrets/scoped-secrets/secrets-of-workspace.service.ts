@@ -8,7 +8,13 @@ import { References } from '../../../../platform/http/resources/references';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { TenantSecretsService } from '../../../foundation/secrets';
 import { WorkspacesService } from '../../workspaces';
-import type { WorkspaceSecretListQuery, WorkspaceSecretRead, WorkspaceSecretWrite } from './dto/scoped-secret.dto';
+import type {
+  CreateSecret,
+  WorkspaceSecretListQuery,
+  WorkspaceSecretRead,
+  WorkspaceSecretWrite,
+  UpdateSecret,
+} from './dto/scoped-secret.dto';
 import type { WorkspaceSecret } from './entities/scoped-secret.entity';
 import { SecretsOfWorkspaceRepository, type WorkspaceSecretRow } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
@@ -16,11 +22,15 @@ import { ScopedSecretsService } from './scoped-secrets.service';
 /** Secrets of workspaces. Those of a disabled one can be listed, but not changed. */
 @Injectable()
 export class SecretsOfWorkspaceService extends ScopedSecretsService<
-  WorkspaceSecret,
-  WorkspaceSecretRow,
-  WorkspaceSecretRead,
-  WorkspaceSecretWrite,
-  WorkspaceSecretListQuery,
+  {
+    entity: WorkspaceSecret;
+    row: WorkspaceSecretRow;
+    create: CreateSecret;
+    update: UpdateSecret;
+    read: WorkspaceSecretRead;
+    write: WorkspaceSecretWrite;
+    listQuery: WorkspaceSecretListQuery;
+  },
   WorkspaceScope
 > {
   constructor(

@@ -7,7 +7,7 @@ import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam, UuidParam } from '../../../../platform/http/parameters';
 import { GroupRoleWrite, RolePlaceQuery, UserRoleWrite } from './dto/role-assignment.dto';
 import { RoleAssignmentsService } from './role-assignments.service';
-import { TenantDirectoryController } from './tenant-directory-controller';
+import { TenantDirectoryController } from './tenant-directory.controller';
 import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Platform administration';

@@ -21,15 +21,15 @@ import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** Images that machines boot from. A tenant's own records, though their answers do not say so. */
 @Injectable()
-export class BootDiskImagesService extends ResourceService<
-  BootDiskImage,
-  BootDiskImageRow,
-  CreateBootDiskImage,
-  UpdateBootDiskImage,
-  BootDiskImageRead,
-  BootDiskImageWrite,
-  BootDiskImageListQuery
-> {
+export class BootDiskImagesService extends ResourceService<{
+  entity: BootDiskImage;
+  row: BootDiskImageRow;
+  create: CreateBootDiskImage;
+  update: UpdateBootDiskImage;
+  read: BootDiskImageRead;
+  write: BootDiskImageWrite;
+  listQuery: BootDiskImageListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: BootDiskImagesRepository,

@@ -41,15 +41,15 @@ import { OnPremNodesService } from './onprem-nodes.service';
 
 /** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
 @Injectable()
-export class CloudEnvsService extends ResourceService<
-  CloudEnv,
-  CloudEnvRow,
-  CreateCloudEnv,
-  UpdateCloudEnv,
-  CloudEnvRead,
-  CloudEnvWrite,
-  CloudEnvListQuery
-> {
+export class CloudEnvsService extends ResourceService<{
+  entity: CloudEnv;
+  row: CloudEnvRow;
+  create: CreateCloudEnv;
+  update: UpdateCloudEnv;
+  read: CloudEnvRead;
+  write: CloudEnvWrite;
+  listQuery: CloudEnvListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: CloudEnvsRepository,

@@ -25,15 +25,15 @@ import { ClusterConf } from './entities/cluster-conf.entity';
 
 /** Machine type and disks of a cluster's nodes. */
 @Injectable()
-export class ClusterConfsService extends ResourceService<
-  ClusterConf,
-  ClusterConfRow,
-  CreateClusterConf,
-  UpdateClusterConf,
-  ClusterConfRead,
-  ClusterConfWrite,
-  ClusterConfListQuery
-> {
+export class ClusterConfsService extends ResourceService<{
+  entity: ClusterConf;
+  row: ClusterConfRow;
+  create: CreateClusterConf;
+  update: UpdateClusterConf;
+  read: ClusterConfRead;
+  write: ClusterConfWrite;
+  listQuery: ClusterConfListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: ClusterConfsRepository,

@@ -28,15 +28,15 @@ import { CredentialsConf } from './entities/credentials-conf.entity';
 
 /** Credentials of providers and object stores. Their values go in and never come out. */
 @Injectable()
-export class CredentialsConfsService extends ResourceService<
-  CredentialsConf,
-  CredentialsConfRow,
-  CreateCredentialsConf,
-  UpdateCredentialsConf,
-  CredentialsConfRead,
-  CredentialsConfWrite,
-  CredentialsConfListQuery
-> {
+export class CredentialsConfsService extends ResourceService<{
+  entity: CredentialsConf;
+  row: CredentialsConfRow;
+  create: CreateCredentialsConf;
+  update: UpdateCredentialsConf;
+  read: CredentialsConfRead;
+  write: CredentialsConfWrite;
+  listQuery: CredentialsConfListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: CredentialsConfsRepository,

@@ -29,15 +29,15 @@ import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.rep
 
 /** Networks that machines join, each at one cloud provider. */
 @Injectable()
-export class NetworkConfsService extends ResourceService<
-  NetworkConf,
-  NetworkConfRow,
-  CreateNetworkConf,
-  UpdateNetworkConf,
-  NetworkConfRead,
-  NetworkConfWrite,
-  NetworkConfListQuery
-> {
+export class NetworkConfsService extends ResourceService<{
+  entity: NetworkConf;
+  row: NetworkConfRow;
+  create: CreateNetworkConf;
+  update: UpdateNetworkConf;
+  read: NetworkConfRead;
+  write: NetworkConfWrite;
+  listQuery: NetworkConfListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: NetworkConfsRepository,

@@ -36,15 +36,15 @@ const OUT_OF_BOUNDS = {
 
 /** Disks that machines get: kind, size and speed, within the bounds of the disk type. */
 @Injectable()
-export class VolumeConfsService extends ResourceService<
-  VolumeConf,
-  VolumeConfRow,
-  CreateVolumeConf,
-  UpdateVolumeConf,
-  VolumeConfRead,
-  VolumeConfWrite,
-  VolumeConfListQuery
-> {
+export class VolumeConfsService extends ResourceService<{
+  entity: VolumeConf;
+  row: VolumeConfRow;
+  create: CreateVolumeConf;
+  update: UpdateVolumeConf;
+  read: VolumeConfRead;
+  write: VolumeConfWrite;
+  listQuery: VolumeConfListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: VolumeConfsRepository,

@@ -31,15 +31,15 @@ const MOST_REPOSITORIES = 100;
 
 /** Where jobs of a tenant may load packages from, besides the platform's own Maven repository (ADR 0025). */
 @Injectable()
-export class DependencyRepositoriesService extends ResourceService<
-  DependencyRepository,
-  DependencyRepositoryRow,
-  CreateDependencyRepository,
-  UpdateDependencyRepository,
-  DependencyRepositoryRead,
-  DependencyRepositoryWrite,
-  DependencyRepositoryListQuery
-> {
+export class DependencyRepositoriesService extends ResourceService<{
+  entity: DependencyRepository;
+  row: DependencyRepositoryRow;
+  create: CreateDependencyRepository;
+  update: UpdateDependencyRepository;
+  read: DependencyRepositoryRead;
+  write: DependencyRepositoryWrite;
+  listQuery: DependencyRepositoryListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: DependencyRepositoriesRepository,

@@ -30,15 +30,15 @@ const USER = { code: 'MOUNT', label: 'A mount' };
 
 /** Directories of object stores that jobs see as paths of their cluster. */
 @Injectable()
-export class MountsService extends ResourceService<
-  Mount,
-  MountRow,
-  CreateMount,
-  UpdateMount,
-  MountRead,
-  MountWrite,
-  MountListQuery
-> {
+export class MountsService extends ResourceService<{
+  entity: Mount;
+  row: MountRow;
+  create: CreateMount;
+  update: UpdateMount;
+  read: MountRead;
+  write: MountWrite;
+  listQuery: MountListQuery;
+}> {
   constructor(
     transactions: Transactions,
     protected override readonly repository: MountsRepository,

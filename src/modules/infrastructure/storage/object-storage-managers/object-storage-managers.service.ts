@@ -27,15 +27,15 @@ const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager
 
 /** Buckets of object stores with the credentials that open them. */
 @Injectable()
-export class ObjectStorageManagersService extends ResourceService<
-  ObjectStorageManager,
-  ObjectStorageManagerRow,
-  CreateObjectStorageManager,
-  UpdateObjectStorageManager,
-  ObjectStorageManagerRead,
-  ObjectStorageManagerWrite,
-  ObjectStorageManagerListQuery
-> {
+export class ObjectStorageManagersService extends ResourceService<{
+  entity: ObjectStorageManager;
+  row: ObjectStorageManagerRow;
+  create: CreateObjectStorageManager;
+  update: UpdateObjectStorageManager;
+  read: ObjectStorageManagerRead;
+  write: ObjectStorageManagerWrite;
+  listQuery: ObjectStorageManagerListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: ObjectStorageManagersRepository,

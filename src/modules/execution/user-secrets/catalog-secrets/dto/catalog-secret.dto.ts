@@ -24,7 +24,7 @@ const STORAGE = {
 const CHANGED_METASTORE = { ...METASTORE, description: 'As attached; null detaches it' };
 const CHANGED_STORAGE = { ...STORAGE, description: 'As attached; null detaches it' };
 
-abstract class AttachSecrets {
+export abstract class AttachSecrets {
   @Field.id() metastore_catalog_id: number;
   abstract secrets(): AskedSecrets;
 }
@@ -59,7 +59,7 @@ export class AttachUserSecrets extends AttachSecrets {
   }
 }
 
-abstract class ChangeSecrets {
+export abstract class ChangeSecrets {
   abstract selector(): RecordSelector;
   abstract secrets(): AskedSecrets;
 }

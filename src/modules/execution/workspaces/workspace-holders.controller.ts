@@ -1,0 +1,186 @@
+import { Query, type Type } from '@nestjs/common';
+import { Allow } from '../../../platform/kernel/auth/access';
+import type { WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/auth/principal';
+import { InWorkspace } from '../../../platform/http/auth/request-principal';
+import type { Message } from '../../../platform/kernel/dto/answers';
+import { Answers, Operation } from '../../../platform/http/operation';
+import type { Answer } from '../../../platform/http/operation-options';
+import { PageQuery, type PageRequest } from '../../../platform/kernel/dto/page';
+import { BodyOf, documentId, IdParam, QueryOf, TextParam } from '../../../platform/http/parameters';
+import { WorkspaceAccessQuery } from './dto/workspace-access.dto';
+import type { HolderFilter, HolderKind } from './workspace-access.repository';
+import type { WorkspaceAccessService } from './workspace-access.service';
+
+/** What differs between the permissions of users and those of groups. */
+export interface HolderRoutes<Assignment extends object> {
+  kind: HolderKind;
+  queries: {
+    list: Type<PageQuery & ListQuery>;
+    search: Type<PageQuery & ListQuery>;
+    accessSearch: Type<PageQuery & ListQuery>;
+    assignment: Type<Assignment>;
+  };
+  answers: { list: Answer; match: Answer; held: Answer; assigned: Answer };
+  /** The work itself. */
+  list: (
+    access: WorkspaceAccessService,
+    workspace: WorkspaceContext,
+    page: PageRequest,
+    filter: HolderFilter,
+  ) => Promise<object>;
+  match: (access: WorkspaceAccessService, workspace: WorkspaceContext, name: string) => Promise<object>;
+  held: (access: WorkspaceAccessService, scope: WorkspaceScope, id: number) => Promise<object>;
+  assign: (access: WorkspaceAccessService, scope: WorkspaceScope, body: Assignment) => Promise<object>;
+}
+
+interface ListQuery {
+  permission_id?: number;
+  group_id?: number;
+  user_id?: number;
+  username?: string;
+  groupname?: string;
+}
+
+function filterOf({ permission_id, group_id, user_id, username, groupname }: ListQuery): HolderFilter {
+  return { permissionId: permission_id, otherId: group_id ?? user_id, partOfName: username ?? groupname };
+}
+
+/** Base class of a controller with the nine operations on what users, or groups, may do in a workspace. */
+export function WorkspaceHoldersController<Assignment extends object>(routes: HolderRoutes<Assignment>) {
+  const { kind, queries, answers } = routes;
+  const word = kind === 'user' ? 'User' : 'Group';
+  const path = '/ac/workspace/{workspace_id}';
+  const tag = 'Workspace access';
+  const view = { method: 'GET', tag, access: Allow.workspace('VIEW') } as const;
+  const manage = { tag, access: Allow.workspace('MANAGE') };
+  const Scope = (): ParameterDecorator => (target, key, index) => {
+    InWorkspace()(target, key, index);
+    // Generated clients take parameters in the order of the document, in which a handler's last one is the first.
+    documentId('workspace_id', target, key);
+  };
+
+  abstract class Controller {
+    protected constructor(private readonly access: WorkspaceAccessService) {}
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}s`,
+      id: `listWorkspace${word}s`,
+      summary: `List the ${kind}s that hold a permission on the workspace, by their strongest`,
+      answer: answers.list,
+    })
+    list(@QueryOf(queries.list) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
+      return routes.list(this.access, scope.workspace, query, filterOf(query));
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}s/search`,
+      id: `searchWorkspace${word}s`,
+      summary: `Search those ${kind}s by part of the name`,
+      answer: answers.list,
+    })
+    search(@QueryOf(queries.search) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
+      return this.list(query, scope);
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}s/permission`,
+      id: `listWorkspace${word}sAccess`,
+      summary: `List the ${kind}s that hold a permission on the workspace, or those of one permission`,
+      answer: answers.list,
+    })
+    listAccess(
+      @QueryOf(WorkspaceAccessQuery) query: PageQuery & ListQuery,
+      @Scope() scope: WorkspaceScope,
+    ): Promise<object> {
+      return this.list(query, scope);
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}s/permission/search`,
+      id: `searchWorkspace${word}sAccess`,
+      summary: `Search the ${kind}s of all permissions, or of one, by part of the name`,
+      answer: answers.list,
+    })
+    searchAccess(
+      @QueryOf(queries.accessSearch) query: PageQuery & ListQuery,
+      @Scope() scope: WorkspaceScope,
+    ): Promise<object> {
+      return this.list(query, scope);
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}s/permission/{permission_id}`,
+      id: `listWorkspace${word}sByPermission`,
+      summary: `List the ${kind}s whose strongest permission on the workspace is this one`,
+      answer: answers.list,
+    })
+    listByPermission(
+      @IdParam('permission_id') permissionId: number,
+      @Query() query: PageQuery,
+      @Scope() scope: WorkspaceScope,
+    ): Promise<object> {
+      return routes.list(this.access, scope.workspace, query, { permissionId });
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}/match/{${kind}name}`,
+      id: `matchWorkspace${word}`,
+      summary: `Find a ${kind} by its exact name among those that hold a permission on the workspace`,
+      answer: answers.match,
+    })
+    match(@TextParam(`${kind}name`) name: string, @Scope() scope: WorkspaceScope): Promise<object> {
+      return routes.match(this.access, scope.workspace, name);
+    }
+
+    @Operation({
+      ...view,
+      path: `${path}/${kind}/{${kind}_id}/permission`,
+      id: `getWorkspace${word}Permission`,
+      summary:
+        kind === 'user'
+          ? 'Get what a user may do in the workspace: the permission that counts, the own one, and those through groups'
+          : 'Get the permission of a group on the workspace',
+      answer: answers.held,
+    })
+    getPermission(@IdParam(`${kind}_id`) id: number, @Scope() scope: WorkspaceScope): Promise<object> {
+      return routes.held(this.access, scope, id);
+    }
+
+    @Operation({
+      ...manage,
+      method: 'POST',
+      path: `${path}/${kind}`,
+      id: `assignWorkspace${word}Permission`,
+      summary: `Give a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
+      answer: answers.assigned,
+      errors: [409],
+    })
+    assign(@BodyOf(queries.assignment) body: Assignment, @Scope() scope: WorkspaceScope): Promise<object> {
+      return routes.assign(this.access, scope, body);
+    }
+
+    @Operation({
+      ...manage,
+      method: 'DELETE',
+      path: `${path}/${kind}/{${kind}_id}/permission/{permission_id}`,
+      id: `revokeWorkspace${word}Permission`,
+      summary: `Take a permission on the workspace from a ${kind} that holds it directly`,
+      answer: Answers.message,
+      status: 201,
+    })
+    revoke(
+      @IdParam('permission_id') permissionId: number,
+      @IdParam(`${kind}_id`) id: number,
+      @Scope() scope: WorkspaceScope,
+    ): Promise<Message> {
+      return this.access.revoke(routes.kind, scope, id, permissionId);
+    }
+  }
+  return Controller;
+}

@@ -1,0 +1,182 @@
+import { Query } from '@nestjs/common';
+import type { Access } from '../../../../platform/kernel/auth/access';
+import { Answers, Operation } from '../../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
+import { IdParam } from '../../../../platform/http/parameters';
+import { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import {
+  GroupRoles,
+  RoleGroupsPage,
+  RoleUsersPage,
+  TenantGroupSearchQuery,
+  TenantUserSearchQuery,
+  UserRoles,
+} from './dto/role-assignment.dto';
+import type { TenantDirectoryService } from './tenant-directory.service';
+
+/** What differs between the two ways to read who is in a tenant. */
+export interface TenantDirectoryRoutes {
+  /** Operation ids are made with it: `listAdminUsers`. */
+  word: 'Admin' | 'Tenant';
+  tag: string;
+  /** What all paths begin with. */
+  path: string;
+  /** Path of one group after that. */
+  groupPath: '/groups/{group_id}' | '/group/{group_id}';
+  access: Access;
+  /** Fills the tenant's id. */
+  tenant: ParameterDecorator;
+}
+
+/** Base class of a controller with the twelve reads of a tenant's users, groups and their roles. */
+export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
+  const { word, tag, path, groupPath, access } = routes;
+  const read = { method: 'GET', tag, access } as const;
+  // Generated clients take parameters in the order of the document, in which a handler's last one comes first.
+  const Tenant = () => routes.tenant;
+
+  abstract class Controller {
+    protected constructor(private readonly directory: TenantDirectoryService) {}
+
+    @Operation({
+      ...read,
+      path: `${path}/users`,
+      id: `list${word}Users`,
+      summary: 'List the users who hold a role in the tenant, directly or through a group',
+      answer: Answers.page(UserRead),
+    })
+    listUsers(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<UserRead>> {
+      return this.directory.listUsers(tenantId, query);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/users/search`,
+      id: `search${word}Users`,
+      summary: 'Search the users of the tenant by part of the user name',
+      answer: Answers.page(UserRead),
+    })
+    searchUsers(@Query() query: TenantUserSearchQuery, @Tenant() tenantId: string): Promise<Page<UserRead>> {
+      return this.directory.listUsers(tenantId, query, query.username);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/user/{user_id}`,
+      id: `get${word}User`,
+      summary: 'Get a user of the tenant',
+      answer: Answers.one(UserRead),
+    })
+    getUser(@IdParam('user_id') userId: number, @Tenant() tenantId: string): Promise<UserRead> {
+      return this.directory.getUser(tenantId, userId);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/user/{user_id}/roles`,
+      id: `get${word}UserRoles`,
+      summary: 'Get the roles of a user in the tenant, direct ones and those through groups',
+      answer: Answers.one(UserRoles),
+    })
+    getUserRoles(@IdParam('user_id') userId: number, @Tenant() tenantId: string): Promise<UserRoles> {
+      return this.directory.getUserRoles(tenantId, userId);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/roles/users`,
+      id: `list${word}UsersRoles`,
+      summary: 'List the users of the tenant with their roles',
+      answer: Answers.page(UserRoles),
+    })
+    listUsersRoles(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<UserRoles>> {
+      return this.directory.listUsersRoles(tenantId, query);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/roles/users/{role_id}`,
+      id: `list${word}RoleUsers`,
+      summary: 'List the users of the tenant who hold a role',
+      answer: Answers.one(RoleUsersPage),
+    })
+    listRoleUsers(
+      @Query() query: PageQuery,
+      @IdParam('role_id') roleId: number,
+      @Tenant() tenantId: string,
+    ): Promise<RoleUsersPage> {
+      return this.directory.listRoleUsers(tenantId, roleId, query);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/groups`,
+      id: `list${word}Groups`,
+      summary: 'List the groups that hold a role in the tenant',
+      answer: Answers.page(GroupRead),
+    })
+    listGroups(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<GroupRead>> {
+      return this.directory.listGroups(tenantId, query);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/groups/search`,
+      id: `search${word}Groups`,
+      summary: 'Search the groups of the tenant by part of the name',
+      answer: Answers.page(GroupRead),
+    })
+    searchGroups(@Query() query: TenantGroupSearchQuery, @Tenant() tenantId: string): Promise<Page<GroupRead>> {
+      return this.directory.listGroups(tenantId, query, query.groupname);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}${groupPath}`,
+      id: `get${word}Group`,
+      summary: 'Get a group of the tenant',
+      answer: Answers.one(GroupRead),
+    })
+    getGroup(@IdParam('group_id') groupId: number, @Tenant() tenantId: string): Promise<GroupRead> {
+      return this.directory.getGroup(tenantId, groupId);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/groups/{group_id}/roles`,
+      id: `get${word}GroupRoles`,
+      summary: 'Get the roles of a group in the tenant',
+      answer: Answers.one(GroupRoles),
+    })
+    getGroupRoles(@IdParam('group_id') groupId: number, @Tenant() tenantId: string): Promise<GroupRoles> {
+      return this.directory.getGroupRoles(tenantId, groupId);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/roles/groups`,
+      id: `list${word}GroupsRoles`,
+      summary: 'List the groups of the tenant with their roles',
+      answer: Answers.page(GroupRoles),
+    })
+    listGroupsRoles(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<GroupRoles>> {
+      return this.directory.listGroupsRoles(tenantId, query);
+    }
+
+    @Operation({
+      ...read,
+      path: `${path}/roles/groups/{role_id}`,
+      id: `list${word}RoleGroups`,
+      summary: 'List the groups of the tenant that hold a role',
+      answer: Answers.one(RoleGroupsPage),
+    })
+    listRoleGroups(
+      @Query() query: PageQuery,
+      @IdParam('role_id') roleId: number,
+      @Tenant() tenantId: string,
+    ): Promise<RoleGroupsPage> {
+      return this.directory.listRoleGroups(tenantId, roleId, query);
+    }
+  }
+  return Controller;
+}
