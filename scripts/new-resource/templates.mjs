@@ -109,15 +109,15 @@ import { ${many}Repository } from './${files}.repository';
 type ${one}Row = ${one} & AuthorNames;
 
 @Injectable()
-export class ${many}Service extends ResourceService<
-  ${one},
-  ${one}Row,
-  Create${one},
-  Update${one},
-  ${one}Read,
-  ${one}Write,
-  ${one}ListQuery
-> {
+export class ${many}Service extends ResourceService<{
+  entity: ${one};
+  row: ${one}Row;
+  create: Create${one};
+  update: Update${one};
+  read: ${one}Read;
+  write: ${one}Write;
+  listQuery: ${one}ListQuery;
+}> {
   constructor(
     transactions: Transactions,
     repository: ${many}Repository,
