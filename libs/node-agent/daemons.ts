@@ -32,6 +32,7 @@ import {
   processesIn,
   processesOf,
   signal,
+  signalGroup,
   type LiveProcess,
   type NodeOwner,
   type ProcessId,
@@ -605,7 +606,7 @@ class Daemon {
     const leader = this.current.process;
     const detail = await Promise.race([ended, this.asked]);
     if (detail !== null) return detail;
-    if (isAlive(leader)) signal(-leader.pid, 'SIGTERM');
+    if (isAlive(leader)) signalGroup(leader.pid, 'SIGTERM');
     const patience = new AbortController();
     await Promise.race([ended, pause(STOP_GRACE_MS, patience.signal)]);
     patience.abort();

@@ -4,7 +4,7 @@ import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { isOf, NODE_MARK, signal, tryLock } from './processes';
+import { isOf, NODE_MARK, signal, signalGroup, tryLock } from './processes';
 
 describe('tryLock', () => {
   let folder: string;
@@ -33,6 +33,15 @@ describe('signal', () => {
     // An empty file read as a number is 0, which is the caller's own process group.
     for (const pid of [Number(''), -0, -1, NaN, 1.5]) expect(() => signal(pid, 'SIGKILL')).toThrow(RangeError);
     expect(kill).not.toHaveBeenCalled();
+  });
+
+  it('is sent to the group of a process only where that is asked for', () => {
+    const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
+    for (const leader of [Number(''), 1, -2, NaN, 2.5])
+      expect(() => signalGroup(leader, 'SIGTERM')).toThrow(RangeError);
+    expect(kill).not.toHaveBeenCalled();
+    signalGroup(4321, 'SIGTERM');
+    expect(kill.mock.calls).toEqual([[-4321, 'SIGTERM']]);
   });
 });
 

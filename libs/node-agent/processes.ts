@@ -69,8 +69,22 @@ function allPids(): number[] {
 export function signal(pid: number, name: NodeJS.Signals): void {
   if (!Number.isSafeInteger(pid) || pid < 1)
     throw new RangeError(`${name} cannot be sent: ${pid} is not a process ID.`);
+  send(pid, name);
+}
+
+/**
+ * The same to every process of the group that a process leads.
+ * @throws RangeError for what leads no group of ours: -1 would be every process
+ */
+export function signalGroup(leader: number, name: NodeJS.Signals): void {
+  if (!Number.isSafeInteger(leader) || leader < 2)
+    throw new RangeError(`${name} cannot be sent: ${leader} leads no process group.`);
+  send(-leader, name);
+}
+
+function send(target: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, name);
+    process.kill(target, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

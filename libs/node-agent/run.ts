@@ -25,7 +25,7 @@ import { readJson, readText, removeTrees, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import { type MaskableLog, MaskedLog } from './masked-log';
 import type { NodeLog } from './node-log';
-import { identify, isAlive, killSession, signal, type NodeOwner, type ProcessId } from './processes';
+import { identify, isAlive, killSession, signalGroup, type NodeOwner, type ProcessId } from './processes';
 import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { SecretMask } from './secret-mask';
@@ -294,7 +294,7 @@ export class Run {
       state: graceMs > 0 ? 'stopping' : 'killing',
     });
     this.staged.abort();
-    if (this.process && graceMs > 0 && isAlive(this.process)) signal(-this.process.pid, 'SIGTERM');
+    if (this.process && graceMs > 0 && isAlive(this.process)) signalGroup(this.process.pid, 'SIGTERM');
     this.tick();
   }
 
@@ -461,7 +461,7 @@ export class Run {
       this.change({ state: this.journal.stop ? 'stopping' : 'running', pid: this.process.pid, deadline });
     }
     const { stop } = this.journal;
-    if (stop && !stop.forced) signal(-this.process.pid, 'SIGTERM');
+    if (stop && !stop.forced) signalGroup(this.process.pid, 'SIGTERM');
   }
 
   /** Makes what the process of an interactive run is asked and answers with. */

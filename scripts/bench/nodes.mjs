@@ -76,18 +76,10 @@ const GIVE_TOKENS = `UPDATE cluster_nodes
  */
 const FILL_WAITING = [
   `CREATE TEMPORARY TABLE copies AS SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
-     nextval(pg_get_serial_sequence('workflow_jobs', 'workflow_job_id')) AS job_id,
      nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS instance_id,
      ($2::bigint[])[1 + n % cardinality($2::bigint[])] AS cluster_id,
      ($3::bigint[])[1 + n % cardinality($3::bigint[])] AS job_conf_id, $1::bigint AS of
    FROM generate_series(1, $4::int) n`,
-  `INSERT INTO workflow_jobs OVERRIDING SYSTEM VALUE SELECT copy.* FROM copies c
-     JOIN runs r ON r.run_id = c.of JOIN workflow_job_instances i USING (workflow_job_instance_id)
-     JOIN workflow_jobs w USING (workflow_job_id) CROSS JOIN LATERAL
-     jsonb_populate_record(w, jsonb_build_object('workflow_job_id', c.job_id, 'run_id', c.run_id)) copy`,
-  `INSERT INTO workflow_job_instances OVERRIDING SYSTEM VALUE SELECT copy.* FROM copies c
-     JOIN runs r ON r.run_id = c.of JOIN workflow_job_instances i USING (workflow_job_instance_id) CROSS JOIN LATERAL
-     jsonb_populate_record(i, jsonb_build_object('workflow_job_instance_id', c.instance_id, 'workflow_job_id', c.job_id)) copy`,
   `INSERT INTO runs OVERRIDING SYSTEM VALUE SELECT copy.* FROM copies c JOIN runs r ON r.run_id = c.of CROSS JOIN LATERAL
      jsonb_populate_record(r, jsonb_build_object('run_id', c.run_id, 'cluster_id', c.cluster_id, 'job_conf_id', c.job_conf_id,
        'workflow_job_instance_id', c.instance_id, 'correlation_id', 'copy-' || c.run_id)) copy`,

@@ -6,16 +6,9 @@ const AT_ONCE = 10_000;
  */
 const COPY = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
   ids AS (SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
-    nextval(pg_get_serial_sequence('workflow_jobs', 'workflow_job_id')) AS job_id,
     nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS instance_id,
     CASE WHEN $3 THEN now() END AS ended_at
     FROM generate_series(1, $1)),
-  jobs AS (INSERT INTO workflow_jobs (workflow_job_id, workflow_type_id, tenant_id, run_id)
-    SELECT job_id, (SELECT workflow_type_id FROM workflow_jobs WHERE run_id = latest.run_id), tenant_id, ids.run_id FROM ids, latest),
-  instances AS (INSERT INTO workflow_job_instances (workflow_job_instance_id, workflow_job_id, state, correlation_id, ended_at)
-    SELECT instance_id, job_id, CASE WHEN $3 THEN 'DONE' ELSE 'EXECUTING' END, 'bench', ended_at FROM ids),
-  states AS (INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
-    SELECT instance_id, CASE WHEN $3 THEN 'DONE' ELSE 'EXECUTING' END FROM ids),
   history AS (INSERT INTO run_states (run_id, status, sequence, start_time)
     SELECT run_id, $2, 1, date_trunc('milliseconds', now()) FROM ids),
   counted AS (INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
@@ -41,7 +34,7 @@ export async function takeAllSlots(platform, client) {
 }
 
 /**
- * Copies the latest run, with its history, workflow and what is counted, and has everything written and analyzed.
+ * Copies the latest run, with its history and what is counted, and has everything written and analyzed.
  * @param {import('pg').Client} client
  * @param {number} count
  * @param {'SUBMITTED' | 'DONE'} status of the copies

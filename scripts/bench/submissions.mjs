@@ -9,9 +9,6 @@ const SECONDS = 4;
 /** Tables of what a submission leaves, in an order in which they can be filled, and the id that the next ones name. */
 const TABLES = [
   { table: 'idempotency_keys', key: null },
-  { table: 'workflow_jobs', key: 'workflow_job_id' },
-  { table: 'workflow_job_instances', key: 'workflow_job_instance_id' },
-  { table: 'workflow_job_instance_states', key: 'workflow_job_instance_state_id' },
   { table: 'runs', key: 'run_id' },
   { table: 'run_states', key: 'run_state_id' },
   { table: 'run_counts', key: 'run_count_id' },
@@ -24,7 +21,7 @@ const TABLES = [
  * @param {AbortSignal} signal
  */
 export async function prepareSubmissions(platform, signal) {
-  const { session, jobs, jobConfId, clusterId, postgres, poolSize } = platform;
+  const { session, jobs, jobConfId, postgres, poolSize } = platform;
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   const processes = new MeasuringProcesses(signal);
@@ -46,7 +43,7 @@ export async function prepareSubmissions(platform, signal) {
     const bare = await ask(processes.start(BARE_INSERTS), {
       url: postgres.url,
       poolSize,
-      rows: await rowsOf(client, clusterId),
+      rows: await rowsOf(client),
     });
     return {
       /** @param {number} count of runs that wait from now on, besides those that already do */
@@ -67,10 +64,9 @@ export async function prepareSubmissions(platform, signal) {
 /**
  * The rows of the latest submission, for {@link BARE_INSERTS} to insert again.
  * @param {import('pg').Client} client
- * @param {number} clusterId
  * @returns {Promise<import('./bare-inserts.mjs').Row[]>}
  */
-async function rowsOf(client, clusterId) {
+async function rowsOf(client) {
   /** @type {import('./bare-inserts.mjs').Row[]} */
   const found = [];
   /** Ids of the rows before. @type {Map<string, unknown>} */
@@ -89,11 +85,6 @@ async function rowsOf(client, clusterId) {
       values[column] = ids.get(column) === value ? `$${column}` : parameterOf(value);
     }
     if (table === 'idempotency_keys') values.key = '$key';
-    // The run is not there yet, and its id not known.
-    if (table === 'workflow_jobs') {
-      delete values.run_id;
-      values.cluster_id = clusterId;
-    }
     if (key === null) found.push({ table, values });
     else {
       ids.set(key, id);

@@ -34,6 +34,25 @@ export async function backfill(
   } while (last !== null);
 }
 
+/** Deletes rows in pieces, each in a transaction of its own. `where` is about `t`. */
+export async function deleteInPieces(
+  runner: QueryRunner,
+  { table, key, where }: { table: string; key: string; where: string },
+  size = PIECE,
+): Promise<void> {
+  let last: unknown = null;
+  do {
+    const after = last === null ? 'TRUE' : `${key} > $1`;
+    const [piece] = (await runner.query(
+      `WITH piece AS (SELECT ${key} FROM ${table} WHERE ${after} ORDER BY ${key} LIMIT ${size}),
+         deleted AS (DELETE FROM ${table} t USING piece p WHERE t.${key} = p.${key} AND (${where}))
+       SELECT ${key} AS last FROM piece ORDER BY ${key} DESC LIMIT 1`,
+      last === null ? [] : [last],
+    )) as { last: unknown }[];
+    last = piece?.last ?? null;
+  } while (last !== null);
+}
+
 /** Adds a constraint that is checked without keeping others from the table. */
 export async function addConstraint(
   runner: QueryRunner,

@@ -20,7 +20,6 @@ import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provi
 import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
 import { Step, type WorkflowContext } from '../../src/platform/background/workflows/workflow-definition';
-import { endWorkflows } from '../../src/platform/background/workflows/workflow-intents';
 import { WorkerModule } from '../../src/worker.module';
 import { setClock } from './harness/clock';
 import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
@@ -88,6 +87,7 @@ describe('the size of a cluster', () => {
           arguments: null,
           conf: null,
           correlation_id: 'test',
+          workflow_job_instance_id: id,
         } as never);
       });
   }
@@ -112,6 +112,13 @@ describe('the size of a cluster', () => {
     );
     return states.map(({ status, reason }) => [status, reason]);
   }
+
+  const endWorkflow = (id: number) =>
+    dataSource.query(
+      `UPDATE workflow_job_instances SET state = 'TERMINATED', ended_at = now(), due_at = NULL
+       WHERE workflow_job_instance_id = $1`,
+      [id],
+    );
 
   const scale = () => app.get(ClusterScaler).scale(clusterId);
 
@@ -247,7 +254,7 @@ describe('the size of a cluster', () => {
     expect(await runStep(app.get(StopClusterWorkflow), 'announce', stop)).toMatchObject({ kind: 'wait' });
     expect(await runStep(resize(), 'bring-nodes', called)).toEqual(Step.superseded);
     expect(provider.specs).toEqual([]);
-    await endWorkflows(dataSource.manager, [called.instanceId], 'TERMINATED');
+    await endWorkflow(called.instanceId);
     for (const { name } of app.get(StopClusterWorkflow).steps)
       expect(await runStep(app.get(StopClusterWorkflow), name, stop)).toEqual(Step.done);
     expect(await nodes()).toMatchObject([{ node_number: 0, status: 'STOPPED' }]);
@@ -392,7 +399,7 @@ describe('the size of a cluster', () => {
     await wait(1);
     await scale();
     const abandoned = await resizing();
-    await endWorkflows(dataSource.manager, [abandoned.instanceId], 'ERROR', 'ended by a fault');
+    await endWorkflow(abandoned.instanceId);
     await scale();
     expect((await resizing()).instanceId).not.toBe(abandoned.instanceId);
     await bring();

@@ -8,11 +8,11 @@ import type { ClusterStartsService } from '../../src/modules/execution/clusters/
 import { ClusterDefinitionsRepository } from '../../src/modules/execution/clusters/definition/cluster-definitions.repository';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import type { DependencyRepositoriesService } from '../../src/modules/infrastructure/storage/dependency-repositories/dependency-repositories.service';
-import { JobConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
+import { RunConfigurationsRepository } from '../../src/modules/execution/runs/jobs/run-configurations.repository';
 import { RunScheduler } from '../../src/modules/execution/runs/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
-import { RunParts } from '../../src/modules/execution/runs/jobs/runs-of-kind';
 import { RunsService } from '../../src/modules/execution/runs/jobs/runs.service';
+import { JobsService } from '../../src/modules/execution/runs/jobs/jobs.service';
 import type { LogsService } from '../../src/modules/infrastructure/storage/logs/logs.service';
 import type { ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
 import type { WorkspacesService } from '../../src/modules/execution/workspaces/workspaces.service';
@@ -42,7 +42,7 @@ describe('RunScheduler', () => {
   let runs: RunsRepository;
   let clusters: ClusterSlotsService;
   let scheduler: RunScheduler;
-  let service: RunsService;
+  let service: JobsService;
   let made = 0;
 
   beforeAll(async () => {
@@ -63,8 +63,18 @@ describe('RunScheduler', () => {
     const dependencies = { assertStillAllowed: async () => undefined } as unknown as DependencyRepositoriesService;
     const referenceData = { runtimeSupport: () => ({ arguments: true, conf: true }) } as unknown as ReferenceData;
     const logs = {} as LogsService;
-    const parts = new RunParts(transactions, scheduler, clusters, workspaces, logs, referenceData, dependencies);
-    service = new RunsService(parts, runs, new JobConfsRepository(dataSource));
+    const submitted = new RunsService(
+      transactions,
+      runs,
+      new RunConfigurationsRepository(dataSource),
+      scheduler,
+      clusters,
+      workspaces,
+      logs,
+      referenceData,
+      dependencies,
+    );
+    service = new JobsService(transactions, submitted, runs);
   });
 
   beforeEach(async () => {
@@ -119,7 +129,7 @@ describe('RunScheduler', () => {
       await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
       await scheduler.assignWaiting(tx, cluster);
     });
-    await scheduler.lookAgain(tenancy.clusterId);
+    await scheduler.reschedule(tenancy.clusterId);
   }
 
   async function placed(): Promise<Placed[]> {
@@ -156,7 +166,7 @@ describe('RunScheduler', () => {
         },
       };
       await runs.waiting(explained as unknown as EntityManager, tenancy.clusterId, 100);
-      await new RunsRepository({ manager: explained } as unknown as DataSource).isUnsettled(tenancy.clusterId);
+      await new RunsRepository({ manager: explained } as unknown as DataSource).needsScheduling(tenancy.clusterId);
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
@@ -184,7 +194,7 @@ describe('RunScheduler', () => {
       const [first, second] = all.filter(isRunning);
       if (!first) break;
       const more = all.length < RUNS ? [submit(), submit()] : [];
-      const settle = () => scheduler.settle(tenancy.clusterId);
+      const settle = () => scheduler.schedule(tenancy.clusterId);
       await Promise.all([end(first.run_id), second ? end(second.run_id) : settle(), ...more, settle(), settle()]);
     }
     const all = await placed();
@@ -216,10 +226,10 @@ describe('RunScheduler', () => {
       tenancy.clusterId,
     ]);
     await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPING');
-    await scheduler.settle(tenancy.clusterId);
+    await scheduler.schedule(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(PARALLEL);
     await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
-    await scheduler.settle(tenancy.clusterId);
+    await scheduler.schedule(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(NODES * PARALLEL);
   });
 
@@ -238,23 +248,22 @@ describe('RunScheduler', () => {
     await expect(submit()).rejects.toMatchObject({ code: 'JOB_CONF.MAX_CONCURRENCY' });
   });
 
-  it('ends all that wait for a cluster that was destroyed, with their workflows, in transactions of bounded length', async () => {
+  it('ends all that wait for a cluster that was destroyed, in transactions of bounded length', async () => {
     await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'starting' WHERE cluster_id = $1`, [
       tenancy.clusterId,
     ]);
     await submitMany(250);
     await putCluster(dataSource.manager, tenancy.clusterId, 'DESTROYED');
-    await scheduler.settle(tenancy.clusterId);
+    await scheduler.schedule(tenancy.clusterId);
     const [ends] = await dataSource.query(
       `SELECT count(*) AS runs, count(DISTINCT r.ended_at) AS moments, min(r.status) AS status, max(r.reason_code) AS code,
-         count(*) FILTER (WHERE i.state = 'TERMINATED' AND i.ended_at IS NOT NULL) AS workflows,
          count(*) FILTER (WHERE s.reason LIKE 'The cluster was destroyed%') AS histories
-       FROM runs r JOIN workflow_job_instances i USING (workflow_job_instance_id)
+       FROM runs r
          JOIN run_states s ON s.run_id = r.run_id AND s.end_time = 'infinity' AND s.sequence = 2
        WHERE r.cluster_id = $1`,
       [tenancy.clusterId],
     );
-    const all = { runs: 250, workflows: 250, histories: 250, status: 'TERMINATED', code: 'CLUSTER_DESTROYED' };
+    const all = { runs: 250, histories: 250, status: 'TERMINATED', code: 'CLUSTER_DESTROYED' };
     expect(ends).toEqual({ ...all, moments: 3 });
   });
 
@@ -277,7 +286,7 @@ describe('RunScheduler', () => {
     // A slot that becomes free is given once, so the worker is asked to look at what waits behind.
     const asked = `SELECT payload FROM outbox_messages WHERE job_name = 'job.dispatch' ORDER BY outbox_message_id DESC LIMIT 1`;
     expect(await dataSource.query(asked)).toEqual([{ payload: { cluster_id: tenancy.clusterId } }]);
-    await scheduler.settle(tenancy.clusterId);
+    await scheduler.schedule(tenancy.clusterId);
     const ends = await dataSource.query('SELECT run_id, status, reason_code FROM runs WHERE run_id = ANY($1)', [waits]);
     expect(ends).toEqual(waits.map((run_id) => ({ run_id, status: 'TERMINATED', reason_code: 'SUBMITTER_DISABLED' })));
     expect((await placed()).find(({ run_id }) => run_id === theirs)).toMatchObject({ status: 'SUBMITTED' });
@@ -393,16 +402,16 @@ describe('RunScheduler', () => {
   it('looks again for runs that came while the last slot became free, and for nothing else', async () => {
     const ids: number[] = [];
     for (let count = 0; count < NODES * PARALLEL + 1; count += 1) ids.push(await submit());
-    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(false);
+    expect(await runs.needsScheduling(tenancy.clusterId)).toBe(false);
     // As a report whose transaction did not see the last run.
     await dataSource.transaction(async (tx) => {
       const run = await runs.lock(tx, ids[0] ?? 0);
       if (run) await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
     });
-    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(true);
-    await scheduler.lookAgain(tenancy.clusterId);
+    expect(await runs.needsScheduling(tenancy.clusterId)).toBe(true);
+    await scheduler.reschedule(tenancy.clusterId);
     expect((await placed()).filter(({ node_id }) => node_id === null)).toEqual([]);
-    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(false);
+    expect(await runs.needsScheduling(tenancy.clusterId)).toBe(false);
   });
 
   it('folds the changes of the counts in pieces and loses none', async () => {

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { NotebookConfsRepository } from '../../src/modules/execution/runs/jobs/job-confs.repository';
+import { JOB } from '../../src/modules/execution/runs/jobs/run-kinds';
 import { sourceExports } from '../../src/database/source-exports';
 import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
@@ -35,6 +35,8 @@ describe('tenants', () => {
     userId: tenancy.userId,
     username: 'test',
     workspace: { workspaceId: Number(tenancy.workspaceId), name: 'test', description: null, active: true },
+    // For what is a job or a notebook.
+    kind: JOB,
   });
 
   describe('a record may refer to none of another tenant', () => {
@@ -153,13 +155,9 @@ function ownRepositories(): [string, (dataSource: DataSource) => AnyRepository][
   const classes = sourceExports(/\.repository\.ts$/).filter(
     (value): value is RepositoryClass => typeof value === 'function' && value.prototype instanceof ResourceRepository,
   );
-  return (
-    classes
-      .filter((one) => !classes.some((other) => other.prototype instanceof one))
-      // Its records are in the table of job configurations, and a tenancy has none.
-      .filter((one) => (one as unknown) !== NotebookConfsRepository)
-      .map((one): [string, RepositoryClass] => [new one().idColumn.replace(/_id$/, ''), one])
-      .filter(([kind]) => KINDS_OF_TENANCY.includes(kind))
-      .map(([kind, one]) => [kind, (dataSource) => new one(dataSource)])
-  );
+  return classes
+    .filter((one) => !classes.some((other) => other.prototype instanceof one))
+    .map((one): [string, RepositoryClass] => [new one().idColumn.replace(/_id$/, ''), one])
+    .filter(([kind]) => KINDS_OF_TENANCY.includes(kind))
+    .map(([kind, one]) => [kind, (dataSource) => new one(dataSource)]);
 }

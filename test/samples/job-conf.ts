@@ -1,11 +1,11 @@
 import type { CreateJobConf, UpdateJobConf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
-import type { JobConf } from '../../src/modules/execution/runs/jobs/entities/job-conf.entity';
+import type { RunConfiguration } from '../../src/modules/execution/runs/jobs/entities/run-configuration.entity';
 import { type Request, sample } from './sample';
 
 type Needed = 'cluster_id' | 'workspace_id';
 
 /** Of a Python job; it is in a workspace. */
-export const jobConf = sample<Request<CreateJobConf, 'job_type'>, UpdateJobConf, JobConf, Needed>({
+export const jobConf = sample<Request<CreateJobConf, 'job_type'>, UpdateJobConf, RunConfiguration, Needed>({
   path: '/workspace/{workspace_id}/spark/job/conf',
   body: ({ cluster_id }) => ({ cluster_id, job_type: 'Python3', command: 'job.py' }),
   change: { driver_memory: '2g' },

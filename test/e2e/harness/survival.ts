@@ -199,7 +199,7 @@ export async function historyOf(
   return entries;
 }
 
-const OF_CLUSTER = '(j.cluster_id = $1 OR j.run_id IN (SELECT run_id FROM runs WHERE cluster_id = $1))';
+const OF_CLUSTER = 'j.cluster_id = $1';
 
 /** No workflow, step or outbox row of the cluster is left open, and each workflow's history ends where it is. */
 async function expectNothingOpen(platform: Platform, clusterId: number): Promise<void> {

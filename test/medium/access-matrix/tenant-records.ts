@@ -469,7 +469,6 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
   await insert('cluster_workspaces', 'cluster_workspace_id', { ...place, cluster_id: cluster.cluster_id });
   const secret = await named('workspace_secrets', 'workspace_secret', rowOf('workspace_secret', place as Ids));
   const applicationId = nameOf('application');
-  const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: cluster.cluster_id });
   const runId = await insert('runs', 'run_id', {
     ...place,
     job_conf_id: jobConf.job_conf_id,
@@ -482,7 +481,7 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
       language: 'Python3',
       settings,
     },
-    workflow_job_instance_id: instanceId,
+    workflow_job_instance_id: nextId(),
     application_id: applicationId,
   });
   await rows.add('run_states', {
@@ -531,10 +530,9 @@ async function insertNotebooks(
   into: Inserting,
   conf: { settings: object; cluster_id: number; workspace_id: string | number | undefined },
 ) {
-  const { rows, tenantId, text, insert } = into;
+  const { rows, tenantId, text, insert, nextId } = into;
   const notebook = await insertNotebookConf(into, conf);
   const { notebook_conf_id: id, notebook_name: name } = notebook.ref;
-  const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: conf.cluster_id });
   const runId = await insert('runs', 'run_id', {
     workspace_id: conf.workspace_id,
     kind: 'notebook',
@@ -542,7 +540,7 @@ async function insertNotebooks(
     cluster_id: conf.cluster_id,
     status: 'SUBMITTED',
     job_conf_snapshot: { job_conf_id: id, name, job_type: 'NOTEBOOK', language: 'Python3', settings: conf.settings },
-    workflow_job_instance_id: instanceId,
+    workflow_job_instance_id: nextId(),
     arguments: text,
   });
   await rows.add('kernels', { run_id: runId, tenant_id: tenantId, notebook_revision_id: notebook.revisionId });

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { EntityManager } from 'typeorm';
 import { AGENT_BASE_PATH, type PollResponse, type RegisterResponse } from '../../../libs/contracts/agent-protocol';
 import { insertPlain, makeNode, type Tenancy } from './records';
 import type { TestApi } from './test-api';
@@ -82,16 +81,9 @@ export class TestAgent {
       job_conf_id: tenancy.jobConfId,
       node_id: this.nodeId,
       status: 'SUBMITTED',
-      workflow_job_instance_id: await executingInstance(manager, tenant_id, cluster_id),
+      workflow_job_instance_id: 1,
       job_conf_snapshot: { job_conf_id: tenancy.jobConfId, name: 'job', job_type, language: 'Python3', settings },
     });
     return Number(run['run_id']);
   }
-}
-
-async function executingInstance(manager: EntityManager, tenant_id: string, cluster_id: number): Promise<unknown> {
-  const workflow = { tenant_id, workflow_type_id: 0, cluster_id };
-  const { workflow_job_id } = await insertPlain(manager, 'workflow_jobs', workflow);
-  const instance = await insertPlain(manager, 'workflow_job_instances', { workflow_job_id, state: 'EXECUTING' });
-  return instance['workflow_job_instance_id'];
 }

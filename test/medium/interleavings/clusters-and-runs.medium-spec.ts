@@ -4,7 +4,7 @@ import { ClusterNodesService } from '../../../src/modules/execution/clusters/nod
 import { ClusterOperationsService } from '../../../src/modules/execution/clusters/lifecycle/cluster-operations.service';
 import { RunReportsService } from '../../../src/modules/execution/runs/jobs/run-reports.service';
 import { RunScheduler } from '../../../src/modules/execution/runs/jobs/run-scheduler.service';
-import { RunsService } from '../../../src/modules/execution/runs/jobs/runs.service';
+import { JobsService } from '../../../src/modules/execution/runs/jobs/jobs.service';
 import type { WorkspaceScope } from '../../../src/platform/kernel/auth/principal';
 import { DomainError } from '../../../src/platform/kernel/errors/domain-error';
 import { Transactions } from '../../../src/platform/kernel/persistence/transactions';
@@ -45,13 +45,13 @@ describe('clusters and runs, in every order of statements', () => {
     };
   };
 
-  const submit = ({ jobConfId }: Ground) => world.get(RunsService).submit(scope(), { job_conf_id: jobConfId });
+  const submit = ({ jobConfId }: Ground) => world.get(JobsService).submit(scope(), { job_conf_id: jobConfId });
 
   async function stop({ clusterId }: Ground, random: SeededRandom): Promise<void> {
     const found = await world.sql<{ run_id: string }>('SELECT run_id FROM runs WHERE cluster_id = $1 ORDER BY 1', [
       clusterId,
     ]);
-    if (found.length > 0) await world.get(RunsService).stop(scope(), Number(random.pick(found).run_id));
+    if (found.length > 0) await world.get(JobsService).stop(scope(), Number(random.pick(found).run_id));
   }
 
   function unfinished({ clusterId }: Ground): Promise<UnfinishedRun[]> {
@@ -129,7 +129,7 @@ describe('clusters and runs, in every order of statements', () => {
       stop: () => stop(ground, random),
       report: () => reportOne(ground, random),
       'report another': () => reportOne(ground, random),
-      settle: () => world.get(RunScheduler).settle(ground.clusterId),
+      settle: () => world.get(RunScheduler).schedule(ground.clusterId),
       reconcile: () => world.reconcileJobs(),
       'stop the cluster': () => operate(ground, 'stop'),
       'start the cluster': () => operate(ground, 'start'),

@@ -87,9 +87,9 @@ export class World {
     this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
     // Each deed is what a test says, and nothing goes on beside it.
     void this.app.get(ScalingReconciler).onApplicationShutdown();
-    // Those of one process share their looks, which end with it: here each deed is a process that may crash.
+    // Those of one process share their passes, which end with it: here each deed is a process that may crash.
     const scheduler = this.app.get(RunScheduler);
-    scheduler.lookAgain = (clusterId) => scheduler['look'](clusterId);
+    scheduler.reschedule = (clusterId) => scheduler['pass'](clusterId);
     this.handlers = new Map(this.app.get(WorkflowJobs).handlers());
     const dispatch = this.app.get(JobDispatchHandler);
     this.handlers.set('job.dispatch', (payload) => dispatch.handle(payload));

@@ -19,6 +19,6 @@ export { type ClusterNode, IS_DEAD } from './model/entities/cluster-node.entity'
 export { parseEnvironment } from './definition/environment';
 export { sparkVersionsFor } from './definition/job-support';
 export { secretNames } from './definition/secret-names';
-export { checkConf, type Configures, parseConfEntry } from './definition/spark-conf';
+export { checkConf, parseConfEntry } from './definition/spark-conf';
 export { ClusterUse } from './model/cluster-use';
 export { ClusterMountsService } from './definition/cluster-mounts.service';

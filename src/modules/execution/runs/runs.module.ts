@@ -11,14 +11,14 @@ import { RunCallsService } from './channels/run-calls.service';
 import { RunChannelsRepository } from './channels/run-channels.repository';
 import { RunChannelsService } from './channels/run-channels.service';
 import { ClusterChangesSubscriber } from './jobs/cluster-changes.subscriber';
-import { ConfParts } from './jobs/confs-of-kind';
-import { JobConfsRepository, NotebookConfsRepository } from './jobs/job-confs.repository';
+import { RunConfigurationsRepository } from './jobs/run-configurations.repository';
+import { RunConfigurationsService } from './jobs/run-configurations.service';
 import { JobConfsService } from './jobs/job-confs.service';
 import { RunMetricsService } from './jobs/run-metrics.service';
 import { RunReportsService } from './jobs/run-reports.service';
 import { RunScheduler } from './jobs/run-scheduler.service';
-import { RunParts } from './jobs/runs-of-kind';
-import { NotebookRunsRepository, RunsRepository } from './jobs/runs.repository';
+import { RunsRepository } from './jobs/runs.repository';
+import { JobsService } from './jobs/jobs.service';
 import { RunsService } from './jobs/runs.service';
 
 @Module({
@@ -29,14 +29,12 @@ import { RunsService } from './jobs/runs.service';
     RunChannelsRepository,
     FrameWakeUps,
     RequestWakeUps,
-    ConfParts,
     JobConfsService,
-    JobConfsRepository,
-    RunParts,
+    RunConfigurationsRepository,
+    RunConfigurationsService,
+    JobsService,
     RunsService,
     RunsRepository,
-    NotebookRunsRepository,
-    NotebookConfsRepository,
     RunMetricsService,
     RunScheduler,
     RunReportsService,
@@ -46,13 +44,11 @@ import { RunsService } from './jobs/runs.service';
     RunChannelsService,
     RunCallsService,
     RunChannelsRepository,
-    ConfParts,
     JobConfsService,
-    JobConfsRepository,
-    NotebookConfsRepository,
-    RunParts,
+    RunConfigurationsRepository,
+    RunConfigurationsService,
+    JobsService,
     RunsService,
-    NotebookRunsRepository,
     RunMetricsService,
     RunReportsService,
     RunScheduler,

@@ -1,9 +1,4 @@
-export {
-  checkPackages,
-  checkRepositories,
-  type NamesDependencies,
-  repositoryUrl,
-} from './dependency-repositories/dependencies';
+export { checkPackages, checkRepositories, repositoryUrl } from './dependency-repositories/dependencies';
 export { DependencyRepositoriesService } from './dependency-repositories/dependency-repositories.service';
 export { HasLogs } from './logs/logged-rows';
 export { LogsService } from './logs/logs.service';

@@ -10,8 +10,6 @@ export type { PartProblems } from './entities/workflow-step.entity';
 
 /** Workflow types of the lookup table, by name. */
 const WORKFLOW_TYPE_IDS = {
-  spark_start: 0,
-  spark_kill: 1,
   cosi_start: 2,
   cosi_stop: 3,
   cosi_destroy: 4,
@@ -31,15 +29,9 @@ export interface WorkflowSubject<K extends SubjectKind = SubjectKind> {
 export interface WorkflowDefinition<K extends SubjectKind = SubjectKind> {
   readonly typeId: number;
   readonly subject: K;
-  /** The job that drives it; null when the API and the agents' reports do. */
-  readonly jobName: string | null;
-  /** It fails if it has not ended by then; milliseconds. */
-  readonly deadlineMs: number | null;
-}
-
-/** A workflow that a worker drives. */
-export interface DrivenWorkflowDefinition<K extends SubjectKind = SubjectKind> extends WorkflowDefinition<K> {
+  /** The job that drives it. */
   readonly jobName: string;
+  /** It fails if it has not ended by then; milliseconds. */
   readonly deadlineMs: number;
 }
 
@@ -49,10 +41,10 @@ interface WorkflowOptions<K extends SubjectKind> {
   subject: K;
 }
 
-const driven: DrivenWorkflowDefinition[] = [];
+const defined: WorkflowDefinition[] = [];
 
 /**
- * Defines a workflow that a worker drives, and its job; a worker that knows the definition does not boot without its
+ * Defines a workflow and the job that drives it; a worker that knows the definition does not boot without its
  * {@link Workflow}.
  */
 export function defineWorkflow<K extends SubjectKind>({
@@ -60,24 +52,16 @@ export function defineWorkflow<K extends SubjectKind>({
   subject,
   job,
   deadlineMs,
-}: WorkflowOptions<K> & { job: { name: string; queue: QueueName }; deadlineMs: number }): DrivenWorkflowDefinition<K> {
+}: WorkflowOptions<K> & { job: { name: string; queue: QueueName }; deadlineMs: number }): WorkflowDefinition<K> {
   const definition = { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: job.name, deadlineMs };
   registerWorkflowJob(job.name, job.queue);
-  driven.push(definition);
+  defined.push(definition);
   return definition;
 }
 
-/** Defines a workflow that the API and the agents' reports carry on and end. */
-export function defineReportedWorkflow<K extends SubjectKind>({
-  type,
-  subject,
-}: WorkflowOptions<K>): WorkflowDefinition<K> {
-  return { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: null, deadlineMs: null };
-}
-
-/** Every workflow known to this process that a worker drives. */
-export function drivenWorkflows(): readonly DrivenWorkflowDefinition[] {
-  return driven;
+/** Every workflow known to this process. */
+export function definedWorkflows(): readonly WorkflowDefinition[] {
+  return defined;
 }
 
 /** What a step knows about its execution. */

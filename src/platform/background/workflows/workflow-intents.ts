@@ -5,7 +5,7 @@ import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
 import { insertWorkflow, releaseLeasesOf, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
 
-export { endWorkflows, hasLeases, hasWorkflowEnded, workflowInsert, type WorkflowRef } from './workflow.repository';
+export { hasLeases, hasWorkflowEnded, type WorkflowRef } from './workflow.repository';
 
 /**
  * Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction.
@@ -18,7 +18,7 @@ export async function startWorkflow<K extends SubjectKind>(
   userId: number | null,
 ): Promise<WorkflowRef> {
   const ref = await insertWorkflow(tx, definition, subject, { userId, correlationId: correlationId() });
-  if (definition.jobName !== null) await enqueueWorkflow(tx, definition.jobName, ref.workflow_job_instance_id);
+  await enqueueWorkflow(tx, definition.jobName, ref.workflow_job_instance_id);
   return ref;
 }
 

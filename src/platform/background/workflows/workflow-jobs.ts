@@ -2,14 +2,14 @@ import { Injectable, SetMetadata } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
 import type { WorkflowPayload } from '../queues/job-catalogue';
 import type { SubjectKind } from './entities/workflow-job.entity';
-import { type DrivenWorkflowDefinition, drivenWorkflows, type Workflow } from './workflow-definition';
+import { type WorkflowDefinition, definedWorkflows, type Workflow } from './workflow-definition';
 import { WorkflowRunner } from './workflow-runner';
 
 const METADATA = 'platform:workflow';
 
 /** Marks the one class that has the steps of the workflow; the worker does not boot if a workflow has none or two. */
 export function ImplementsWorkflow<K extends SubjectKind>(
-  definition: DrivenWorkflowDefinition<K>,
+  definition: WorkflowDefinition<K>,
 ): (target: new (...args: never[]) => Workflow<K>) => void {
   return SetMetadata(METADATA, definition);
 }
@@ -25,15 +25,15 @@ export class WorkflowJobs {
 
   /** A handler for the job of each workflow, by name; throws when a workflow that this process knows has no steps, or twice. */
   handlers(): Map<string, (payload: WorkflowPayload) => Promise<void>> {
-    const found = new Map<DrivenWorkflowDefinition, Workflow>();
+    const found = new Map<WorkflowDefinition, Workflow>();
     for (const { metatype, instance } of this.discovery.getProviders()) {
       if (!metatype || typeof metatype !== 'function') continue;
-      const definition = this.reflector.get<DrivenWorkflowDefinition | undefined>(METADATA, metatype);
+      const definition = this.reflector.get<WorkflowDefinition | undefined>(METADATA, metatype);
       if (!definition) continue;
       if (found.has(definition)) throw new Error(`Workflow ${definition.jobName} has two implementations`);
       found.set(definition, instance as Workflow);
     }
-    const missing = drivenWorkflows().filter((definition) => !found.has(definition));
+    const missing = definedWorkflows().filter((definition) => !found.has(definition));
     if (missing.length > 0)
       throw new Error(`These workflows have no implementation: ${missing.map(({ jobName }) => jobName).join(', ')}`);
     return new Map(

@@ -10,7 +10,7 @@ import { ThisWorker } from '../workers/this-worker';
 import { SUBJECT_COLUMNS, type SubjectKind } from './entities/workflow-job.entity';
 import type { RecordedFailure } from './entities/workflow-job-instance.entity';
 import {
-  type DrivenWorkflowDefinition,
+  type WorkflowDefinition,
   isRetryable,
   PermanentError,
   problemOf,
@@ -98,7 +98,7 @@ export class WorkflowRunner {
    * when the database fails.
    */
   async continue<K extends SubjectKind>(
-    definition: DrivenWorkflowDefinition<K>,
+    definition: WorkflowDefinition<K>,
     instanceId: number,
     workflow: Workflow<NoInfer<K>>,
   ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../../kernel/dto/page';
-import { firstRow, Params, returning, rows, type Tx } from '../../kernel/persistence/sql';
+import { firstRow, returning, rows, type Tx } from '../../kernel/persistence/sql';
 import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
 import type {
   RecordedFailure,
@@ -17,7 +17,7 @@ export type ClaimedInstance = Pick<
   WorkflowJobInstance,
   'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
 > &
-  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id' | 'created_at'>;
+  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'created_by_user_id' | 'created_at'>;
 
 /** One claim of an instance: writes in its name have no effect once another has followed. */
 export interface Claim {
@@ -61,36 +61,27 @@ export interface WorkflowOrigin {
 /** Inserts a workflow and its instance in its first state. */
 export async function insertWorkflow(
   tx: Tx,
-  definition: WorkflowDefinition,
-  subject: WorkflowSubject,
-  origin: WorkflowOrigin,
-): Promise<WorkflowRef> {
-  const params = new Params();
-  const sql = `WITH ${workflowInsert(params, definition, subject, origin)} SELECT * FROM instance`;
-  const instance = await firstRow<WorkflowRef>(tx, sql, params.values);
-  if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
-  return instance;
-}
-
-/** The same as CTEs of a statement that inserts more; `instance` has the ids, a {@link WorkflowRef}. */
-export function workflowInsert(
-  params: Params,
   { typeId, jobName, deadlineMs }: WorkflowDefinition,
   subject: WorkflowSubject,
   { userId, correlationId }: WorkflowOrigin,
-): string {
-  const state = `${params.add(jobName === null ? 'EXECUTING' : 'INIT')}::text`;
-  const due = jobName === null ? 'NULL' : inMs(params.add(FIRST_LOOK_MS));
-  return `job AS (
-      INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
-      VALUES (${params.addAll([typeId, subject.tenantId, subject.id, userId])}) RETURNING workflow_job_id),
-    instance AS (
-      INSERT INTO workflow_job_instances (workflow_job_id, job_name, correlation_id, state, due_at, deadline_at)
-      SELECT workflow_job_id, ${params.addAll([jobName, correlationId])}, ${state}, ${due}, ${inMs(params.add(deadlineMs))}
-      FROM job RETURNING workflow_job_id, workflow_job_instance_id),
-    first_state AS (
-      INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
-      SELECT workflow_job_instance_id, ${state} FROM instance)`;
+): Promise<WorkflowRef> {
+  const instance = await firstRow<WorkflowRef>(
+    tx,
+    `WITH job AS (
+       INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
+       VALUES ($1, $2, $3, $4) RETURNING workflow_job_id),
+     instance AS (
+       INSERT INTO workflow_job_instances (workflow_job_id, job_name, correlation_id, due_at, deadline_at)
+       SELECT workflow_job_id, $5, $6, ${inMs('$7')}, ${inMs('$8')} FROM job
+       RETURNING workflow_job_id, workflow_job_instance_id, state),
+     first_state AS (
+       INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+       SELECT workflow_job_instance_id, state FROM instance)
+     SELECT workflow_job_id, workflow_job_instance_id FROM instance`,
+    [typeId, subject.tenantId, subject.id, userId, jobName, correlationId, FIRST_LOOK_MS, deadlineMs],
+  );
+  if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
+  return instance;
 }
 
 /** Closes the current state rows of instances and opens the next. */
@@ -118,28 +109,6 @@ export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<
     [instanceIds],
   );
   await appendWorkflowState(tx, idsOf(sent), 'SENT');
-}
-
-/** Ends instances whoever holds them; the error becomes a step of each. Does nothing with those that have ended. */
-export async function endWorkflows(
-  tx: Tx,
-  instanceIds: readonly number[],
-  state: FinalState,
-  error: string | null = null,
-): Promise<void> {
-  const ended = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
-    tx,
-    `UPDATE workflow_job_instances SET state = $2, ${ENDED} WHERE workflow_job_instance_id = ANY($1) AND ended_at IS NULL
-     RETURNING workflow_job_instance_id`,
-    [instanceIds, state],
-  );
-  await appendWorkflowState(tx, idsOf(ended), state);
-  if (error === null || ended.length === 0) return;
-  await tx.query(
-    `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt, ended_at, outcome, error)
-     SELECT unnest($1::bigint[]), 'end', 1, platform_now(), 'failed', $2`,
-    [idsOf(ended), error],
-  );
 }
 
 const idsOf = (instances: readonly Pick<WorkflowJobInstance, 'workflow_job_instance_id'>[]) =>

@@ -133,9 +133,10 @@ export class RecordRepository<
 
   /** The 404 for a record that the scope does not have. */
   absent(scope: Scope, selector: RecordSelector<Id>): DomainError {
+    const { code, label } = this.namesIn(scope);
     return notFound(
-      `${this.kind.code}.NOT_FOUND`,
-      `There is no ${this.kind.label} with ${describeSelector(selector)}${this.placeName(scope)}.`,
+      `${code}.NOT_FOUND`,
+      `There is no ${label} with ${describeSelector(selector)}${this.placeName(scope)}.`,
     );
   }
 
@@ -210,6 +211,11 @@ export class RecordRepository<
   /** Columns that say the same of a new row. */
   protected placeOf(_scope: Scope): Partial<E> {
     return {};
+  }
+
+  /** What messages call the records of the scope. */
+  protected namesIn(_scope: Scope): RecordKindNames {
+    return this.kind;
   }
 
   /** Where a record was looked for, at the end of a sentence. */

@@ -8,16 +8,17 @@ import { ResourceRepository } from './resource-repository';
 export class WorkspaceResourceRepository<
   E extends TenantColumns & { workspace_id: number },
   Row extends object = E & AuthorNames,
-> extends ResourceRepository<E, Row, WorkspaceScope> {
-  protected override within(scope: WorkspaceScope): Conditions<E> {
+  Scope extends WorkspaceScope = WorkspaceScope,
+> extends ResourceRepository<E, Row, Scope> {
+  protected override within(scope: Scope): Conditions<E> {
     return super.within(scope).add('t.workspace_id = ?', scope.workspace.workspaceId);
   }
 
-  protected override placeOf(scope: WorkspaceScope): Partial<E> {
+  protected override placeOf(scope: Scope): Partial<E> {
     return { ...super.placeOf(scope), workspace_id: scope.workspace.workspaceId };
   }
 
-  protected override placeName({ workspace }: WorkspaceScope): string {
+  protected override placeName({ workspace }: Scope): string {
     return ` in the workspace "${workspace.name}"`;
   }
 }

@@ -19,6 +19,8 @@ interface StoredAnswer {
 /** Opens the one transaction of a mutation. */
 @Injectable()
 export class Transactions {
+  private readonly afterwards = new WeakMap<EntityManager, (() => void)[]>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   /**
@@ -33,16 +35,23 @@ export class Transactions {
     const draft = audit && !audit.settled ? audit : null;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.dataSource.transaction((tx) =>
-          idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn),
-        );
+        const { tx, answer } = await this.dataSource.transaction(async (tx) => ({
+          tx,
+          answer: await (idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn)),
+        }));
         // A replay did nothing and needs no row of its own.
         if (audit) audit.settled = hasSession(audit);
+        for (const work of this.afterwards.get(tx) ?? []) work();
         return answer;
       } catch (error) {
         if (attempt >= RETRIES || !isPgError(error, '40P01', '40001')) throw error;
       }
     }
+  }
+
+  /** Begins work of this process once a transaction of {@link run} has committed; none if it does not. */
+  afterCommit(tx: EntityManager, work: () => void): void {
+    this.afterwards.set(tx, [...(this.afterwards.get(tx) ?? []), work]);
   }
 
   /**

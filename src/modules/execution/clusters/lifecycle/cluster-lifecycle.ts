@@ -4,7 +4,7 @@ import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
 import type {
-  DrivenWorkflowDefinition,
+  WorkflowDefinition,
   WorkflowContext,
 } from '../../../../platform/background/workflows/workflow-definition';
 import {
@@ -160,7 +160,7 @@ export class ClusterLifecycle {
   async beginResize(
     tx: Tx,
     cluster: LockedCluster,
-    definition: DrivenWorkflowDefinition<'cluster'>,
+    definition: WorkflowDefinition<'cluster'>,
     { to, reason }: { to: ClusterStatus | null; reason: string },
   ): Promise<number> {
     let instanceId = cluster.resize_instance_id;

@@ -1,7 +1,4 @@
-import {
-  defineWorkflow,
-  type DrivenWorkflowDefinition,
-} from '../../../../platform/background/workflows/workflow-definition';
+import { defineWorkflow, type WorkflowDefinition } from '../../../../platform/background/workflows/workflow-definition';
 import type { ClusterOperation } from '../model/cluster-state';
 
 const queue = 'cluster-lifecycle';
@@ -43,7 +40,7 @@ export const RESIZE_CLUSTER_DOWN = defineWorkflow({
 });
 
 /** The workflow of each operation. */
-export const CLUSTER_WORKFLOWS: Record<ClusterOperation, DrivenWorkflowDefinition<'cluster'>> = {
+export const CLUSTER_WORKFLOWS: Record<ClusterOperation, WorkflowDefinition<'cluster'>> = {
   start: START_CLUSTER,
   stop: STOP_CLUSTER,
   destroy: DESTROY_CLUSTER,

@@ -10,7 +10,7 @@ import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors
 import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { type JobConfRow, NotebookConfsRepository } from '../../runs';
+import { NOTEBOOK, type RunConfigurationRow, RunConfigurationsRepository } from '../../runs';
 import { WorkspaceFilesService, WorkspacesService } from '../../workspaces';
 import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
@@ -39,7 +39,7 @@ interface Change {
 export class NotebookCellsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly confs: NotebookConfsRepository,
+    private readonly confs: RunConfigurationsRepository,
     private readonly workspaces: WorkspacesService,
     private readonly files: WorkspaceFilesService,
     private readonly documents: NotebookDocumentsService,
@@ -69,7 +69,7 @@ export class NotebookCellsService {
    */
   async update(scope: WorkspaceScope, notebookConfId: number, cells: readonly unknown[]): Promise<Message> {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
-    const row = await this.confs.get(scope, { id: notebookConfId });
+    const row = await this.confs.get({ ...scope, kind: NOTEBOOK }, { id: notebookConfId });
     const sent = refusing(() => readCells(cells));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const change = await this.changeOf(scope.tenantId, notebookConfId, sent);
@@ -114,7 +114,7 @@ export class NotebookCellsService {
   }
 
   /** Throws {@link OtherRevision} if the notebook is another one by now. */
-  private async apply(scope: WorkspaceScope, row: JobConfRow, change: Change): Promise<Message> {
+  private async apply(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<Message> {
     const { tenantId } = scope;
     const { job_conf_id: notebookConfId } = row;
     if (change.isOther) return this.applyDocument(scope, row, change);
@@ -126,7 +126,7 @@ export class NotebookCellsService {
     });
   }
 
-  private async applyDocument(scope: WorkspaceScope, row: JobConfRow, change: Change): Promise<Message> {
+  private async applyDocument(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<Message> {
     const { tenantId, userId } = scope;
     const { job_conf_id: notebookConfId } = row;
     const staged = await this.documents.stage(tenantId, change.document);
@@ -141,7 +141,7 @@ export class NotebookCellsService {
         await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
         const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
         const placed = await this.files.place(tx, scope, path, blob);
-        await this.confs.update(tx, scope, notebookConfId, {});
+        await this.confs.update(tx, { ...scope, kind: NOTEBOOK }, notebookConfId, {});
         unused = placed.unused;
         return saved(row, 'is saved');
       });
@@ -188,7 +188,7 @@ export function sentOutput(given: ShownOutput, cellUuid: string, index: number):
   );
 }
 
-function assertMayEdit({ permission }: WorkspaceContext, row: JobConfRow): void {
+function assertMayEdit({ permission }: WorkspaceContext, row: RunConfigurationRow): void {
   if (permission === undefined || !includesPermission(permission, 'EDIT')) {
     throw forbidden(
       'WORKSPACE.PERMISSION_REQUIRED',
@@ -210,6 +210,6 @@ function refusing<T>(read: () => T): T {
   }
 }
 
-function saved(row: JobConfRow, what: string): Message {
+function saved(row: RunConfigurationRow, what: string): Message {
   return { message: `The notebook "${row.name}" (id ${row.job_conf_id}) ${what}.` };
 }

@@ -9,21 +9,21 @@ import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { validated } from '../../../../platform/http/validation';
 import { checkConf } from '../../clusters';
 import { checkPackages } from '../../../infrastructure/storage';
-import { assertFiles, type JobConf, settingsOf, withoutSecrets } from '../../runs';
+import { assertFiles, type RunConfiguration, settingsOf, withoutSecrets } from '../../runs';
 import { languageOf, NOTEBOOK_SETTINGS, NotebookConfExport, typeOf } from './dto/notebook-conf.dto';
 import { sentOutput } from './notebook-cells.service';
 import { notebookPath } from './notebook-staging.service';
 
 /** A notebook configuration of a document, and its notebook. */
 export interface DocumentedNotebook {
-  conf: Pick<JobConf, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
+  conf: Pick<RunConfiguration, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
   path: string;
   notebook: { document: NotebookDocument; outputs: Map<string, CellOutputs> };
 }
 
 /** A notebook configuration as documents have it, without values that look secret, and without its cells. */
 export function exportNotebookConf(
-  row: Pick<JobConf, 'name' | 'language' | 'max_concurrency' | 'settings'>,
+  row: Pick<RunConfiguration, 'name' | 'language' | 'max_concurrency' | 'settings'>,
   path: string,
 ): object {
   const settings = withoutSecrets(row.settings);

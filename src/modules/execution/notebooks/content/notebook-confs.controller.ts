@@ -165,7 +165,7 @@ export class NotebookConfsController {
     errors: [409],
   })
   enable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
-    return this.confs.enable(scope, query.selector());
+    return this.confs.setActive(scope, query.selector(), true);
   }
 
   @Operation({
@@ -180,7 +180,7 @@ export class NotebookConfsController {
     errors: [409],
   })
   disable(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookConfSelector): Promise<NotebookConfWrite> {
-    return this.confs.disable(scope, query.selector());
+    return this.confs.setActive(scope, query.selector(), false);
   }
 
   @Operation({

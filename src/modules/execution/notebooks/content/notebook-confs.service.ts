@@ -3,19 +3,20 @@ import { emptyDocument } from '../../../../../libs/notebooks/ipynb';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { checkConf } from '../../clusters';
 import {
   assertFiles,
   clusterInfo,
-  ConfParts,
-  ConfsOfKind,
-  type JobConfRow,
+  type ConfigurationValues,
   type JobSettings,
-  NotebookConfsRepository,
+  NOTEBOOK,
+  type RunConfigurationRow,
+  RunConfigurationsService,
   settingsOf,
 } from '../../runs';
 import { WorkspaceFilesService } from '../../workspaces';
@@ -37,31 +38,26 @@ import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookReader } from './notebook-reader.service';
 import { notebookPath, NotebookStagingService, type StagedNotebook } from './notebook-staging.service';
 
-/** What notebooks are described by; their instances are in `notebook-instances`. */
+/** Notebook configurations as users see them; their instances are in `notebook-instances`. */
 @Injectable()
-export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
-  protected readonly who = 'NOTEBOOK_CONF';
-  protected readonly runs = 'instances';
-
+export class NotebookConfsService {
   constructor(
-    parts: ConfParts,
-    repository: NotebookConfsRepository,
+    private readonly transactions: Transactions,
+    private readonly configurations: RunConfigurationsService,
     private readonly documents: NotebookDocumentsService,
     private readonly documentsRepository: NotebookDocumentsRepository,
     private readonly cells: NotebookCellsService,
     private readonly staging: NotebookStagingService,
     private readonly files: WorkspaceFilesService,
     private readonly reader: NotebookReader,
-  ) {
-    super(parts, repository);
-  }
+  ) {}
 
   async list(
     scope: WorkspaceScope,
     query: NotebookConfListQuery | NotebookConfSearchQuery,
   ): Promise<Page<NotebookConfListItem>> {
     const partOfName = 'notebook_name' in query ? query.notebook_name : undefined;
-    const page = await this.page(scope, query, partOfName);
+    const page = await this.configurations.list({ ...scope, kind: NOTEBOOK }, query, partOfName);
     const paths = await this.documentsRepository.paths(page.data.map(({ job_conf_id }) => job_conf_id));
     return {
       ...page,
@@ -77,17 +73,17 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
 
   /** A `NotebookConfRead` as the text of JSON: a notebook with its outputs may be large. */
   async get(scope: WorkspaceScope, selector: RecordSelector): Promise<AsyncIterable<string>> {
-    const row = await this.repository.get(scope, selector);
+    const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     const paths = await this.documentsRepository.paths([row.job_conf_id]);
     return this.written(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
   }
 
   async create(scope: WorkspaceScope, body: CreateNotebookConf): Promise<NotebookConfWrite> {
-    if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
+    if (await this.transactions.isRepeated()) return this.transactions.repeat();
     const { notebook_name: name, notebook_type, notebook_path, max_concurrency } = body;
     const settings = settingsOf(body);
     const language = languageOf(notebook_type);
-    this.check(language, settings);
+    assertFiles(settings);
     checkConf('NOTEBOOK_CONF', settings.conf);
     const staged = await this.staged(scope, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
     const conf = { name, job_type: 'NOTEBOOK', language, max_concurrency, settings };
@@ -96,44 +92,55 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
 
   update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateNotebookConf): Promise<NotebookConfWrite> {
     const { notebook_name: name, ...changes } = body;
-    return this.updateConf(scope, selector, { ...changes, name } as UpdateNotebookConf, name);
+    return this.transactions.run(async (tx) =>
+      this.write(
+        await this.configurations.update(tx, { ...scope, kind: NOTEBOOK }, selector, { ...changes, name }),
+        tx,
+      ),
+    );
+  }
+
+  setActive(scope: WorkspaceScope, selector: RecordSelector, active: boolean): Promise<NotebookConfWrite> {
+    return this.transactions.run(async (tx) =>
+      this.write(await this.configurations.setActive(tx, { ...scope, kind: NOTEBOOK }, selector, active), tx),
+    );
+  }
+
+  /** The file stays, and so do the revisions that instances began with. */
+  delete(scope: WorkspaceScope, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const { name, job_conf_id: id } = await this.configurations.delete(tx, { ...scope, kind: NOTEBOOK }, selector);
+      await this.documentsRepository.delete(tx, id);
+      return { message: `The notebook configuration "${name}" (id ${id}) is deleted.` };
+    });
   }
 
   /** A new configuration with the same settings and cells, and no outputs. */
   async clone(
     scope: WorkspaceScope,
     selector: RecordSelector,
-    asked: { name: string; path: string | undefined },
+    copy: { name: string; path: string | undefined },
   ): Promise<NotebookConfWrite> {
-    if (await this.parts.transactions.isRepeated()) return this.parts.transactions.repeat();
-    const row = await this.repository.get(scope, selector);
-    const path = notebookPath(asked.path ?? `/${asked.name}.ipynb`);
+    if (await this.transactions.isRepeated()) return this.transactions.repeat();
+    const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
+    const path = notebookPath(copy.path ?? `/${copy.name}.ipynb`);
     if (await this.files.at(scope.workspace, path)) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
     const document = await this.documents.read(await this.documents.current(row.job_conf_id));
     const staged = await this.staging.stage(scope.tenantId, path, { document, outputs: new Map() });
     const { job_type, language, max_concurrency, settings, cluster_id: id } = row;
-    const conf = { name: asked.name, job_type, language, max_concurrency, settings };
+    const conf = { name: copy.name, job_type, language, max_concurrency, settings };
     return this.begin(scope, conf, { id }, staged);
   }
 
   /** Opens the notebook as an .ipynb file with its outputs. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
-    const row = await this.repository.get(scope, selector);
+    const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     return this.documents.export(row.job_conf_id, row.name);
   }
 
-  protected async write(row: JobConfRow, tx: Tx): Promise<NotebookConfWrite> {
+  private async write(row: RunConfigurationRow, tx: Tx): Promise<NotebookConfWrite> {
     const paths = await this.documentsRepository.paths([row.job_conf_id], tx);
     return write(row, paths.get(row.job_conf_id));
-  }
-
-  protected check(_language: JobConfRow['language'], settings: Required<JobSettings>): void {
-    assertFiles(settings);
-  }
-
-  /** The file stays, and so do the revisions that instances began with. */
-  protected override async deleted(tx: Tx, row: JobConfRow): Promise<void> {
-    await this.documentsRepository.delete(tx, row.job_conf_id);
   }
 
   private async *written(notebookConfId: number, head: object): AsyncGenerator<string> {
@@ -144,16 +151,16 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
 
   private async begin(
     scope: WorkspaceScope,
-    conf: Parameters<NotebookConfsService['add']>[2],
+    conf: ConfigurationValues,
     cluster: RecordSelector,
     staged: StagedNotebook,
   ): Promise<NotebookConfWrite> {
     let unused: string[] | null = null;
     try {
-      return await this.parts.transactions.run(async (tx) => {
+      return await this.transactions.run(async (tx) => {
         unused = null;
         await this.files.lock(tx, scope.workspace);
-        const row = await this.add(tx, scope, conf, cluster);
+        const row = await this.configurations.add(tx, { ...scope, kind: NOTEBOOK }, conf, cluster);
         const discarded = await this.staging.begin(tx, scope, row.job_conf_id, staged);
         const answer = await this.write(row, tx);
         unused = discarded;
@@ -181,7 +188,7 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 }
 
-function own(row: JobConfRow, path: string | undefined) {
+function own(row: RunConfigurationRow, path: string | undefined) {
   const settings = Object.fromEntries(NOTEBOOK_SETTINGS.map((name) => [name, row.settings[name]]));
   return {
     notebook_name: row.name,
@@ -194,7 +201,7 @@ function own(row: JobConfRow, path: string | undefined) {
   };
 }
 
-function read(row: JobConfRow, path: string | undefined): Omit<NotebookConfRead, 'notebook_cells'> {
+function read(row: RunConfigurationRow, path: string | undefined): Omit<NotebookConfRead, 'notebook_cells'> {
   return {
     notebook_conf_id: row.job_conf_id,
     cluster_id: row.cluster_id,
@@ -205,7 +212,7 @@ function read(row: JobConfRow, path: string | undefined): Omit<NotebookConfRead,
   };
 }
 
-function write(row: JobConfRow, path: string | undefined): NotebookConfWrite {
+function write(row: RunConfigurationRow, path: string | undefined): NotebookConfWrite {
   return {
     notebook_conf_id: idText(row.job_conf_id),
     cluster_id: idText(row.cluster_id),

@@ -3,8 +3,8 @@ import type { NumberedPayload } from '../../../../../libs/contracts/channel-reco
 import { executionCount, type NbOutput, readOutput } from '../../../../../libs/notebooks/outputs';
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { FrameConsumer, type FramedRun, NOTEBOOK } from '../../runs';
 import { type ExecutedCell, NotebookOutputsService } from '../content/notebook-outputs.service';
-import { FrameConsumer, type FramedRun } from '../../runs';
 import { cellOf, contentOf, FRAME_JSON, type KernelFrame, kernelFrame, keptReply } from './kernel-messages';
 import { type KernelNews, KernelsRepository } from './kernels.repository';
 
@@ -23,7 +23,7 @@ const CELL_TYPES = [...OUTPUT_TYPES, 'execute_input', 'clear_output'];
 /** Takes in what kernels say: their states, the answers to what they were asked, and the outputs of cells. */
 @Injectable()
 export class KernelFramesService extends FrameConsumer<ReadFrame> {
-  readonly jobType = 'NOTEBOOK';
+  readonly jobType = NOTEBOOK.jobType;
 
   constructor(
     private readonly kernels: KernelsRepository,

@@ -4,7 +4,7 @@ import { conflict, invalid, notFound, tooMany } from '../../../../platform/kerne
 import { idText } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { isFinished, NotebookRunsRepository, type Run, RunChannelsService, type RunDetailRow } from '../../runs';
+import { isFinished, NOTEBOOK, type Run, RunChannelsService, type RunDetailRow, RunsService } from '../../runs';
 import { NotebookOutputsService } from '../content/notebook-outputs.service';
 import type { KernelSocket, KernelStatus } from './dto/notebook.dto';
 import type { Kernel } from './entities/kernel.entity';
@@ -26,14 +26,14 @@ type LockedKernel = Kernel & Pick<Run, 'status'>;
 export class KernelsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly runs: NotebookRunsRepository,
+    private readonly runs: RunsService,
     private readonly kernels: KernelsRepository,
     private readonly channels: RunChannelsService,
     private readonly outputs: NotebookOutputsService,
   ) {}
 
   async status(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
-    const run = await this.runs.get(scope, { id: notebookId });
+    const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
     return { notebook_id: idText(run.run_id), kernel_info: kernelInfo(run, kernel) };
@@ -68,7 +68,7 @@ export class KernelsService {
 
   /** That a socket to the kernel of an unfinished instance can be opened. */
   async socket(scope: WorkspaceScope, notebookId: number): Promise<KernelSocket> {
-    const run = await this.runs.get(scope, { id: notebookId });
+    const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel || isFinished(run.status)) {
       throw invalid('NOTEBOOK.INVALID_STATE', `The notebook ${notebookId} is ${run.status}: it has no kernel.`);
@@ -82,7 +82,7 @@ export class KernelsService {
 
   /** The instance that a socket is opened to; 409 unless it runs. */
   async toConnect(scope: WorkspaceScope, notebookId: number): Promise<RunDetailRow> {
-    const run = await this.runs.get(scope, { id: notebookId });
+    const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     if (run.status !== 'RUNNING') throw notRunning(run);
     return run;
   }
@@ -133,7 +133,7 @@ export class KernelsService {
     work: (tx: Tx, kernel: LockedKernel) => Promise<void>,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const run = await this.runs.get(scope, { id: notebookId }, tx);
+      const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId, tx);
       const kernel = await this.kernels.lock(tx, run.run_id);
       if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
       await work(tx, kernel);

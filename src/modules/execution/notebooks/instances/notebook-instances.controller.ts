@@ -7,7 +7,7 @@ import { sendContent, sendLog } from '../../../../platform/http/file-answer';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam, WordParam } from '../../../../platform/http/parameters';
-import { JobLogQuery, WorkflowErrorRead } from '../../runs';
+import { JobLogQuery, NOTEBOOK, RunsService, WorkflowErrorRead } from '../../runs';
 import {
   CreateNotebook,
   NotebookCreated,
@@ -27,7 +27,10 @@ const OUTPUTS = ['stdout', 'stderr'] as const;
 /** Instances of notebooks. */
 @Controller()
 export class NotebookInstancesController {
-  constructor(private readonly notebooks: NotebookInstancesService) {}
+  constructor(
+    private readonly notebooks: NotebookInstancesService,
+    private readonly runs: RunsService,
+  ) {}
 
   @Operation({
     method: 'POST',
@@ -114,7 +117,7 @@ export class NotebookInstancesController {
     @Res() response: Response,
   ): Promise<void> {
     const stream = logType as (typeof OUTPUTS)[number];
-    await sendLog(response, await this.notebooks.log(scope, notebookId, stream, query));
+    await sendLog(response, await this.runs.log({ ...scope, kind: NOTEBOOK }, notebookId, stream, query));
   }
 
   @Operation({
@@ -148,6 +151,6 @@ export class NotebookInstancesController {
     @IdParam('notebook_id') notebookId: number,
     @Query() page: PageQuery,
   ): Promise<Page<WorkflowErrorRead>> {
-    return this.notebooks.errors(scope, notebookId, page);
+    return this.runs.workflowErrors({ ...scope, kind: NOTEBOOK }, notebookId, page);
   }
 }

@@ -5,16 +5,17 @@ import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
 import type { Page } from '../../../../platform/kernel/dto/page';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { toWire } from '../../../../platform/kernel/product/product-name';
 import {
   clusterInfo,
-  NotebookConfsRepository,
-  NotebookRunsRepository,
+  NOTEBOOK,
   type Run,
   type RunDetailRow,
-  RunParts,
-  RunsOfKind,
+  RunsRepository,
+  RunsService,
   workflowOf,
+  workflowRef,
 } from '../../runs';
 import { notebookSelector } from '../content/dto/notebook-conf.dto';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
@@ -36,22 +37,21 @@ const LOOK_MS = 50;
 
 /** Instances of notebooks as users see them: start, watch, read, stop. */
 @Injectable()
-export class NotebookInstancesService extends RunsOfKind {
+export class NotebookInstancesService {
   constructor(
-    parts: RunParts,
-    private readonly runs: NotebookRunsRepository,
-    confs: NotebookConfsRepository,
+    private readonly transactions: Transactions,
+    private readonly runs: RunsService,
+    private readonly repository: RunsRepository,
     private readonly kernels: KernelsRepository,
     private readonly documents: NotebookDocumentsService,
-  ) {
-    super(parts, runs, confs);
-  }
+  ) {}
 
   /** Starts an instance; one that gets a node at once is RUNNING when this answers. */
   async start(scope: WorkspaceScope, body: CreateNotebook): Promise<NotebookCreated> {
     const { arguments: words, conf } = body;
-    const selector = notebookSelector(body);
-    const answer = await this.submitRun(scope, { selector, arguments: words, conf }, async (tx, run) => {
+    const configuration = notebookSelector(body);
+    const answer = await this.transactions.run(async (tx) => {
+      const run = await this.runs.submit(tx, { ...scope, kind: NOTEBOOK }, { configuration, arguments: words, conf });
       await this.kernels.add(tx, run, await this.documents.currentRevision(tx, run.job_conf_id));
       return created(run);
     });
@@ -65,18 +65,15 @@ export class NotebookInstancesService extends RunsOfKind {
     query: NotebookListQuery | NotebookSearchQuery,
     partOfName?: string,
   ): Promise<Page<NotebookRead>> {
-    const page = await this.runs.list(scope, query, (conditions) => {
-      conditions
-        .only('cluster_id', query.cluster_ids)
-        .only('job_conf_id', query.notebook_conf_ids)
-        .only('status', query.notebook_status)
-        .only('created_by_user_id', query.created_by_ids)
-        .only('modified_by_user_id', query.modified_by_ids);
-      if (query.isActive !== undefined) conditions.add(`t.ended_at IS ${query.isActive ? '' : 'NOT '}NULL`);
-      this.runs.submittedAs({
-        ...(partOfName === undefined ? {} : { partOfName }),
-        languages: query.job_type_langs,
-      })(conditions);
+    const page = await this.runs.list({ ...scope, kind: NOTEBOOK }, query, {
+      clusterIds: query.cluster_ids,
+      configurationIds: query.notebook_conf_ids,
+      statuses: query.notebook_status,
+      createdByIds: query.created_by_ids,
+      modifiedByIds: query.modified_by_ids,
+      isUnfinished: query.isActive,
+      partOfName,
+      languages: query.job_type_langs,
     });
     if (page.data.length === 0) {
       throw notFound(
@@ -89,13 +86,13 @@ export class NotebookInstancesService extends RunsOfKind {
   }
 
   async get(scope: WorkspaceScope, notebookId: number): Promise<NotebookRead> {
-    const run = await this.row(scope, notebookId);
+    const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     return read(run, (await this.kernels.of([run.run_id])).get(run.run_id));
   }
 
   /** Opens the notebook as it was when the instance began, as an .ipynb file. */
   async download(scope: WorkspaceScope, notebookId: number): Promise<FileContent> {
-    const run = await this.row(scope, notebookId);
+    const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
     if (revision === null) {
       throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} was started without a document.`);
@@ -104,28 +101,29 @@ export class NotebookInstancesService extends RunsOfKind {
   }
 
   /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */
-  async kill(scope: WorkspaceScope, notebookId: number): Promise<NotebookKill> {
-    return this.stopRun(scope, notebookId, (run, workflow) => ({
-      NotebookKill: { ...workflow, notebook_id: run.run_id, engine_cluster_instance_id: run.cluster_id },
-    }));
+  kill(scope: WorkspaceScope, notebookId: number): Promise<NotebookKill> {
+    return this.transactions.run(async (tx) => {
+      const run = await this.runs.stop(tx, { ...scope, kind: NOTEBOOK }, notebookId);
+      return {
+        NotebookKill: { ...workflowRef(run), notebook_id: run.run_id, engine_cluster_instance_id: run.cluster_id },
+      };
+    });
   }
 
   /** Stops an instance that has had neither work nor a client for so long, unless that has changed meanwhile. */
   async cull(notebookId: number, minutes: number): Promise<void> {
-    await this.parts.transactions.run(async (tx) => {
-      // The cluster first, as everywhere.
-      await this.runs.lockCluster(tx, notebookId);
-      const run = await this.runs.lock(tx, notebookId);
+    await this.transactions.run(async (tx) => {
+      const run = await this.repository.lockWithCluster(tx, notebookId);
       if (run?.status !== 'RUNNING' || !(await this.kernels.isIdle(tx, notebookId, minutes))) return;
       const reason = `The notebook had neither work nor a client for ${minutes} minutes.`;
-      await this.stopLocked(tx, run, { reason, userId: null });
+      await this.runs.stopLocked(tx, run, { reason, userId: null });
     });
   }
 
   /** The run once it is no longer SUBMITTED; null when that takes too long. */
   private async begun(runId: number): Promise<Run | null> {
     for (const until = performance.now() + RUNNING_WITHIN_MS; performance.now() < until; await delay(LOOK_MS)) {
-      const run = await this.runs.byId(runId);
+      const run = await this.repository.byId(runId);
       if (run && run.status !== 'SUBMITTED') return run;
       // It waits for a slot, which takes longer.
       if (run?.node_id === null) return null;

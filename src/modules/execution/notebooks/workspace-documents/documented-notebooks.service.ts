@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, conflict, type DomainError } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { type ImportedJobConf, NotebookConfsRepository } from '../../runs';
+import { type ConfigurationValues, NOTEBOOK, RunConfigurationsRepository } from '../../runs';
 import { NotebookCellsService } from '../content/notebook-cells.service';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
 import { NotebookStagingService, type StagedNotebook } from '../content/notebook-staging.service';
@@ -14,7 +14,7 @@ const BATCH = 100;
 
 /** A notebook configuration of a document that may be imported, with its notebook in the store. */
 export interface ReadNotebookConf {
-  conf: ImportedJobConf;
+  conf: ConfigurationValues;
   staged: StagedNotebook;
 }
 
@@ -22,7 +22,7 @@ export interface ReadNotebookConf {
 @Injectable()
 export class DocumentedNotebooks {
   constructor(
-    private readonly confs: NotebookConfsRepository,
+    private readonly confs: RunConfigurationsRepository,
     private readonly documents: NotebookDocumentsService,
     private readonly cells: NotebookCellsService,
     private readonly staging: NotebookStagingService,
@@ -34,7 +34,7 @@ export class DocumentedNotebooks {
     let separator = '\n';
     let after = 0;
     for (;;) {
-      const confs = await this.confs.someOf(place, { enabled, after, limit: BATCH });
+      const confs = await this.confs.someOf({ ...place, kind: NOTEBOOK }, { enabled, after, limit: BATCH });
       const paths = await this.documents.paths(confs.map(({ job_conf_id }) => job_conf_id));
       for (const conf of confs) {
         const path = paths.get(conf.job_conf_id);
@@ -69,7 +69,7 @@ export class DocumentedNotebooks {
     try {
       // Within a savepoint, so that others go on.
       return await tx.transaction(async (inner) => {
-        const [written] = await this.confs.import(inner, scope, clusterId, [conf], overwrite);
+        const [written] = await this.confs.import(inner, { ...scope, kind: NOTEBOOK }, clusterId, [conf], overwrite);
         if (!written) throw taken(conf.name);
         const { job_conf_id: id } = written;
         const unused = overwrite

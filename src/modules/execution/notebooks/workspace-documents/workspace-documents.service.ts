@@ -20,13 +20,15 @@ import {
   type WorkspaceImportResult,
 } from './dto/workspace-document.dto';
 import {
-  checkSettings,
+  checkJobSettings,
+  type ConfigurationValues,
   exportJobConf,
-  type ImportedJobConf,
-  JobConfsRepository,
-  JobConfsService,
+  JOB,
+  JOB_TYPE_RULES,
   type JobLanguage,
   readJobConf,
+  RunConfigurationsRepository,
+  RunConfigurationsService,
   settingsOf,
 } from '../../runs';
 import { readNotebookConf } from '../content/notebook-conf-documents';
@@ -47,7 +49,7 @@ type Kind = FailedImport['kind'];
 
 /** What of a document can be imported, and the rest. */
 interface ReadDocument {
-  jobConfs: ImportedJobConf[];
+  jobConfs: ConfigurationValues[];
   notebookConfs: ReadNotebookConf[];
   failures: Failure[];
 }
@@ -67,8 +69,8 @@ interface Imported {
 export class WorkspaceDocumentsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly repository: JobConfsRepository,
-    private readonly jobConfs: JobConfsService,
+    private readonly repository: RunConfigurationsRepository,
+    private readonly configurations: RunConfigurationsService,
     private readonly workspaces: WorkspacesService,
     private readonly dependencies: DependencyRepositoriesService,
     private readonly notebooks: DocumentedNotebooks,
@@ -167,7 +169,7 @@ export class WorkspaceDocumentsService {
     if (description) await this.workspaces.describe(tx, scope, scope.workspace.workspaceId, description);
     await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
     if (jobConfs.length + notebookConfs.length === 0) return done;
-    const clusterId = await this.jobConfs.usableCluster(tx, scope, selectorFrom(query, 'cluster'));
+    const clusterId = await this.configurations.usableCluster(tx, scope, selectorFrom(query, 'cluster'));
     const { overwrite, permissive } = query;
     const fail = (kind: Kind, name: string, error: DomainError) => {
       if (!permissive) throw error;
@@ -175,7 +177,7 @@ export class WorkspaceDocumentsService {
     };
     for (let from = 0; from < jobConfs.length; from += BATCH) {
       const batch = jobConfs.slice(from, from + BATCH);
-      const rows = await this.repository.import(tx, scope, clusterId, batch, overwrite);
+      const rows = await this.repository.import(tx, { ...scope, kind: JOB }, clusterId, batch, overwrite);
       const written = new Set(rows.map(({ name }) => name));
       done.imported.spark_job_confs += written.size;
       for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, taken(name));
@@ -205,7 +207,7 @@ export class WorkspaceDocumentsService {
     let separator = '\n';
     let after = 0;
     for (;;) {
-      const confs = await this.repository.someOf(place, { enabled, after, limit: BATCH });
+      const confs = await this.repository.someOf({ ...place, kind: JOB }, { enabled, after, limit: BATCH });
       for (const conf of confs) {
         yield separator + JSON.stringify(exportJobConf(conf));
         separator = ',\n';
@@ -262,13 +264,14 @@ async function readAll(
   }
 }
 
-async function readJobOf(given: unknown, allowed: ReadonlySet<string>): Promise<ImportedJobConf> {
+async function readJobOf(given: unknown, allowed: ReadonlySet<string>): Promise<ConfigurationValues> {
   const { name, job_type, max_concurrency, ...settings } = await readJobConf(given);
   const complete = settingsOf(settings);
-  const { type, language } = checkSettings(job_type as JobLanguage, complete);
+  checkJobSettings(job_type as JobLanguage, complete);
   checkConf('JOB_CONF', complete.conf);
   checkPackages('JOB_CONF', complete.packages);
   checkRepositories('JOB_CONF', complete.repositories, allowed);
+  const { type, language } = JOB_TYPE_RULES[job_type as JobLanguage];
   return { name, job_type: type, language, max_concurrency, settings: complete };
 }
 

@@ -1,6 +1,5 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import type { InteractiveJobType } from '../jobs/job-types';
 
 /** The run that frames are from. */
 export interface FramedRun {
@@ -16,7 +15,7 @@ export interface FramedRun {
  * call.
  */
 export abstract class FrameConsumer<Frame = NumberedPayload> {
-  abstract readonly jobType: InteractiveJobType;
+  abstract readonly jobType: string;
 
   /**
    * Parses payloads, one frame for each, before the transaction begins: this may have to wait, and must not do so while it

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CHANNEL_CHUNK_BYTES, type FramesResponse } from '../../../../../libs/contracts/agent-protocol';
+import { decodeAnswer } from '../../../../../libs/contracts/call-message';
 import {
   decodeRecords,
   encodeRecords,
@@ -13,7 +14,8 @@ import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
 import { waitForWakeUp } from '../../../../platform/kernel/wakeups/waiting-polls';
-import { isInteractive } from '../jobs/job-types';
+import { runKindOf } from '../jobs/run-kinds';
+import { RunsService } from '../jobs/runs.service';
 import { type FramedRun, FrameConsumer } from './frame-consumer';
 import { FrameWakeUps } from './frame-wakeups';
 import { RequestWakeUps } from './request-wakeups';
@@ -56,6 +58,7 @@ export class RunChannelsService implements OnModuleInit {
   constructor(
     private readonly repository: RunChannelsRepository,
     private readonly transactions: Transactions,
+    private readonly runs: RunsService,
     private readonly polls: RequestWakeUps,
     private readonly wakeUps: FrameWakeUps,
     private readonly discovery: DiscoveryService,
@@ -156,7 +159,7 @@ export class RunChannelsService implements OnModuleInit {
     const read = (await consumer?.read(tenant_id, records)) ?? [];
     return this.transactions.run(async (tx) => {
       const run = await this.repository.lockRun(tx, runId);
-      if (!run || !isInteractive(run.job_type)) {
+      if (!run || !runKindOf(run.job_type).isInteractive) {
         throw notFound('CHANNEL.NOT_FOUND', `The job ${runId} accepts no frames.`);
       }
       if (run.has_ended) throw conflict('CHANNEL.ENDED', `The job ${runId} has ended.`);
@@ -167,6 +170,8 @@ export class RunChannelsService implements OnModuleInit {
       const frames = records.slice(first);
       const grown = await this.repository.addFrames(tx, log, frames);
       if (grown.kept_bytes > KEPT_BYTES) await this.repository.dropFrames(tx, grown, KEPT_AFTER_DROP);
+      const { service } = runKindOf(run.job_type);
+      if (service && frames.some(isReady)) await this.runs.ready(tx, runId, service.ready);
       await consumer?.consume(tx, run, read.slice(first));
       await wakeAfterCommit(tx, 'run_frames', String(runId));
       return { next: grown.last + 1 };
@@ -181,4 +186,9 @@ function decoded(body: Buffer): NumberedPayload[] {
     if (error instanceof MalformedRecords) throw invalid('CHANNEL.MALFORMED', error.message);
     throw error;
   }
+}
+
+/** Whether a frame says that its run can be called. */
+function isReady({ payload }: NumberedPayload): boolean {
+  return decodeAnswer(payload)?.header.op === 'ready';
 }

@@ -5,11 +5,13 @@ import { readOpaque } from '../../../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../../../libs/json/parse-json';
 import { behindByteOrderMark } from '../../../../../libs/json/byte-order-mark';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import { conflict, DomainError, invalid, tooMany } from '../../../../platform/kernel/errors/domain-error';
+import { DomainError, invalid, tooMany } from '../../../../platform/kernel/errors/domain-error';
 import { API_PREFIX } from '../../../../platform/http/openapi';
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
 import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON } from '../jobs/function-settings';
-import { type RunDetailRow, RunsRepository } from '../jobs/runs.repository';
+import { FUNCTION } from '../jobs/run-kinds';
+import type { RunDetailRow } from '../jobs/runs.repository';
+import { RunsService } from '../jobs/runs.service';
 import { RunCallsService } from '../channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */
@@ -28,7 +30,7 @@ export interface Invocation {
 @Injectable()
 export class FunctionsService {
   constructor(
-    private readonly runs: RunsRepository,
+    private readonly runs: RunsService,
     private readonly calls: RunCallsService,
     private readonly json: UntrustedJson,
   ) {}
@@ -42,16 +44,7 @@ export class FunctionsService {
     jobId: number,
     { body, signal }: { body: Buffer; signal: AbortSignal },
   ): Promise<Invocation> {
-    const run = await this.functionRun(scope, jobId);
-    if (run.status !== 'RUNNING') {
-      throw conflict(
-        'FUNCTION.NOT_RUNNING',
-        `The job ${jobId} is ${run.status}; a function can be called only while its job is RUNNING.`,
-        {
-          job_status: run.status,
-        },
-      );
-    }
+    const run = await this.runs.callable({ ...scope, kind: FUNCTION }, jobId);
     const given = behindByteOrderMark(body);
     const text = given.length === 0 ? Buffer.from('null') : given;
     if (!(await this.json.isJson(scope.tenantId, text)))
@@ -78,7 +71,7 @@ export class FunctionsService {
 
   /** An OpenAPI document of the one call that a run serves, with the example of its configuration; JSON. */
   async describe(scope: WorkspaceScope, jobId: number): Promise<string> {
-    const run = await this.functionRun(scope, jobId);
+    const run = await this.runs.serving({ ...scope, kind: FUNCTION }, jobId);
     const { name, settings } = run.job_conf_snapshot;
     const example = settings.platform_functions_example_request_body;
     const json = (example?: unknown) => ({
@@ -120,13 +113,6 @@ export class FunctionsService {
       'FUNCTION.UNANSWERABLE',
       'The function returned something other than JSON. Correct its return value.',
     );
-  }
-
-  /** 400 for a job of another type. */
-  private async functionRun(scope: WorkspaceScope, jobId: number): Promise<RunDetailRow> {
-    const run = await this.runs.get(scope, { id: jobId });
-    if (run.job_conf_snapshot.job_type === 'PLATFORM_FUNCTIONS') return run;
-    throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} does not serve a function.`);
   }
 }
 

@@ -4,25 +4,25 @@ import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterSubscriber, type ClusterTransitioned, GIVES_SLOTS, type NodeBecameReady } from '../../clusters';
 
 /** Where operations end: runs that wait get a node then, or an end. */
-const SETTLED: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
+const SCHEDULED_IN: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
 
-/** Has the waiting runs of a cluster settled, by the worker and after the commit, when the cluster has changed. */
+/** Has the waiting runs of a cluster scheduled, by the worker and after the commit, when the cluster has changed. */
 @Injectable()
 export class ClusterChangesSubscriber extends ClusterSubscriber {
   readonly domain = 'jobs';
   readonly on = {
     clusterTransitioned: async (tx: Tx, { clusterId, from, to }: ClusterTransitioned) => {
       // No run waits for a cluster that is new, or comes back after it was destroyed.
-      if (from === null || from === 'DESTROYED' || !SETTLED.includes(to)) return;
-      await this.settle(tx, clusterId);
+      if (from === null || from === 'DESTROYED' || !SCHEDULED_IN.includes(to)) return;
+      await this.schedule(tx, clusterId);
     },
     // Added, or back after a restart: runs may have been waiting for it.
     nodeBecameReady: async (tx: Tx, { node, clusterStatus }: NodeBecameReady) => {
-      if (GIVES_SLOTS.includes(clusterStatus)) await this.settle(tx, node.cluster_id);
+      if (GIVES_SLOTS.includes(clusterStatus)) await this.schedule(tx, node.cluster_id);
     },
   };
 
-  private settle(tx: Tx, clusterId: number): Promise<void> {
+  private schedule(tx: Tx, clusterId: number): Promise<void> {
     return enqueue(tx, 'job.dispatch', { cluster_id: clusterId });
   }
 }

@@ -6,12 +6,12 @@ import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { CosiKillAllJobsResult } from './dto/job.dto';
-import { RunsService } from './runs.service';
+import { JobsService } from './jobs.service';
 
 /** What can be done with all jobs of a cluster. */
 @Controller()
 export class ClusterJobsController {
-  constructor(private readonly runs: RunsService) {}
+  constructor(private readonly jobs: JobsService) {}
 
   @Operation({
     method: 'POST',
@@ -26,6 +26,6 @@ export class ClusterJobsController {
     @CurrentScope() scope: TenantScope,
     @IdParam('cluster_id') clusterId: number,
   ): Promise<CosiKillAllJobsResult> {
-    return this.runs.stopAll(scope, clusterId);
+    return this.jobs.stopAll(scope, clusterId);
   }
 }

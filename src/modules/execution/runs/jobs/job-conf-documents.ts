@@ -2,7 +2,7 @@ import { unknownField } from '../../../../platform/kernel/dto/problems';
 import { internalKey, keysFromWire, keysToWire, toWire } from '../../../../platform/kernel/product/product-name';
 import { validated } from '../../../../platform/http/validation';
 import { JobConfExport, type JobSettings } from './dto/job-conf.dto';
-import type { JobConf } from './entities/job-conf.entity';
+import type { RunConfiguration } from './entities/run-configuration.entity';
 
 /** Keys whose values look secret: what Spark itself keeps out of its logs, and a little more. */
 const SECRET_KEY = /secret|password|passphrase|token|credential|access[._-]?key|account[._-]?key/i;
@@ -11,7 +11,9 @@ const SECRET_KEY = /secret|password|passphrase|token|credential|access[._-]?key|
 const JAVA_PROPERTY = /(-D[^\s=]+=)(?:"[^"]*"|'[^']*'|\S*)/g;
 
 /** A job configuration as documents have it, without values that look secret. */
-export function exportJobConf(row: Pick<JobConf, 'name' | 'language' | 'max_concurrency' | 'settings'>): object {
+export function exportJobConf(
+  row: Pick<RunConfiguration, 'name' | 'language' | 'max_concurrency' | 'settings'>,
+): object {
   const { name, language, max_concurrency, settings } = row;
   return { name, job_type: toWire(language), max_concurrency, ...keysToWire(withoutSecrets(settings)) };
 }

@@ -146,7 +146,7 @@ export class JobConfsController {
     errors: [409],
   })
   enable(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfWrite> {
-    return this.jobConfs.enable(scope, query.selector());
+    return this.jobConfs.setActive(scope, query.selector(), true);
   }
 
   @Operation({
@@ -161,6 +161,6 @@ export class JobConfsController {
     errors: [409],
   })
   disable(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfWrite> {
-    return this.jobConfs.disable(scope, query.selector());
+    return this.jobConfs.setActive(scope, query.selector(), false);
   }
 }

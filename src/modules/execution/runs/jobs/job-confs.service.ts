@@ -1,15 +1,13 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { foreignSqlArgument, SQL_ARGUMENTS } from '../../../../../libs/spark/sql-arguments';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { keysToWire, toWire } from '../../../../platform/kernel/product/product-name';
 import { checkConf } from '../../clusters';
-import { assertFiles, ConfParts, ConfsOfKind } from './confs-of-kind';
 import {
   type CreateJobConf,
   type JobConfListItem,
@@ -17,31 +15,27 @@ import {
   type JobConfRead,
   type JobConfSearchQuery,
   type JobConfWrite,
-  type JobSettings,
   settingsOf,
   type UpdateJobConf,
 } from './dto/job-conf.dto';
-import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
-import type { JobConf } from './entities/job-conf.entity';
-import { assertKeytab } from './file-reference';
+import type { RunConfigurationRow } from './run-configurations.repository';
+import { RunConfigurationsService } from './run-configurations.service';
+import { JOB } from './run-kinds';
+import { checkJobSettings } from './settings-check';
 import { exportJobConf } from './job-conf-documents';
-import { checkFunction } from './function-settings';
 import { inferLanguage, JOB_TYPE_RULES, type JobLanguage, shownLanguage } from './job-types';
-import { splitArguments } from './split-arguments';
 
-/** What to run in a workspace and how; the runs themselves are in `RunsService`. */
+/** Job configurations as users see them. */
 @Injectable()
-export class JobConfsService extends ConfsOfKind<JobConfWrite> {
-  protected readonly who = 'JOB_CONF';
-  protected readonly runs = 'jobs';
-
-  constructor(parts: ConfParts, repository: JobConfsRepository) {
-    super(parts, repository);
-  }
+export class JobConfsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly configurations: RunConfigurationsService,
+  ) {}
 
   async list(scope: WorkspaceScope, query: JobConfListQuery | JobConfSearchQuery): Promise<Page<JobConfListItem>> {
     const partOfName = 'job_conf_name' in query ? query.job_conf_name : undefined;
-    const page = await this.page(scope, query, partOfName);
+    const page = await this.configurations.list({ ...scope, kind: JOB }, query, partOfName);
     return {
       ...page,
       data: page.data.map((row) => ({
@@ -53,28 +47,45 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
   }
 
   async get(scope: WorkspaceScope, selector: RecordSelector): Promise<JobConfRead> {
-    return read(await this.repository.get(scope, selector));
+    return read(await this.configurations.get({ ...scope, kind: JOB }, selector));
   }
 
   async create(scope: WorkspaceScope, body: CreateJobConf): Promise<JobConfWrite> {
     const settings = settingsOf(body);
-    const given = (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
-    const { type: job_type, language } = checkSettings(given, settings);
+    const named = (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
+    checkJobSettings(named, settings);
     checkConf('JOB_CONF', settings.conf);
+    const { type: job_type, language } = JOB_TYPE_RULES[named];
     const { name, max_concurrency } = body;
-    const conf = { name, job_type, language, max_concurrency, settings };
-    return this.parts.transactions.run(async (tx) =>
-      write(await this.add(tx, scope, conf, selectorFrom(body, 'cluster'))),
+    const values = { name, job_type, language, max_concurrency, settings };
+    const cluster = selectorFrom(body, 'cluster');
+    return this.transactions.run(async (tx) =>
+      write(await this.configurations.add(tx, { ...scope, kind: JOB }, values, cluster)),
     );
   }
 
   update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateJobConf): Promise<JobConfWrite> {
-    return this.updateConf(scope, selector, body, body.name);
+    return this.transactions.run(async (tx) =>
+      write(await this.configurations.update(tx, { ...scope, kind: JOB }, selector, body)),
+    );
+  }
+
+  setActive(scope: WorkspaceScope, selector: RecordSelector, active: boolean): Promise<JobConfWrite> {
+    return this.transactions.run(async (tx) =>
+      write(await this.configurations.setActive(tx, { ...scope, kind: JOB }, selector, active)),
+    );
+  }
+
+  delete(scope: WorkspaceScope, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const { name, job_conf_id: id } = await this.configurations.delete(tx, { ...scope, kind: JOB }, selector);
+      return { message: `The job configuration "${name}" (id ${id}) is deleted.` };
+    });
   }
 
   /** Opens a configuration as a document. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
-    const row = await this.repository.get(scope, selector);
+    const row = await this.configurations.get({ ...scope, kind: JOB }, selector);
     const text = Buffer.from(`${JSON.stringify(exportJobConf(row), null, 2)}\n`);
     return {
       kind: 'file',
@@ -84,53 +95,9 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
       asError: (error) => error,
     };
   }
-
-  protected write(row: JobConfRow): JobConfWrite {
-    return write(row);
-  }
-
-  protected check(language: JobConf['language'], settings: Required<JobSettings>): void {
-    checkSettings(language as JobLanguage, settings);
-  }
 }
 
-/** Checks a configuration against what its type needs and refuses; answers the rule of the type. */
-export function checkSettings(language: JobLanguage, settings: Required<JobSettings>) {
-  const rule = JOB_TYPE_RULES[language];
-  const given = { ...settings, raw_scala_code: settings.rawScalaCode };
-  const label = (field: string) => (field === 'raw_scala_code' ? 'rawScalaCode' : toWire(field));
-  for (const field of rule.needs) {
-    if (given[field] === null || given[field].trim() === '') {
-      throw invalid('JOB_CONF.FIELD_REQUIRED', `A ${toWire(language)} job needs ${label(field)}.`, {
-        field: label(field),
-      });
-    }
-  }
-  for (const field of rule.refuses) {
-    if (given[field] !== null) {
-      throw invalid('JOB_CONF.FIELD_REFUSED', `A ${toWire(language)} job takes no ${label(field)}.`, {
-        field: label(field),
-      });
-    }
-  }
-  checkArguments(language, settings.arguments ?? '');
-  if (language === 'PLATFORM_FUNCTIONS') checkFunction(settings);
-  if (settings.keytab !== null) assertKeytab(settings.keytab);
-  assertFiles(settings);
-  return rule;
-}
-
-function checkArguments(language: JobLanguage, text: string): void {
-  const words = splitArguments(text);
-  const foreign = JOB_TYPE_RULES[language].kind === 'sql' ? foreignSqlArgument(words) : null;
-  if (foreign === null) return;
-  throw invalid(
-    'JOB_CONF.INVALID_ARGUMENTS',
-    `A ${language} job does not take the argument ${foreign}. It takes ${SQL_ARGUMENTS}.`,
-  );
-}
-
-function own(row: JobConfRow) {
+function own(row: RunConfigurationRow) {
   return {
     name: row.name,
     max_concurrency: row.max_concurrency,
@@ -142,7 +109,7 @@ function own(row: JobConfRow) {
 
 /** Cluster as answers about its jobs show it. */
 export function clusterInfo(
-  row: Pick<JobConfRow, 'cluster_id' | 'cluster_name' | 'cluster_status' | 'cluster_type' | 'cluster_size'>,
+  row: Pick<RunConfigurationRow, 'cluster_id' | 'cluster_name' | 'cluster_status' | 'cluster_type' | 'cluster_size'>,
 ) {
   return {
     cluster_id: row.cluster_id,
@@ -153,7 +120,7 @@ export function clusterInfo(
   };
 }
 
-function read(row: JobConfRow): JobConfRead {
+function read(row: RunConfigurationRow): JobConfRead {
   return {
     job_conf_id: row.job_conf_id,
     cluster_id: row.cluster_id,
@@ -164,7 +131,7 @@ function read(row: JobConfRow): JobConfRead {
   };
 }
 
-function write(row: JobConfRow): JobConfWrite {
+function write(row: RunConfigurationRow): JobConfWrite {
   return {
     job_conf_id: idText(row.job_conf_id),
     cluster_id: idText(row.cluster_id),

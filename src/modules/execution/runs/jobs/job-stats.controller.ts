@@ -6,7 +6,7 @@ import { Answers, Operation } from '../../../../platform/http/operation';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 import { ClusterDefinitionsService } from '../../clusters';
 import { JobStats } from './dto/job.dto';
-import { RunsService } from './runs.service';
+import { JobsService } from './jobs.service';
 
 class ClusterStatsQuery extends RecordSelectorQuery('cluster') {}
 class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
@@ -15,7 +15,7 @@ class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
 @Controller()
 export class JobStatsController {
   constructor(
-    private readonly runs: RunsService,
+    private readonly jobs: JobsService,
     private readonly clusters: ClusterDefinitionsService,
   ) {}
 
@@ -29,7 +29,7 @@ export class JobStatsController {
     answer: Answers.one(JobStats),
   })
   async ofCluster(@CurrentScope() scope: TenantScope, @Query() query: ClusterStatsQuery): Promise<JobStats> {
-    return this.runs.stats(scope, 'cluster_id', await this.clusters.idOf(scope, query.selector()));
+    return this.jobs.stats(scope, 'cluster_id', await this.clusters.idOf(scope, query.selector()));
   }
 
   @Operation({
@@ -42,6 +42,6 @@ export class JobStatsController {
     answer: Answers.one(JobStats),
   })
   ofWorkspace(@InWorkspace() scope: WorkspaceScope, @Query() _query: WorkspaceStatsQuery): Promise<JobStats> {
-    return this.runs.stats(scope, 'workspace_id', scope.workspace.workspaceId);
+    return this.jobs.stats(scope, 'workspace_id', scope.workspace.workspaceId);
   }
 }

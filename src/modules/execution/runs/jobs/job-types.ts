@@ -1,8 +1,8 @@
 import type { RunKind, RunSpec } from '../../../../../libs/contracts/agent-protocol';
 
-/** What a configuration describes and a run is: the two have names and lists of their own. */
-export const CONF_KINDS = ['job', 'notebook'] as const;
-export type ConfKind = (typeof CONF_KINDS)[number];
+/** What users know runs and their configurations as: the column `kind`. Functions and servers of SQL are jobs. */
+export const RUN_RESOURCES = ['job', 'notebook'] as const;
+export type RunResource = (typeof RUN_RESOURCES)[number];
 
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
@@ -14,15 +14,6 @@ export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 /** Names that filters take; SPARK_SQL is known to clients only. */
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
-
-/** Types of runs that are sent requests and answer with frames, and that others than their creators drive. */
-export const INTERACTIVE_JOB_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'] as const;
-export type InteractiveJobType = (typeof INTERACTIVE_JOB_TYPES)[number];
-
-/** Whether runs of the type are driven by requests. */
-export function isInteractive(jobType: string): jobType is InteractiveJobType {
-  return INTERACTIVE_JOB_TYPES.some((type) => type === jobType);
-}
 
 type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_function_name';
 
@@ -76,7 +67,7 @@ export function shownLanguage(language: string): string {
 }
 
 /** What the agent runs for a configuration. */
-export function runKindOf(conf: { job_type: string; language: JobLanguage | NotebookLanguage }): RunKind {
+export function processKindOf(conf: { job_type: string; language: JobLanguage | NotebookLanguage }): RunKind {
   if (conf.job_type === 'NOTEBOOK') return 'notebook';
   return JOB_TYPE_RULES[conf.language as JobLanguage].kind;
 }

@@ -23,6 +23,8 @@ import {
 } from './dto/job.dto';
 import { JobMetrics } from './dto/job-metrics.dto';
 import { RunMetricsService } from './run-metrics.service';
+import { JobsService } from './jobs.service';
+import { JOB } from './run-kinds';
 import { RunsService } from './runs.service';
 
 const tag = 'Jobs';
@@ -32,6 +34,7 @@ const view = Allow.workspace('VIEW');
 @Controller()
 export class JobsController {
   constructor(
+    private readonly jobs: JobsService,
     private readonly runs: RunsService,
     private readonly runMetrics: RunMetricsService,
   ) {}
@@ -46,7 +49,7 @@ export class JobsController {
     answer: Answers.page(JobRead),
   })
   search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobSearchQuery): Promise<Page<JobRead>> {
-    return this.runs.list(scope, query, query.job_conf_name);
+    return this.jobs.list(scope, query, query.job_conf_name);
   }
 
   @Operation({
@@ -59,7 +62,7 @@ export class JobsController {
     answer: Answers.page(JobRead),
   })
   list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobListQuery): Promise<Page<JobRead>> {
-    return this.runs.list(scope, query);
+    return this.jobs.list(scope, query);
   }
 
   @Operation({
@@ -75,7 +78,7 @@ export class JobsController {
     errors: [409],
   })
   submit(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJob): Promise<JobCreated> {
-    return this.runs.submit(scope, body);
+    return this.jobs.submit(scope, body);
   }
 
   @Operation({
@@ -90,7 +93,7 @@ export class JobsController {
     errors: [409],
   })
   kill(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobKill> {
-    return this.runs.stop(scope, jobId);
+    return this.jobs.stop(scope, jobId);
   }
 
   @Operation({
@@ -106,7 +109,7 @@ export class JobsController {
     @InWorkspace() scope: WorkspaceScope,
     @TextParam('job_application_id') applicationId: string,
   ): Promise<JobWorkflowDetails> {
-    return this.runs.workflowDetails(scope, applicationId);
+    return this.jobs.workflowDetails(scope, applicationId);
   }
 
   @Operation({
@@ -119,7 +122,7 @@ export class JobsController {
     answer: Answers.one(JobRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobRead> {
-    return this.runs.get(scope, jobId);
+    return this.jobs.get(scope, jobId);
   }
 
   @Operation({
@@ -132,7 +135,7 @@ export class JobsController {
     answer: Answers.one(JobStatusHistory),
   })
   status(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobStatusHistory> {
-    return this.runs.status(scope, jobId);
+    return this.jobs.status(scope, jobId);
   }
 
   @Operation({
@@ -153,7 +156,7 @@ export class JobsController {
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.runs.log(scope, jobId, logType as LogStream, query));
+    await sendLog(response, await this.runs.log({ ...scope, kind: JOB }, jobId, logType as LogStream, query));
   }
 
   @Operation({
@@ -185,6 +188,6 @@ export class JobsController {
     @IdParam('job_id') jobId: number,
     @Query() page: PageQuery,
   ): Promise<Page<WorkflowErrorRead>> {
-    return this.runs.errors(scope, jobId, page);
+    return this.runs.workflowErrors({ ...scope, kind: JOB }, jobId, page);
   }
 }

@@ -5,6 +5,7 @@ import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal'
 import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead';
 import { LogsService } from '../../../infrastructure/storage';
 import type { JobMetrics } from './dto/job-metrics.dto';
+import { JOB } from './run-kinds';
 import { isFinished } from './run-state';
 import { RunsRepository } from './runs.repository';
 
@@ -27,7 +28,7 @@ export class RunMetricsService {
   ) {}
 
   async metrics(scope: WorkspaceScope, jobId: number): Promise<JobMetrics> {
-    const run = await this.runs.get(scope, { id: jobId });
+    const run = await this.runs.get({ ...scope, kind: JOB }, { id: jobId });
     // Its log is whole once its end is known.
     const isOver = isFinished(run.status);
     const reader = await this.upToDate(scope.tenantId, run.run_id);

@@ -21,7 +21,7 @@ import {
   secretNames,
 } from '../../clusters';
 import { LogsService } from '../../../infrastructure/storage';
-import { isInteractive } from './job-types';
+import { runKindOf } from './run-kinds';
 import { buildRunSpec, type SpecInput } from './run-spec';
 import { type RunEnd, RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, STATUS_OF_OUTCOME, statusBehind } from './run-state';
@@ -135,14 +135,14 @@ export class RunReportsService {
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       return;
     }
-    const to = statusBehind(report.state, reportedAs(run));
+    const to = statusBehind(report.state, runKindOf(run.job_conf_snapshot.job_type).runningOnce);
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
     await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
   }
 
   /** After the commit of reports: a slot that became free must not miss a run that came meanwhile. */
   async settled(node: ClusterNode, reports: readonly RunReport[]): Promise<void> {
-    if (reports.some((report) => report.state === 'ended')) await this.scheduler.lookAgain(node.cluster_id);
+    if (reports.some((report) => report.state === 'ended')) await this.scheduler.reschedule(node.cluster_id);
   }
 
   private async logOffsets(id: number): Promise<DesiredRun['log_offsets']> {
@@ -219,8 +219,7 @@ export class RunReportsService {
  * it has no secrets of a user.
  */
 function asDriven(run: AssignedRun): AssignedRun {
-  const isDriven = isInteractive(run.job_conf_snapshot.job_type);
-  return isDriven ? { ...run, created_by_user_id: null } : run;
+  return runKindOf(run.job_conf_snapshot.job_type).isInteractive ? { ...run, created_by_user_id: null } : run;
 }
 
 /** A run that nobody asked to stop cannot become STOPPED or KILLED, whatever its node says; it ends as TERMINATED instead. */
@@ -232,9 +231,4 @@ function endOf({ status }: Run, { outcome }: RunReport): RunEnd['to'] {
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */
 function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
-}
-
-/** A function or a server of SQL is a job, and interactive like a notebook. */
-function reportedAs({ kind, job_conf_snapshot: conf }: Run): 'job' | 'notebook' | 'server' {
-  return kind === 'job' && isInteractive(conf.job_type) ? 'server' : kind;
 }

@@ -4,7 +4,6 @@ import type { RunReason } from '../../../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { enqueue } from '../../../../platform/background/outbox/outbox';
 import { Coalesced } from '../../../../platform/kernel/process/coalesced';
-import { endWorkflows } from '../../../../platform/background/workflows/workflow-intents';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterSlotsService, type LockedCluster } from '../../clusters';
 import { type Barrier, RunsRepository, type WaitingRun } from './runs.repository';
@@ -32,7 +31,7 @@ const BATCH = 100;
 /** Gives runs their nodes and their ends. Slots are given under the cluster's row lock. */
 @Injectable()
 export class RunScheduler {
-  private readonly looks = new Coalesced((clusterId: number) => this.look(clusterId));
+  private readonly passes = new Coalesced((clusterId: number) => this.pass(clusterId));
 
   constructor(
     private readonly dataSource: DataSource,
@@ -61,7 +60,7 @@ export class RunScheduler {
     return given.length === BATCH || waiting.length < found.length;
   }
 
-  /** Ends a locked run and its workflows, frees its slot, and notes that its cluster was active. Does nothing for a finished run. */
+  /** Ends a locked run, frees its slot, and notes that its cluster was active. Does nothing for a finished run. */
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
     if (isFinished(run.status)) return;
     await this.endAll(tx, [run], end);
@@ -69,12 +68,12 @@ export class RunScheduler {
   }
 
   /**
-   * Looks once more after a commit: a run that was written without the cluster's lock, and a slot that became free
-   * meanwhile, do not see each other before. One look serves all that committed before it began. A failure costs time,
-   * not the run: the reconciler looks, too.
+   * Schedules once more after a commit: a run that was written without the cluster's lock, and a slot that became free
+   * meanwhile, do not see each other before. One pass serves all that committed before it began. A failure costs time,
+   * not the run: the reconciler schedules, too.
    */
-  lookAgain(clusterId: number): Promise<void> {
-    return this.looks.run(clusterId);
+  reschedule(clusterId: number): Promise<void> {
+    return this.passes.run(clusterId);
   }
 
   /**
@@ -108,9 +107,9 @@ export class RunScheduler {
     });
   }
 
-  private async look(clusterId: number): Promise<void> {
+  private async pass(clusterId: number): Promise<void> {
     try {
-      if (await this.runs.isUnsettled(clusterId)) await this.settleSome(clusterId);
+      if (await this.runs.needsScheduling(clusterId)) await this.placeRuns(clusterId);
     } catch (error) {
       this.logger.warn({ err: error, cluster_id: clusterId }, 'Waiting jobs are settled later');
     }
@@ -120,19 +119,19 @@ export class RunScheduler {
    * After runs ended or the cluster changed: hands out slots, or ends what can never run, or starts the cluster. In as
    * many transactions as it takes.
    */
-  async settle(clusterId: number): Promise<void> {
-    while (await this.settleSome(clusterId));
+  async schedule(clusterId: number): Promise<void> {
+    while (await this.placeRuns(clusterId));
   }
 
-  /** True if there is more to settle. */
-  private settleSome(clusterId: number): Promise<boolean> {
+  /** True if there may be more to place. */
+  private placeRuns(clusterId: number): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);
-      return cluster !== null && this.settleLocked(tx, cluster);
+      return cluster !== null && this.placeIn(tx, cluster);
     });
   }
 
-  private async settleLocked(tx: Tx, cluster: LockedCluster): Promise<boolean> {
+  private async placeIn(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     switch (cluster.status) {
       case 'RUNNING':
       case 'RESIZING_UP':
@@ -142,7 +141,7 @@ export class RunScheduler {
       case 'STOPPING':
         return false;
       case 'STOPPED':
-        return this.settleStopped(tx, cluster);
+        return this.placeInStopped(tx, cluster);
       case 'DESTROYING':
       case 'DESTROYED':
         return this.endWaiting(tx, cluster, 'CLUSTER_DESTROYED', 'The cluster was destroyed before the job started.');
@@ -155,7 +154,7 @@ export class RunScheduler {
   }
 
   /** Runs sent before the stop are ended by it; a run sent while the cluster was stopping starts it again. */
-  private async settleStopped(tx: Tx, cluster: LockedCluster): Promise<boolean> {
+  private async placeInStopped(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const stopBegan = await this.clusters.lastStopBegan(tx, cluster.cluster_id);
     const waiting = await this.beginnable(tx, await this.runs.waiting(tx, cluster.cluster_id, BATCH));
     const earlier = waiting.filter((run) => stopBegan !== null && run.from_date <= stopBegan);
@@ -198,16 +197,11 @@ export class RunScheduler {
     return waiting.length === BATCH;
   }
 
-  /** Ends unfinished runs of one cluster, all in one status, with their workflows, and frees their slots. */
+  /** Ends unfinished runs of one cluster, all in one status, and frees their slots. */
   private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
     if (runs.length === 0) return;
     const columns = { reason_code: code, exit_code: exitCode };
     await this.runs.transition(tx, runs, { to, reason, userId: null, columns });
-    const workflows = runs.map((run) => run.workflow_job_instance_id);
-    const state = to === 'DONE' ? 'DONE' : to === 'ERROR' ? 'ERROR' : 'TERMINATED';
-    await endWorkflows(tx, workflows, state, to === 'ERROR' || to === 'TERMINATED' ? reason : null);
-    const stops = runs.map((run) => run.stop_workflow_job_instance_id).filter((id) => id !== null);
-    if (stops.length > 0) await endWorkflows(tx, stops, 'DONE');
     const nodes = runs.map((run) => run.node_id).filter((id) => id !== null);
     if (nodes.length > 0) await this.clusters.free(tx, nodes);
   }

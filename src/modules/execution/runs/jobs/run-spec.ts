@@ -20,7 +20,7 @@ import { repositoryUrl } from '../../../infrastructure/storage';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
 import { functionOfRun, projectOf, requirementsFile } from './function-settings';
-import { kernelOf, type NotebookLanguage, runKindOf, type JobLanguage } from './job-types';
+import { kernelOf, type NotebookLanguage, processKindOf, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 const DRIVER_MEMORY = 'spark.driver.memory';
@@ -111,7 +111,7 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
   const application = settings.command === null ? null : files.one(settings.command);
   const ofCluster = inherited(input, files);
   const spec: RunSpec = {
-    kind: runKindOf(input.snapshot),
+    kind: processKindOf(input.snapshot),
     name,
     application,
     code: settings.rawScalaCode,

@@ -1,3 +1,4 @@
+import { FUNCTION, JOB, NOTEBOOK, SQL_SERVER } from './run-kinds';
 import { isFinished, RUN_STATUSES, runMayBecome, statusBehind, STOPPABLE } from './run-state';
 
 const ALLOWED = new Set([
@@ -36,11 +37,12 @@ describe('run states', () => {
 
 describe('statusBehind', () => {
   it.each([
-    ['job', [null, 'RUNNING', 'STOPPING', 'KILLING', null]],
-    ['notebook', ['RUNNING', 'RUNNING', 'STOPPING', 'KILLING', null]],
-    ['server', [null, null, 'STOPPING', 'KILLING', null]],
-  ] as const)('is what a %s can do', (of, expected) => {
+    ['job', JOB, [null, 'RUNNING', 'STOPPING', 'KILLING', null]],
+    ['notebook', NOTEBOOK, ['RUNNING', 'RUNNING', 'STOPPING', 'KILLING', null]],
+    ['function', FUNCTION, [null, null, 'STOPPING', 'KILLING', null]],
+    ['server of SQL', SQL_SERVER, [null, null, 'STOPPING', 'KILLING', null]],
+  ] as const)('is what a %s can do', (_name, kind, expected) => {
     const states = ['accepted', 'running', 'stopping', 'killing', 'ended'] as const;
-    expect(states.map((state) => statusBehind(state, of))).toEqual(expected);
+    expect(states.map((state) => statusBehind(state, kind.runningOnce))).toEqual(expected);
   });
 });

@@ -46,17 +46,19 @@ export const STATUS_OF_OUTCOME = {
   killed: 'KILLED',
 } as const satisfies Record<RunOutcome, RunStatus>;
 
+/** The news of its process that makes a run RUNNING; `ready` is a frame of its channel. */
+export type RunningOnce = 'accepted' | 'running' | 'ready';
+
 /**
  * Status behind what the node's agent says of a run that goes on; null for one that it does not change. A job is RUNNING from when
- * its process runs, whether or not it ever begins Spark: it holds a slot and can do work. A notebook is RUNNING as soon as its node
- * has accepted it, for clients that wait for its kernel; a server, of functions or SQL, only when it says that it can be called.
+ * its process runs, whether or not it ever begins Spark: it holds a slot and can do work.
  */
-export function statusBehind(state: RunState, of: 'job' | 'notebook' | 'server'): RunStatus | null {
+export function statusBehind(state: RunState, runningOnce: RunningOnce): RunStatus | null {
   switch (state) {
     case 'accepted':
-      return of === 'notebook' ? 'RUNNING' : null;
+      return runningOnce === 'accepted' ? 'RUNNING' : null;
     case 'running':
-      return of === 'server' ? null : 'RUNNING';
+      return runningOnce === 'ready' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';
     case 'killing':

@@ -1,8 +1,4 @@
-import { defineReportedWorkflow, defineWorkflow } from '../../../../platform/background/workflows/workflow-definition';
-
-export const START_RUN = defineReportedWorkflow({ type: 'spark_start', subject: 'run' });
-
-export const STOP_RUN = defineReportedWorkflow({ type: 'spark_kill', subject: 'run' });
+import { defineWorkflow } from '../../../../platform/background/workflows/workflow-definition';
 
 /** Stops what was submitted to a cluster before it was asked for. */
 export const STOP_ALL_RUNS = defineWorkflow({

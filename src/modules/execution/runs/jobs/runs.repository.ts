@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { appendStates, type History } from '../../../../platform/kernel/history/state-history';
+import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { columnsOf } from '../../../../platform/kernel/persistence/entity-table';
 import {
@@ -16,29 +16,22 @@ import {
 } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
-import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
-import { workflowInsert } from '../../../../platform/background/workflows/workflow-intents';
 import { type ClusterNode, hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../../clusters';
 import { mayRun, servesWorkspace } from '../../workspaces';
-import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
-import type { JobConf } from './entities/job-conf.entity';
-import type { ConfKind } from './job-types';
+import { CLUSTER_INFO_COLUMNS } from './run-configurations.repository';
+import type { RunConfiguration } from './entities/run-configuration.entity';
 import type { RunCount } from './entities/run-count.entity';
 import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
+import type { KindScope } from './run-kinds';
 import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
-import { START_RUN } from './run-workflows';
 
 export interface RunDetailRow extends Run, AuthorNames {
   cluster_name: string;
   cluster_status: string;
   cluster_type: string;
   cluster_size: number;
-  workflow_job_id: number;
-  workflow_state: string;
-  workflow_from: Date;
-  workflow_to: Date | number;
 }
 
 /** An unfinished run whose node carries none any more. */
@@ -47,11 +40,11 @@ export type RunOnDeadNode = Pick<Run, 'run_id'> &
 
 /** A configuration, its workspace and its cluster at the moment of a submission. */
 export type Submission = Pick<
-  JobConf,
+  RunConfiguration,
   'job_conf_id' | 'name' | 'job_type' | 'language' | 'settings' | 'max_concurrency'
 > &
   Pick<LockedCluster, 'cluster_id' | 'spark_config' | 'object_storage_manager_id'> &
-  Pick<Run, 'run_id'> & {
+  Pick<Run, 'run_id' | 'workflow_job_instance_id'> & {
     /** False while the configuration is disabled; so for the others. */
     active: boolean;
     workspace_active: boolean;
@@ -71,6 +64,7 @@ export type NewRun = Pick<
   | 'run_id'
   | 'tenant_id'
   | 'workspace_id'
+  | 'kind'
   | 'job_conf_id'
   | 'cluster_id'
   | 'created_by_user_id'
@@ -78,6 +72,7 @@ export type NewRun = Pick<
   | 'arguments'
   | 'conf'
   | 'correlation_id'
+  | 'workflow_job_instance_id'
 > & { status: 'SUBMITTED' };
 
 /**
@@ -129,38 +124,47 @@ export interface RunTransition {
   columns?: Partial<Run>;
 }
 
-/** Runs; those that are read and listed in a workspace are of one kind. */
-export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDetailRow> {
-  constructor(
-    dataSource: DataSource,
-    readonly confKind: ConfKind,
-    names?: RecordKindNames,
-  ) {
+/** Which runs of a workspace are listed; what is absent does not filter. */
+export interface RunFilters {
+  clusterIds?: number[] | undefined;
+  configurationIds?: number[] | undefined;
+  statuses?: string[] | undefined;
+  createdByIds?: number[] | undefined;
+  modifiedByIds?: number[] | undefined;
+  isUnfinished?: boolean | undefined;
+  /** What follows is asked of the configuration as it was at the submission. */
+  name?: string | undefined;
+  partOfName?: string | undefined;
+  jobTypes?: readonly string[] | undefined;
+  languages?: readonly string[] | undefined;
+}
+
+@Injectable()
+export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRow, KindScope> {
+  constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Run,
-      ...(names && { names }),
-      further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
-        wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
-      joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
-        JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
+      further: CLUSTER_INFO_COLUMNS,
+      joins: 'JOIN clusters c ON c.cluster_id = t.cluster_id',
     });
   }
 
-  /** Those whose configuration was as asked for when they were submitted. */
-  submittedAs(asked: {
-    name?: string;
-    partOfName?: string;
-    jobTypes?: readonly string[];
-    languages?: readonly string[];
-  }): ResourceFilter<Run> {
-    const { name, partOfName, jobTypes, languages } = asked;
-    return (conditions) => {
+  page(scope: KindScope, page: PageRequest, filters: RunFilters): Promise<Page<RunDetailRow>> {
+    const { isUnfinished, name, partOfName, jobTypes, languages } = filters;
+    return this.list(scope, page, (conditions) => {
+      conditions
+        .only('cluster_id', filters.clusterIds)
+        .only('job_conf_id', filters.configurationIds)
+        .only('status', filters.statuses)
+        .only('created_by_user_id', filters.createdByIds)
+        .only('modified_by_user_id', filters.modifiedByIds)
+        .addIf(isUnfinished !== undefined, `t.ended_at IS ${isUnfinished ? '' : 'NOT '}NULL`);
       if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
       conditions
         .addIf(name !== undefined, `t.job_conf_snapshot->>'name' = ?`, name)
         .addIf(jobTypes !== undefined, `t.job_conf_snapshot->>'job_type' = ANY(?)`, jobTypes)
         .addIf(languages !== undefined, `t.job_conf_snapshot->>'language' = ANY(?)`, languages);
-    };
+    });
   }
 
   /**
@@ -169,14 +173,14 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
    */
   async submission(
     tx: Tx,
-    { tenantId, workspace }: WorkspaceScope,
+    { tenantId, workspace, kind }: KindScope,
     selector: RecordSelector,
   ): Promise<Submission | null> {
     const params = new Params();
     const { id, name } = selector;
     const tenant = ofTenant('t', params.add(tenantId));
-    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)} AND t.kind = '${this.confKind}'`;
-    const asked = [
+    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)} AND t.kind = '${kind.resource}'`;
+    const named = [
       ...(id === undefined ? [] : [`AND t.job_conf_id = ${params.add(id)}`]),
       ...(name === undefined ? [] : [`AND t.name = ${params.add(name)}`]),
     ].join(' ');
@@ -189,32 +193,28 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
            c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
            coalesce(c.min_instances < c.max_instances, false) AS may_grow,
            ${servesWorkspace('t.cluster_id', 't.workspace_id')} AS cluster_serves,
-           nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
+           nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
+           nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS workflow_job_instance_id
          FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
-         WHERE ${place} AND t.deleted_at IS NULL ${asked} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
+         WHERE ${place} AND t.deleted_at IS NULL ${named} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
       ),
       params.values,
     );
   }
 
-  /** Inserts a run with the beginning of its history, and the workflow behind it. */
+  /** Inserts a run with the beginning of its history. */
   async submit(tx: Tx, run: NewRun): Promise<Run> {
-    const { run_id: id, tenant_id: tenantId, created_by_user_id: userId, correlation_id: correlationId } = run;
     const params = new Params();
-    const workflow = workflowInsert(params, START_RUN, { kind: 'run', tenantId, id }, { userId, correlationId });
     const values = {
       ...run,
-      kind: this.confKind,
       job_conf_snapshot: jsonb(run.job_conf_snapshot),
-      modified_by_user_id: userId,
+      modified_by_user_id: run.created_by_user_id,
     };
     const inserted = await firstRow<Run>(
       tx,
       prepared(
-        `WITH ${workflow},
-         run AS (
-           INSERT INTO runs (${Object.keys(values).join(', ')}, workflow_job_instance_id)
-           SELECT ${params.addAll(Object.values(values))}, workflow_job_instance_id FROM instance
+        `WITH run AS (
+           INSERT INTO runs (${Object.keys(values).join(', ')}) VALUES (${params.addAll(Object.values(values))})
            RETURNING ${columnsOf(Run).join(', ')}),
          history AS (
            INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
@@ -234,15 +234,15 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
     return firstRow<Run>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
   }
 
-  /** Locks the cluster of a run; answers its id. */
-  async lockCluster(tx: Tx, runId: number): Promise<number | null> {
-    const row = await firstRow<Pick<Run, 'cluster_id'>>(
+  /** Locks a run behind its cluster, as everything that gives or frees a slot does; null if there is no such run. */
+  async lockWithCluster(tx: Tx, runId: number): Promise<Run | null> {
+    const cluster = await firstRow<Pick<Run, 'cluster_id'>>(
       tx,
       `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1)
        FOR NO KEY UPDATE`,
       [runId],
     );
-    return row?.cluster_id ?? null;
+    return cluster && this.lock(tx, runId);
   }
 
   /**
@@ -309,7 +309,7 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
   }
 
   /** Whether runs wait for the cluster that should not. */
-  async isUnsettled(clusterId: number): Promise<boolean> {
+  async needsScheduling(clusterId: number): Promise<boolean> {
     const found = await rows(
       this.dataSource.manager,
       prepared(
@@ -360,10 +360,10 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
   }
 
   /** The newest run of a workspace that Spark knew by this id; null when there is none. */
-  async byApplication(scope: WorkspaceScope, applicationId: string): Promise<RunDetailRow | null> {
+  async byApplication(scope: KindScope, applicationId: string): Promise<RunDetailRow | null> {
     const row = await firstRow<Pick<Run, 'run_id'>>(
       this.dataSource.manager,
-      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3 AND t.kind = '${this.confKind}'
+      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3 AND t.kind = '${scope.kind.resource}'
        ORDER BY run_id DESC LIMIT 1`,
       [scope.tenantId, applicationId, scope.workspace.workspaceId],
     );
@@ -446,26 +446,16 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
     return found.map((row) => row.cluster_id).filter((id) => id !== null);
   }
 
-  protected override within(scope: WorkspaceScope): Conditions<Run> {
-    return super.within(scope).add('t.kind = ?', this.confKind);
+  protected override within(scope: KindScope): Conditions<Run> {
+    return super.within(scope).add('t.kind = ?', scope.kind.resource);
+  }
+
+  protected override namesIn({ kind }: KindScope): RecordKindNames {
+    return kind.run;
   }
 
   /** Every run, whatever its validity. */
   protected override addValidity(): void {
     return;
-  }
-}
-
-@Injectable()
-export class RunsRepository extends RunsOfKindRepository {
-  constructor(dataSource: DataSource) {
-    super(dataSource, 'job');
-  }
-}
-
-@Injectable()
-export class NotebookRunsRepository extends RunsOfKindRepository {
-  constructor(dataSource: DataSource) {
-    super(dataSource, 'notebook', { code: 'NOTEBOOK', label: 'notebook' });
   }
 }

@@ -1,192 +1,252 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
-import type { Page } from '../../../../platform/kernel/dto/page';
-import { selectorFrom } from '../../../../platform/kernel/dto/selector';
+import type { LogStream } from '../../../../../libs/contracts/agent-protocol';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { correlationId } from '../../../../platform/kernel/context/request-context';
+import { conflict, invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
+import type { LogSlice } from '../../../../platform/kernel/files/content';
+import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';
+import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
+import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { toWire } from '../../../../platform/kernel/product/product-name';
-import { startWorkflow } from '../../../../platform/background/workflows/workflow-intents';
-import { workflowStates } from '../../../../platform/background/workflows/workflow-states';
-import type {
-  CosiKillAllJobsResult,
-  CreateJob,
-  JobCreated,
-  JobKill,
-  JobListQuery,
-  JobRead,
-  JobSearchQuery,
-  JobStats,
-  JobStatusHistory,
-  JobWorkflowDetails,
-} from './dto/job.dto';
-import { JobConfsRepository } from './job-confs.repository';
-import { shownLanguage } from './job-types';
-import { clusterInfo } from './job-confs.service';
-import { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
+import { startWorkflow, type WorkflowRef } from '../../../../platform/background/workflows/workflow-intents';
+import { checkConf, ClusterSlotsService, GIVES_SLOTS, type LockedCluster } from '../../clusters';
+import { DependencyRepositoriesService, LogsService } from '../../../infrastructure/storage';
+import { ReferenceData } from '../../../foundation/reference-data';
+import { notAssociated, WorkspacesService } from '../../workspaces';
+import type { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
 import type { Run } from './entities/run.entity';
-import { type RunDetailRow, RunsRepository } from './runs.repository';
+import { assertReachable } from './file-reference';
+import { shownLanguage } from './job-types';
+import { RunConfigurationsRepository } from './run-configurations.repository';
+import type { KindScope, ServingKind } from './run-kinds';
+import { RunScheduler } from './run-scheduler.service';
+import { filesNamed, repositoriesNamed } from './run-spec';
+import { isFinished, type RunStatus, STOPPABLE } from './run-state';
 import { STOP_ALL_RUNS } from './run-workflows';
+import { type RunDetailRow, type RunFilters, RunsRepository, type Submission } from './runs.repository';
+import { splitArguments } from './split-arguments';
 
-/** Runs of jobs as users see them: submit, watch, read, stop. */
+/** What a request to submit a run says of this one run. */
+export interface RunRequest {
+  configuration: RecordSelector;
+  arguments?: string | null | undefined;
+  conf?: string[] | null | undefined;
+}
+
+/** Runs of every kind. Changes take part in the transaction of the caller, who answers the request. */
 @Injectable()
-export class RunsService extends RunsOfKind {
-  constructor(parts: RunParts, repository: RunsRepository, jobConfs: JobConfsRepository) {
-    super(parts, repository, jobConfs);
+export class RunsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: RunsRepository,
+    private readonly configurations: RunConfigurationsRepository,
+    private readonly scheduler: RunScheduler,
+    private readonly clusters: ClusterSlotsService,
+    private readonly workspaces: WorkspacesService,
+    private readonly logs: LogsService,
+    private readonly referenceData: ReferenceData,
+    private readonly dependencies: DependencyRepositoriesService,
+  ) {}
+
+  get(scope: KindScope, runId: number, tx?: Tx): Promise<RunDetailRow> {
+    return this.repository.get(scope, { id: runId }, tx);
   }
 
-  /** Submits a run, which waits in SUBMITTED until a slot is free. */
-  async submit(scope: WorkspaceScope, body: CreateJob): Promise<JobCreated> {
-    const { arguments: words, conf } = body;
-    const selector = selectorFrom(body, 'job_conf');
-    return this.submitRun(scope, { selector, arguments: words, conf }, (_tx, run) => created(run));
+  list(scope: KindScope, page: PageRequest, filters: RunFilters): Promise<Page<RunDetailRow>> {
+    return this.repository.page(scope, page, filters);
+  }
+
+  /** The run if its process serves what callers of the kind ask for, running or not; else a 400. */
+  async serving(scope: KindScope & { kind: ServingKind }, runId: number): Promise<RunDetailRow> {
+    const run = await this.get(scope, runId);
+    const { jobType, service } = scope.kind;
+    if (run.job_conf_snapshot.job_type === jobType) return run;
+    throw invalid(service.absentCode, `The job ${runId} does not serve ${service.name}.`);
+  }
+
+  /** The same for a run that can be called now; else a 409. */
+  async callable(scope: KindScope & { kind: ServingKind }, runId: number): Promise<RunDetailRow> {
+    const run = await this.serving(scope, runId);
+    const { notRunningCode, notRunning } = scope.kind.service;
+    if (run.status === 'RUNNING') return run;
+    throw conflict(notRunningCode, `The job ${runId} is ${run.status}; ${notRunning}.`, { job_status: run.status });
+  }
+
+  /**
+   * Submits a run. With a free slot it has its node when `tx` commits; a stopped cluster is started; else it waits in
+   * SUBMITTED. Only the gift of a slot and the start need the cluster's lock.
+   */
+  async submit(tx: Tx, scope: KindScope, request: RunRequest): Promise<Run> {
+    splitArguments(request.arguments ?? '');
+    checkConf(scope.kind.run.code, request.conf);
+    const submission = await this.submission(tx, scope, request);
+    const cluster = await this.lockForRun(tx, submission);
+    if (submission.max_concurrency > 0) await this.configurations.countOneMore(tx, scope.kind, submission);
+    const { job_conf_id, name, job_type, language, settings } = submission;
+    const run = await this.repository.submit(tx, {
+      run_id: submission.run_id,
+      workflow_job_instance_id: submission.workflow_job_instance_id,
+      tenant_id: scope.tenantId,
+      workspace_id: scope.workspace.workspaceId,
+      kind: scope.kind.resource,
+      job_conf_id,
+      cluster_id: submission.cluster_id,
+      created_by_user_id: scope.userId,
+      status: 'SUBMITTED',
+      job_conf_snapshot: { job_conf_id, name, job_type, language, settings },
+      arguments: request.arguments ?? null,
+      conf: request.conf ?? null,
+      correlation_id: correlationId(),
+    });
+    if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
+    else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
+    else await this.wait(tx, submission);
+    return run;
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
-  async stop(scope: WorkspaceScope, jobId: number): Promise<JobKill> {
-    return this.stopRun(scope, jobId, (run, workflow) => ({
-      SparkKill: {
-        ...workflow,
-        spark_job_instance_id: run.run_id,
-        spark_job_id: run.job_conf_id,
-        engine_cluster_instance_id: run.cluster_id,
-      },
-    }));
+  async stop(tx: Tx, scope: KindScope, runId: number): Promise<Run> {
+    const { code, label } = scope.kind.run;
+    await this.get(scope, runId, tx);
+    const run = await this.repository.lockWithCluster(tx, runId);
+    if (!run) throw notFound(`${code}.NOT_FOUND`, `There is no ${label} with id ${runId}.`);
+    if (!STOPPABLE.includes(run.status)) {
+      throw conflict(
+        `${code}.INVALID_STATE`,
+        `The ${label} ${runId} is ${run.status}; only a SUBMITTED or RUNNING one can be stopped.`,
+        { [`${label}_status`]: run.status },
+      );
+    }
+    const reason = `Stop requested by ${scope.username}`;
+    await this.stopLocked(tx, run, { reason, userId: scope.userId });
+    return run;
   }
 
-  async list(scope: WorkspaceScope, query: JobListQuery | JobSearchQuery, partOfName?: string): Promise<Page<JobRead>> {
-    const page = await this.repository.list(scope, query, (conditions) => {
-      const clusterIds = [...(query.cluster_ids ?? []), ...(query.cluster_id === undefined ? [] : [query.cluster_id])];
-      if (clusterIds.length > 0) conditions.only('cluster_id', clusterIds);
-      const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
-      if (confIds.length > 0) conditions.only('job_conf_id', confIds);
-      conditions
-        .only('status', query.job_status)
-        .only('created_by_user_id', query.created_by_ids)
-        .only('modified_by_user_id', query.modified_by_ids);
-      this.repository.submittedAs({
-        ...(partOfName === undefined ? { name: query.job_conf_name } : { partOfName }),
-        jobTypes: query.job_type,
-        languages: query.job_type_langs,
-      })(conditions);
+  /** Stops a locked run, whose cluster is locked, too. */
+  async stopLocked(tx: Tx, run: Run, { reason, userId }: { reason: string; userId: number | null }): Promise<void> {
+    await this.repository.transition(tx, [run], {
+      to: 'STOPPING',
+      reason,
+      userId,
+      columns: { stop_requested: true },
     });
-    return { ...page, data: page.data.map(read) };
+    if (run.node_id === null) {
+      const ended = 'Stopped before it started.';
+      await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason: ended, exitCode: null });
+    } else {
+      await this.clusters.wake(tx, [run.node_id]);
+    }
   }
 
-  async get(scope: WorkspaceScope, jobId: number): Promise<JobRead> {
-    return read(await this.row(scope, jobId));
-  }
-
-  async status(scope: WorkspaceScope, jobId: number): Promise<JobStatusHistory> {
-    const run = await this.row(scope, jobId);
-    const history = await this.repository.history(run.run_id);
-    return {
-      job_id: run.run_id,
-      job_application_id: run.application_id,
-      job_status: run.status,
-      status_history: history.map((entry) => ({
-        job_status: entry.status,
-        reason: entry.reason,
-        from_date: entry.start_time,
-        to_date: openEnded(entry.end_time) ?? 'infinity',
-      })),
-    };
+  /** The process of a run says that it can be called: with that the run is RUNNING. */
+  async ready(tx: Tx, runId: number, reason: string): Promise<void> {
+    const run = await this.repository.lock(tx, runId);
+    if (run?.status === 'SUBMITTED')
+      await this.repository.transition(tx, [run], { to: 'RUNNING', reason, userId: null });
   }
 
   /** Has a worker stop every run of the cluster that has been submitted. */
-  async stopAll(scope: TenantScope, clusterId: number): Promise<CosiKillAllJobsResult> {
-    return this.parts.transactions.run(async (tx) => {
-      const cluster = await this.parts.clusters.find(tx, scope.tenantId, { id: clusterId });
-      if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
-      const subject = { kind: 'cluster' as const, tenantId: scope.tenantId, id: cluster.cluster_id };
-      const workflow = await startWorkflow(tx, STOP_ALL_RUNS, subject, scope.userId);
-      return {
-        CosiKillAllJobsByCluster: {
-          ...workflow,
-          engine_cluster_instance_id: cluster.cluster_id,
-          created_by_user_id: scope.userId,
-        },
-      };
-    });
+  async stopAll(tx: Tx, scope: TenantScope, clusterId: number): Promise<WorkflowRef> {
+    const cluster = await this.clusters.find(tx, scope.tenantId, { id: clusterId });
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
+    const subject = { kind: 'cluster' as const, tenantId: scope.tenantId, id: clusterId };
+    return startWorkflow(tx, STOP_ALL_RUNS, subject, scope.userId);
   }
 
-  /** The newest run of the workspace that Spark knew by this id, and what has become of its workflow. */
-  async workflowDetails(scope: WorkspaceScope, applicationId: string): Promise<JobWorkflowDetails> {
-    const run = await this.repository.byApplication(scope, applicationId);
-    if (!run) {
-      throw notFound(
-        'JOB.NOT_FOUND',
-        `There is no job with the application id "${applicationId}" in the workspace "${scope.workspace.name}".`,
+  async log(scope: KindScope, runId: number, stream: LogStream, query: JobLogQuery): Promise<LogSlice> {
+    const run = await this.get(scope, runId);
+    const log = { kind: 'run' as const, id: run.run_id, stream };
+    const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
+    if (!query.follow) return this.logs.open(log, { lastLines, firstBytes, offset });
+    if (firstBytes !== undefined) {
+      throw invalid(
+        `${scope.kind.run.code}.LOG_PART`,
+        'The first bytes of a log cannot be followed. Leave out file_size_bytes or follow.',
       );
     }
-    const past = await this.parts.transactions.read((tx) => workflowStates(tx, run.workflow_job_instance_id));
-    const { workflow_job_instance_status: status } = workflowOf(run);
-    return {
-      job_id: run.run_id,
-      job_application_id: applicationId,
-      job_status: run.status,
-      cluster_id: run.cluster_id,
-      workflow_job_instance_details: {
-        workflow_job_instance_status: { ...status, previous_status: past.slice(0, -1) },
-      },
-      tenant_id: run.tenant_id,
-      ...readAudit(run),
-    };
+    return this.logs.follow(log, { lastLines, offset }, () => this.repository.hasEnded(run.run_id));
   }
 
-  async stats(scope: TenantScope, column: 'cluster_id' | 'workspace_id', id: number): Promise<JobStats> {
-    const counts = await this.repository.countByStatus(scope.tenantId, column, id);
-    const of = (status: string) => counts.get(status) ?? 0;
-    return {
-      SUBMITTED: of('SUBMITTED'),
-      RUNNING: of('RUNNING'),
-      DONE: of('DONE'),
-      ERROR: of('ERROR'),
-      TERMINATED: of('TERMINATED'),
-      STOPPING: of('STOPPING'),
-      STOPPED: of('STOPPED'),
-      TOTAL_JOB_COUNT: [...counts.values()].reduce((sum, count) => sum + count, 0),
-    };
+  async workflowErrors(scope: KindScope, runId: number, page: PageRequest): Promise<Page<WorkflowErrorRead>> {
+    const run = await this.get(scope, runId);
+    const errors = errorsOf(run);
+    return pageOf(page.pageNumber === 1 ? errors : [], errors.length, page);
+  }
+
+  /** The run waits; what may let it begin is asked for, and looked for again once others see it. */
+  private async wait(tx: Tx, { cluster_id, cluster_status, may_grow }: Submission): Promise<void> {
+    this.transactions.afterCommit(tx, () => void this.scheduler.reschedule(cluster_id));
+    if (may_grow && GIVES_SLOTS.includes(cluster_status)) await this.clusters.askForMore(tx, cluster_id);
+  }
+
+  /** What the submission decides by; throws unless a run may be submitted. */
+  private async submission(tx: Tx, scope: KindScope, request: RunRequest): Promise<Submission> {
+    const { code, label } = scope.kind.configuration;
+    const submission = await this.repository.submission(tx, scope, request.configuration);
+    // It says what is wrong.
+    if (!submission?.workspace_active) await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
+    if (!submission) throw this.configurations.absent(scope, request.configuration);
+    const { name, settings, spark_config, cluster_id, cluster_name } = submission;
+    if (!submission.active) throw conflict(`${code}.DISABLED`, `The ${label} "${name}" is disabled.`);
+    this.assertTakes(scope, submission, request);
+    if (!submission.cluster_serves) throw notAssociated({ cluster_id, name: cluster_name }, scope.workspace);
+    const { cluster_status: status, cluster_active: active } = submission;
+    this.clusters.assertTakesRuns({ name: cluster_name, status, active });
+    assertReachable(filesNamed(settings, spark_config), submission.object_storage_manager_id !== null);
+    await this.dependencies.assertStillAllowed(scope, repositoriesNamed(settings, spark_config), tx);
+    return submission;
+  }
+
+  /** 400 for arguments and conf of a single run where the lookup of job types says that its type takes none. */
+  private assertTakes({ kind }: KindScope, { job_type, language }: Submission, request: RunRequest): void {
+    const takes = this.referenceData.runtimeSupport(job_type, shownLanguage(language));
+    const refused =
+      !takes.arguments && request.arguments ? 'arguments' : !takes.conf && request.conf?.length ? 'conf' : undefined;
+    if (refused === undefined) return;
+    throw invalid(
+      `${kind.run.code}.FIELD_REFUSED`,
+      `A ${toWire(shownLanguage(language))} ${kind.run.label} takes no ${refused} for a single run. Set them in the configuration.`,
+      { field: refused },
+    );
+  }
+
+  /** The cluster, locked, if the run could get a slot now or must start it; else null. */
+  private async lockForRun(tx: Tx, submission: Submission): Promise<LockedCluster | null> {
+    if (!submission.has_free_slot && submission.cluster_status !== 'STOPPED') return null;
+    const cluster = await this.clusters.lock(tx, submission.cluster_id);
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${submission.cluster_id}.`);
+    this.clusters.assertTakesRuns(cluster);
+    return cluster;
   }
 }
 
-function created(run: Run): JobCreated {
-  return {
-    job_id: idText(run.run_id),
-    job_conf_id: idText(run.job_conf_id),
-    cluster_id: idText(run.cluster_id),
-    workspace_id: idText(run.workspace_id),
-    job_status: 'SUBMITTED',
-    arguments: run.arguments,
-    conf: run.conf,
-    tenant_id: run.tenant_id,
-    ...writeAudit(run),
-  };
+/** What answers call the workflow of a run: the API names it by ids of its own, but all that it says is the run's. */
+export function workflowRef({ workflow_job_instance_id }: Run): WorkflowRef {
+  return { workflow_job_id: workflow_job_instance_id, workflow_job_instance_id };
 }
 
-function read(run: RunDetailRow): JobRead {
-  const { job_conf_id, name, job_type, language, settings } = run.job_conf_snapshot;
-  const { extra_info: _extra, job_timeout_min: _timeout, ...shown } = settings;
-  const visible = Object.fromEntries(Object.entries(shown).filter(([key]) => !key.startsWith('platform_functions_')));
+export function workflowOf(run: Run): JobWorkflow {
   return {
-    job_id: run.run_id,
-    job_application_id: run.application_id,
-    job_status: run.status,
-    cluster_id: run.cluster_id,
-    cluster_info: clusterInfo(run),
-    workspace_id: run.workspace_id,
-    job_conf: {
-      job_conf_id,
-      name,
-      spark_job_type: { job_type: toWire(job_type), language: toWire(shownLanguage(language)) },
-      ...(visible as Omit<JobRead['job_conf'], 'job_conf_id' | 'name' | 'spark_job_type'>),
+    workflow_job_instance_status: {
+      ...workflowRef(run),
+      status: workflowState(run.status),
+      from_date: run.from_date,
+      to_date: run.ended_at ?? 'infinity',
     },
-    arguments: run.arguments,
-    conf: run.conf,
-    exit_code: run.exit_code,
-    reason_code: run.reason_code,
-    reason: run.reason,
-    workflow_job_instance_details: workflowOf(run),
-    tenant_id: run.tenant_id,
-    ...readAudit(run),
   };
+}
+
+/** A run that was asked to stop, and did, is TERMINATED for no error. */
+function workflowState(status: RunStatus): 'EXECUTING' | 'DONE' | 'ERROR' | 'TERMINATED' {
+  if (!isFinished(status)) return 'EXECUTING';
+  return status === 'DONE' || status === 'ERROR' ? status : 'TERMINATED';
+}
+
+function errorsOf(run: Run): WorkflowErrorRead[] {
+  const { workflow_job_instance_id: id, ended_at, reason, status } = run;
+  if (ended_at === null || reason === null || (status !== 'ERROR' && status !== 'TERMINATED')) return [];
+  return [
+    { workflow_error_id: id, workflow_job_instance_id: id, error: reason, from_date: ended_at, to_date: 'infinity' },
+  ];
 }

@@ -2,26 +2,24 @@ import { Injectable } from '@nestjs/common';
 import { decodeAnswer } from '../../../../../libs/contracts/call-message';
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { RunsRepository } from '../jobs/runs.repository';
-import type { FramedRun } from '../channels/frame-consumer';
-import { ReadyFrames } from '../channels/ready-frames';
+import { SQL_SERVER } from '../jobs/run-kinds';
+import { type FramedRun, FrameConsumer } from '../channels/frame-consumer';
 import { type NewAnswer, ThriftAheadRepository } from './thrift-ahead.repository';
 
-/** Takes in that SQL is served, and what has come ahead of being asked for. */
+/** Takes in the answers that come ahead of being asked for. */
 @Injectable()
-export class ThriftFramesService extends ReadyFrames {
-  readonly jobType = 'THRIFT_SQL';
-  protected readonly reason = 'SQL is served';
+export class ThriftFramesService extends FrameConsumer {
+  readonly jobType = SQL_SERVER.jobType;
 
-  constructor(
-    runs: RunsRepository,
-    private readonly ahead: ThriftAheadRepository,
-  ) {
-    super(runs);
+  constructor(private readonly ahead: ThriftAheadRepository) {
+    super();
   }
 
-  override async consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
-    await super.consume(tx, run, frames);
+  read(_tenantId: string, frames: readonly NumberedPayload[]): Promise<NumberedPayload[]> {
+    return Promise.resolve([...frames]);
+  }
+
+  async consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
     const { added, removed, givenAs } = changesBy(frames);
     if (removed.size > 0) {
       const there = await this.ahead.remove(tx, run.run_id, [...removed]);

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { toldLine } from '../../../../../libs/contracts/told-line';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import { conflict, DomainError, invalid, overloaded } from '../../../../platform/kernel/errors/domain-error';
+import { DomainError, invalid, overloaded } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { RunsRepository } from '../jobs/runs.repository';
+import { SQL_SERVER } from '../jobs/run-kinds';
+import { RunsService } from '../jobs/runs.service';
 import { RunCallsService } from '../channels/run-calls.service';
 import { fetchIn } from './hive-message';
 import { ThriftAheadService } from './thrift-ahead.service';
@@ -18,7 +19,7 @@ const LONGEST_TEXT = 1_000;
 @Injectable()
 export class ThriftSqlService {
   constructor(
-    private readonly runs: RunsRepository,
+    private readonly runs: RunsService,
     private readonly calls: RunCallsService,
     private readonly ahead: ThriftAheadService,
   ) {}
@@ -32,14 +33,7 @@ export class ThriftSqlService {
     jobId: number,
     { message, signal }: { message: Buffer; signal: AbortSignal },
   ): Promise<Buffer> {
-    const run = await this.runs.get(scope, { id: jobId });
-    if (run.job_conf_snapshot.job_type !== 'THRIFT_SQL') {
-      throw invalid('THRIFT.NO_SERVER', `The job ${jobId} does not serve SQL.`);
-    }
-    if (run.status !== 'RUNNING') {
-      const text = `The job ${jobId} is ${run.status}; it serves SQL only while it is RUNNING.`;
-      throw conflict('THRIFT.NOT_RUNNING', text, { job_status: run.status });
-    }
+    const run = await this.runs.callable({ ...scope, kind: SQL_SERVER }, jobId);
     const user = scope.username;
     const fetch = fetchIn(message, user);
     const ahead = fetch && (await this.ahead.claim(run, fetch));

@@ -2,27 +2,20 @@ import { Check, Entity, ForeignKey, Index } from 'typeorm';
 import { Col } from '../../../kernel/persistence/columns';
 
 /** What a workflow can be about: the column of each kind. A new kind is an entry here, its column and its foreign key. */
-export const SUBJECT_COLUMNS = { cluster: 'cluster_id', run: 'run_id' } as const;
+export const SUBJECT_COLUMNS = { cluster: 'cluster_id' } as const;
 
 export type SubjectKind = keyof typeof SUBJECT_COLUMNS;
 
 /** One intent: which kind, for whom, about what. */
 @Entity('workflow_jobs')
 @Index('ix_workflow_jobs_cluster', ['cluster_id'])
-@Index('ix_workflow_jobs_run', ['run_id'])
 @Check('ck_workflow_jobs_subject', `num_nonnulls(${Object.values(SUBJECT_COLUMNS).join(', ')}) = 1`)
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_workflow_jobs_cluster' })
-// A run and its workflow name each other: the check of the first is deferred to the commit.
-@ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], {
-  name: 'fk_workflow_jobs_run',
-  deferrable: 'INITIALLY DEFERRED',
-})
 export class WorkflowJob implements Record<(typeof SUBJECT_COLUMNS)[SubjectKind], number | null> {
   @Col.identity() workflow_job_id: number;
   @Col.int() workflow_type_id: number;
   @Col.uuid() tenant_id: string;
   @Col.bigint({ nullable: true }) cluster_id: number | null;
-  @Col.bigint({ nullable: true }) run_id: number | null;
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;
 }

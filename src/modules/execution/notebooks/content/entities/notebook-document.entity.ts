@@ -5,7 +5,7 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 @Entity('notebook_documents')
 @Index('uq_notebook_documents_file', ['workspace_file_id'], { unique: true })
 @Check('ck_notebook_documents_bytes', 'output_bytes >= 0')
-@ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], {
+@ForeignKey('RunConfiguration', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], {
   name: 'fk_notebook_documents_job_conf',
 })
 @ForeignKey('WorkspaceFile', ['tenant_id', 'workspace_file_id'], ['tenant_id', 'workspace_file_id'], {

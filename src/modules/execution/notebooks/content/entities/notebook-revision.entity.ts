@@ -7,7 +7,7 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 @Index('ix_notebook_revisions_unkept', ['job_conf_id', 'notebook_revision_id'], { where: 'NOT is_kept' })
 @Index('ix_notebook_revisions_content', ['tenant_id', 'sha256'], { where: 'document IS NULL' })
 @Check('ck_notebook_revisions_size', 'size_bytes >= 0')
-@ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], {
+@ForeignKey('RunConfiguration', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], {
   name: 'fk_notebook_revisions_job_conf',
 })
 export class NotebookRevision {

@@ -2,7 +2,7 @@ import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../../../platform/http/resources/record-kind';
 import { HasLogs } from '../../../../infrastructure/storage';
-import { CONF_KINDS, type ConfKind } from '../job-types';
+import { RUN_RESOURCES, type RunResource } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
@@ -22,10 +22,12 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
-@Check('ck_runs_kind', oneOf('kind', CONF_KINDS))
+@Check('ck_runs_kind', oneOf('kind', RUN_RESOURCES))
 @Check('ck_runs_status', oneOf('status', RUN_STATUSES))
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], { name: 'fk_runs_workspace' })
-@ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
+@ForeignKey('RunConfiguration', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], {
+  name: 'fk_runs_job_conf',
+})
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
 @ForeignKey('ClusterNode', ['tenant_id', 'node_id'], ['tenant_id', 'node_id'], { name: 'fk_runs_node' })
 @RecordKind({ code: 'JOB', label: 'job' })
@@ -43,7 +45,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 export class Run extends TenantColumns {
   @Col.identity() run_id: number;
   @Col.bigint() workspace_id: number;
-  @Col.text({ default: 'job' }) kind: ConfKind;
+  @Col.text({ default: 'job' }) kind: RunResource;
   @Col.bigint() job_conf_id: number;
   @Col.bigint() cluster_id: number;
   /** Null while the run waits for a slot. */
@@ -61,8 +63,8 @@ export class Run extends TenantColumns {
   @Col.bigint({ default: 0 }) report_seq: number;
   @Col.bool({ default: false }) stop_requested: boolean;
   @Col.text() correlation_id: string;
+  /** By what answers name the run as a workflow: a number that no workflow has. */
   @Col.bigint() workflow_job_instance_id: number;
-  @Col.bigint({ nullable: true }) stop_workflow_job_instance_id: number | null;
   @Col.time({ nullable: true }) assigned_at: Date | null;
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** False once its logs were removed. */

@@ -3,13 +3,13 @@ import type { ClusterPayload } from '../../../../../platform/background/queues/j
 import { HandlesJobs, type JobHandler } from '../../../../../platform/background/queues/job-handler';
 import { RunScheduler } from '../run-scheduler.service';
 
-/** Settles the waiting runs of a cluster whose state has changed. */
+/** Schedules the waiting runs of a cluster whose state has changed. */
 @Injectable()
 @HandlesJobs('job.dispatch')
 export class JobDispatchHandler implements JobHandler<'job.dispatch'> {
   constructor(private readonly scheduler: RunScheduler) {}
 
   async handle(payload: ClusterPayload): Promise<void> {
-    await this.scheduler.settle(payload.cluster_id);
+    await this.scheduler.schedule(payload.cluster_id);
   }
 }

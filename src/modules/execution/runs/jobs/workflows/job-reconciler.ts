@@ -10,7 +10,7 @@ import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
 /** Clusters that one pass looks at. */
 const CLUSTERS = 500;
 
-/** Ends runs whose node is gone and settles runs whose wake-up was lost. */
+/** Ends runs whose node is gone and schedules runs whose wake-up was lost. */
 @Injectable()
 export class JobReconciler extends Reconciler {
   readonly name = 'jobs';
@@ -35,7 +35,7 @@ export class JobReconciler extends Reconciler {
     // The next pass goes on where this one ends.
     const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, CLUSTERS);
     for (const clusterId of clusters) {
-      await repairs.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.lookAgain(clusterId));
+      await repairs.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.reschedule(clusterId));
     }
     this.lastCluster = clusters.length === CLUSTERS ? (clusters.at(-1) ?? 0) : 0;
     repairs.finish();
@@ -43,9 +43,7 @@ export class JobReconciler extends Reconciler {
 
   private async endRun(runId: number, why: Pick<RunEnd, 'code' | 'reason'>): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      // The cluster first, as everywhere.
-      await this.runs.lockCluster(tx, runId);
-      const run = await this.runs.lock(tx, runId);
+      const run = await this.runs.lockWithCluster(tx, runId);
       if (!run) return;
       await this.scheduler.end(tx, run, {
         to: 'TERMINATED',

@@ -9,7 +9,7 @@ import {
 } from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
-import { CONF_KINDS, type ConfKind, type NotebookLanguage, type JobLanguage } from '../job-types';
+import { RUN_RESOURCES, type RunResource, type NotebookLanguage, type JobLanguage } from '../job-types';
 
 const NOT_DELETED = 'deleted_at IS NULL';
 
@@ -20,7 +20,7 @@ const NOT_DELETED = 'deleted_at IS NULL';
 @ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'kind', 'job_conf_id', 'name'], { where: NOT_DELETED })
 @PartOfNameIndex('ix_job_confs_name_part', 'name', { where: NOT_DELETED })
 @Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
-@Check('ck_job_confs_kind', oneOf('kind', CONF_KINDS))
+@Check('ck_job_confs_kind', oneOf('kind', RUN_RESOURCES))
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
 @Check('ck_job_confs_unfinished', 'unfinished_runs >= 0 AND (unfinished_runs IS NULL) = (max_concurrency = 0)')
 @Check('ck_job_confs_deleted', `deleted_at IS NULL OR to_date <> 'infinity'`)
@@ -29,11 +29,11 @@ const NOT_DELETED = 'deleted_at IS NULL';
 })
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_job_confs_cluster' })
 @RecordKind({ code: 'JOB_CONF', label: 'job configuration' })
-export class JobConf extends TenantColumns {
+export class RunConfiguration extends TenantColumns {
   @Col.identity() job_conf_id: number;
   @Col.bigint() workspace_id: number;
   @Col.bigint() cluster_id: number;
-  @Col.text({ default: 'job' }) kind: ConfKind;
+  @Col.text({ default: 'job' }) kind: RunResource;
   @Col.text() name: string;
   @Col.text() job_type: string;
   @Col.text() language: JobLanguage | NotebookLanguage;

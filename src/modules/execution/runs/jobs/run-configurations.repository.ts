@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import {
   Conditions,
   firstRow,
@@ -16,10 +16,10 @@ import { ofTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
-import { JobConf } from './entities/job-conf.entity';
-import type { ConfKind } from './job-types';
+import { RunConfiguration } from './entities/run-configuration.entity';
+import type { KindScope, RunKind } from './run-kinds';
 
-export interface JobConfRow extends JobConf, AuthorNames {
+export interface RunConfigurationRow extends RunConfiguration, AuthorNames {
   cluster_name: string;
   cluster_status: string;
   cluster_type: string;
@@ -36,8 +36,22 @@ export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster
 const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
 
-/** A configuration of a document. */
-export type ImportedJobConf = Pick<JobConf, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
+/** What a configuration is called and runs, once its request or its document is checked. */
+export type ConfigurationValues = Pick<
+  RunConfiguration,
+  'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'
+>;
+
+/** Which configurations are listed, besides the page of the list; what is absent does not filter. */
+export interface ConfigurationFilters extends PageRequest {
+  enable?: boolean | undefined;
+  cluster_ids?: number[] | undefined;
+  job_type?: string[] | undefined;
+  job_type_langs?: string[] | undefined;
+  last_run_status?: string[] | undefined;
+  created_by_ids?: number[] | undefined;
+  modified_by_ids?: number[] | undefined;
+}
 
 const REPLACE = `DO UPDATE SET cluster_id = excluded.cluster_id, job_type = excluded.job_type,
   language = excluded.language, settings = excluded.settings, max_concurrency = excluded.max_concurrency,
@@ -45,16 +59,15 @@ const REPLACE = `DO UPDATE SET cluster_id = excluded.cluster_id, job_type = excl
     (SELECT count(*) FROM runs WHERE job_conf_id = t.job_conf_id AND ended_at IS NULL)) END,
   modified_by_user_id = excluded.modified_by_user_id, last_update_date = platform_now()`;
 
-/** Configurations of one kind: those of other kinds do not exist here. */
-export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
-  constructor(
-    dataSource: DataSource,
-    private readonly confKind: ConfKind,
-    names?: RecordKindNames,
-  ) {
+@Injectable()
+export class RunConfigurationsRepository extends WorkspaceResourceRepository<
+  RunConfiguration,
+  RunConfigurationRow,
+  KindScope
+> {
+  constructor(dataSource: DataSource) {
     super(dataSource, {
-      entity: JobConf,
-      ...(names && { names }),
+      entity: RunConfiguration,
       further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
@@ -62,11 +75,29 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
     });
   }
 
+  page(scope: KindScope, filters: ConfigurationFilters, partOfName?: string): Promise<Page<RunConfigurationRow>> {
+    const { last_run_status: statuses } = filters;
+    const filter: ResourceFilter<RunConfiguration> = (conditions) =>
+      conditions
+        .onlyEnabled(filters.enable)
+        .only('cluster_id', filters.cluster_ids)
+        .only('job_type', filters.job_type)
+        .only('language', filters.job_type_langs)
+        .only('created_by_user_id', filters.created_by_ids)
+        .only('modified_by_user_id', filters.modified_by_ids)
+        .addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
+    return this.list(scope, filters, filter, partOfName);
+  }
+
   /**
    * Counts one more unfinished run of a configuration with a limit; 409 if it has as many as it may. Until `tx` ends,
    * others that are submitted wait.
    */
-  async countOneMore(tx: Tx, conf: Pick<JobConf, 'job_conf_id' | 'name' | 'max_concurrency'>): Promise<void> {
+  async countOneMore(
+    tx: Tx,
+    { configuration, run }: RunKind,
+    conf: Pick<RunConfiguration, 'job_conf_id' | 'name' | 'max_concurrency'>,
+  ): Promise<void> {
     const counted = await returning(
       tx,
       `UPDATE job_confs SET unfinished_runs = unfinished_runs + 1
@@ -74,12 +105,11 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
       [conf.job_conf_id],
     );
     if (counted.length > 0) return;
-    const unfinished = conf.max_concurrency;
-    const runs = this.confKind === 'job' ? 'jobs' : 'notebooks';
+    const { name, max_concurrency } = conf;
     throw conflict(
-      `${this.kind.code}.MAX_CONCURRENCY`,
-      `The ${this.kind.label} "${conf.name}" already has ${unfinished} unfinished ${runs}, as many as its max_concurrency allows.`,
-      { unfinished, max_concurrency: conf.max_concurrency },
+      `${configuration.code}.MAX_CONCURRENCY`,
+      `The ${configuration.label} "${name}" already has ${max_concurrency} unfinished ${run.label}s, as many as its max_concurrency allows.`,
+      { unfinished: max_concurrency, max_concurrency },
     );
   }
 
@@ -95,29 +125,29 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
   }
 
   /** Ends the validity of a configuration that nobody shall find any longer. */
-  async delete(tx: Tx, scope: WorkspaceScope, jobConf: Pick<JobConf, 'job_conf_id' | 'to_date'>): Promise<void> {
+  async delete(tx: Tx, scope: KindScope, jobConf: Pick<RunConfiguration, 'job_conf_id' | 'to_date'>): Promise<void> {
     const to_date = jobConf.to_date instanceof Date ? undefined : NOW;
     await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
   }
 
   /** Clears or sets the end of a configuration's validity. */
-  async setEnd(tx: Tx, scope: WorkspaceScope, jobConfId: number, isOpen: boolean): Promise<void> {
+  async setEnd(tx: Tx, scope: KindScope, jobConfId: number, isOpen: boolean): Promise<void> {
     await this.write(tx, scope, jobConfId, { to_date: isOpen ? Infinity : NOW });
   }
 
   /** Some configurations of a workspace, by their ids, after one. */
   async someOf(
-    { tenantId, workspace }: WorkspaceScope,
+    { tenantId, workspace, kind }: KindScope,
     { enabled, after, limit }: { enabled: boolean | undefined; after: number; limit: number },
-  ): Promise<JobConf[]> {
-    const conditions = new Conditions<JobConf>()
+  ): Promise<RunConfiguration[]> {
+    const conditions = new Conditions<RunConfiguration>()
       .add(ofTenant('t'), tenantId)
       .only('workspace_id', workspace.workspaceId)
-      .only('kind', this.confKind)
+      .only('kind', kind.resource)
       .onlyEnabled(enabled)
       .add('t.job_conf_id > ?', after);
     this.addValidity(conditions);
-    return rows<JobConf>(
+    return rows<RunConfiguration>(
       this.dataSource.manager,
       `SELECT t.* FROM job_confs t WHERE ${conditions.sql} ORDER BY t.job_conf_id LIMIT ${limit}`,
       conditions.params,
@@ -127,24 +157,24 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
   /** Inserts the configurations, or replaces those of the same names; answers those that it wrote. */
   async import(
     tx: Tx,
-    { tenantId, userId, workspace }: WorkspaceScope,
+    { tenantId, userId, workspace, kind }: KindScope,
     clusterId: number,
-    confs: readonly ImportedJobConf[],
+    confs: readonly ConfigurationValues[],
     overwrite: boolean,
-  ): Promise<Pick<JobConf, 'job_conf_id' | 'name'>[]> {
+  ): Promise<Pick<RunConfiguration, 'job_conf_id' | 'name'>[]> {
     if (overwrite) {
       // Nobody submits a run of what changes, as with any other change.
       await tx.query(
-        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND kind = '${this.confKind}' AND name = ANY($2) AND to_date = 'infinity'
+        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND kind = '${kind.resource}' AND name = ANY($2) AND to_date = 'infinity'
          ORDER BY job_conf_id FOR UPDATE`,
         [workspace.workspaceId, confs.map(({ name }) => name)],
       );
     }
-    return rows<Pick<JobConf, 'job_conf_id' | 'name'>>(
+    return rows<Pick<RunConfiguration, 'job_conf_id' | 'name'>>(
       tx,
       `INSERT INTO job_confs AS t (tenant_id, workspace_id, kind, cluster_id, name, job_type, language, max_concurrency,
          unfinished_runs, settings, created_by_user_id, modified_by_user_id)
-       SELECT $1, $2, '${this.confKind}', $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
+       SELECT $1, $2, '${kind.resource}', $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
          $4, $4
        FROM ROWS FROM (jsonb_to_recordset($5) AS (name text, job_type text, language text, max_concurrency bigint,
          settings jsonb)) WITH ORDINALITY AS given (name, job_type, language, max_concurrency, settings, place)
@@ -155,35 +185,20 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
     );
   }
 
-  /** Those whose newest run has one of the statuses; all without any. */
-  lastRunIs(statuses: readonly string[] | undefined): ResourceFilter<JobConf> {
-    return (conditions) => conditions.addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
+  protected override within(scope: KindScope): Conditions<RunConfiguration> {
+    return super.within(scope).add('t.kind = ?', scope.kind.resource);
   }
 
-  protected override within(scope: WorkspaceScope): Conditions<JobConf> {
-    return super.within(scope).add('t.kind = ?', this.confKind);
+  protected override placeOf(scope: KindScope): Partial<RunConfiguration> {
+    return { ...super.placeOf(scope), kind: scope.kind.resource };
   }
 
-  protected override placeOf(scope: WorkspaceScope): Partial<JobConf> {
-    return { ...super.placeOf(scope), kind: this.confKind };
+  protected override namesIn({ kind }: KindScope): RecordKindNames {
+    return kind.configuration;
   }
 
   /** Disabled configurations are read and listed, too. */
-  protected override addValidity(conditions: Conditions<JobConf>): void {
+  protected override addValidity(conditions: Conditions<RunConfiguration>): void {
     conditions.add('t.deleted_at IS NULL');
-  }
-}
-
-@Injectable()
-export class JobConfsRepository extends ConfsRepository {
-  constructor(dataSource: DataSource) {
-    super(dataSource, 'job');
-  }
-}
-
-@Injectable()
-export class NotebookConfsRepository extends ConfsRepository {
-  constructor(dataSource: DataSource) {
-    super(dataSource, 'notebook', { code: 'NOTEBOOK_CONF', label: 'notebook configuration' });
   }
 }
