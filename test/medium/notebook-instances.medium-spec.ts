@@ -1,14 +1,15 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import type { RunState } from '../../libs/contracts/agent-protocol';
+import { Config } from '../../src/config/config';
 import { eventually } from '../harness/eventually';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
 import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
-import { EndedKernelsSweeper } from '../../src/modules/execution/notebooks/instances/workflows/ended-kernels-sweeper';
 import { IdleKernels } from '../../src/modules/execution/notebooks/instances/workflows/idle-kernels';
-import { KernelsRepository } from '../../src/modules/execution/notebooks/instances/kernels.repository';
+import { ENDED_KERNELS, KernelsRepository } from '../../src/modules/execution/notebooks/instances/kernels.repository';
 import { NotebookInstancesService } from '../../src/modules/execution/notebooks/instances/notebook-instances.service';
-import { Transactions } from '../../src/platform/kernel/persistence/transactions';
+import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
+import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { KernelTestClient as Client } from '../harness/kernel-client';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
@@ -362,11 +363,9 @@ describe('notebook instances', () => {
     await until(async () => expect(await asked(ended)).toHaveLength(1));
     await report(ended, 2, 'ended', { outcome: 'done', reason: 'COMPLETED', message: 'done' });
     await until(() => expect(client.code).toBe(1000));
-    const sweep = () =>
-      new EndedKernelsSweeper(
-        api.app.get(Transactions, { strict: false }),
-        api.app.get(KernelsRepository, { strict: false }),
-      ).reconcile(new AbortController().signal);
+    const { app, database } = api;
+    const sweeper = new RetentionSweeper(ENDED_KERNELS, database, app.get(Config), app.get<Logger>(LOGGER));
+    const sweep = () => sweeper.reconcile(new AbortController().signal);
     const kept = async () => {
       const [row] = await api.database.query<{ requests: number; clients: number }[]>(
         `SELECT (SELECT count(*)::int FROM kernel_requests WHERE run_id = $1) AS requests,

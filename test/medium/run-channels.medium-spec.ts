@@ -1,14 +1,16 @@
 import { decodeRecords, encodeRecords, type NumberedPayload } from '../../libs/contracts/channel-records';
+import { Config } from '../../src/config/config';
+import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';
 import { tableOf } from '../../src/platform/kernel/persistence/entity-table';
 import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { Transactions } from '../../src/platform/kernel/persistence/transactions';
+import { RetentionSweeper } from '../../src/platform/background/workflows/retention';
 import { RunFrameLog } from '../../src/modules/execution/runs/channels/entities/run-frame-log.entity';
 import { RunRequestQueue } from '../../src/modules/execution/runs/channels/entities/run-request-queue.entity';
 import { KernelFramesService } from '../../src/modules/execution/notebooks/instances/kernel-frames.service';
 import type { FrameConsumer } from '../../src/modules/execution/runs/channels/frame-consumer';
 import { RunChannelsService } from '../../src/modules/execution/runs/channels/run-channels.service';
-import { EndedChannelsSweeper } from '../../src/modules/execution/runs/channels/workflows/ended-channels-sweeper';
-import { RunChannelsRepository } from '../../src/modules/execution/runs/channels/run-channels.repository';
+import { ENDED_CHANNELS } from '../../src/modules/execution/runs/channels/run-channels.repository';
 import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
@@ -245,10 +247,8 @@ describe('channels of runs', () => {
   it('are removed an hour after the run', async () => {
     await ask('one');
     await say(records(1, 'one'));
-    const sweeper = new EndedChannelsSweeper(
-      api.app.get(Transactions, { strict: false }),
-      api.app.get(RunChannelsRepository, { strict: false }),
-    );
+    const { app, database } = api;
+    const sweeper = new RetentionSweeper(ENDED_CHANNELS, database, app.get(Config), app.get<Logger>(LOGGER));
     await sweeper.reconcile(AbortSignal.timeout(60_000));
     expect(await said()).toEqual(['one']);
     await end();

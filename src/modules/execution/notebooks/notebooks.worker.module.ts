@@ -1,16 +1,17 @@
 import { Module } from '@nestjs/common';
 import { answering } from '../../../platform/kernel/process/answering';
+import { retention } from '../../../platform/background/workflows/retention';
 import { InstanceUse } from '../runs';
 import { BlobUse } from '../workspaces';
 import { NotebookContentsRepository } from './content/notebook-contents.repository';
+import { ENDED_KERNELS } from './instances/kernels.repository';
 import { KernelInstanceUse } from './instances/kernel-instance-use.repository';
 import { NotebookContentSweeper } from './content/workflows/notebook-content-sweeper';
-import { EndedKernelsSweeper } from './instances/workflows/ended-kernels-sweeper';
 import { IdleKernels } from './instances/workflows/idle-kernels';
 import { NotebooksModule } from './notebooks.module';
 
 @Module({
   imports: [NotebooksModule, answering(BlobUse, NotebookContentsRepository), answering(InstanceUse, KernelInstanceUse)],
-  providers: [NotebookContentSweeper, IdleKernels, EndedKernelsSweeper],
+  providers: [NotebookContentSweeper, IdleKernels, retention(ENDED_KERNELS)],
 })
 export class NotebooksWorkerModule {}

@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { answering } from '../../../platform/kernel/process/answering';
+import { retention } from '../../../platform/background/workflows/retention';
 import { ClusterUse } from '../clusters';
+import { ENDED_CHANNELS } from './channels/run-channels.repository';
 import { RunClusterUse } from './jobs/run-cluster-use.repository';
-import { EndedChannelsSweeper } from './channels/workflows/ended-channels-sweeper';
 import { JobDispatchHandler } from './jobs/workflows/job-dispatch.handler';
 import { JobReconciler } from './jobs/workflows/job-reconciler';
 import { RunCountFolder } from './jobs/workflows/run-count-folder';
@@ -11,6 +12,6 @@ import { RunsModule } from './runs.module';
 
 @Module({
   imports: [RunsModule, answering(ClusterUse, RunClusterUse)],
-  providers: [EndedChannelsSweeper, JobDispatchHandler, JobReconciler, RunCountFolder, StopAllRunsWorkflow],
+  providers: [JobDispatchHandler, JobReconciler, RunCountFolder, StopAllRunsWorkflow, retention(ENDED_CHANNELS)],
 })
 export class RunsWorkerModule {}

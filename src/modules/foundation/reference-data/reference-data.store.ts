@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { DataSource } from 'typeorm';
 import { isPgError } from '../../../platform/kernel/errors/database-error';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
+import { Pump } from '../../../platform/kernel/process/pump';
 import { fromWire } from '../../../platform/kernel/product/product-name';
 import { PgListener } from '../../../platform/kernel/wakeups/pg-listener';
 import {
@@ -23,9 +24,10 @@ const UNDEFINED_TABLE = '42P01';
 export class ReferenceDataStore extends ReferenceData implements OnModuleInit, OnApplicationShutdown {
   readonly current: LookupRecords;
   private snapshot: LookupSnapshot = renderLookups(emptyRows());
-  private loading: Promise<void> | null = null;
-  private staleWhileLoading = false;
-  private poll: NodeJS.Timeout | null = null;
+  private readonly reloads = new Pump(() => this.load(), {
+    everyMs: POLL_MS,
+    failed: (error) => this.logger.warn({ err: error }, 'The lookup tables could not be read again'),
+  });
   private stopListening: () => void = () => undefined;
 
   constructor(
@@ -39,14 +41,14 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   }
 
   async onModuleInit(): Promise<void> {
-    this.stopListening = this.listener.on('reference_data', () => this.reloadInBackground());
-    this.poll = setInterval(() => this.reloadInBackground(), POLL_MS).unref();
+    this.stopListening = this.listener.on('reference_data', () => this.reloads.wake());
+    this.reloads.wake(POLL_MS);
     await this.load();
   }
 
   onApplicationShutdown(): void {
     this.stopListening();
-    if (this.poll) clearInterval(this.poll);
+    void this.reloads.stop();
   }
 
   get answers(): LookupAnswers {
@@ -130,21 +132,6 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
 
   labelPattern(cloudProviderId: number) {
     return this.snapshot.labelPatterns.get(cloudProviderId);
-  }
-
-  private reloadInBackground(): void {
-    if (this.loading) {
-      this.staleWhileLoading = true;
-      return;
-    }
-    this.loading = this.load()
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'The lookup tables could not be read again'))
-      .finally(() => {
-        this.loading = null;
-        if (!this.staleWhileLoading) return;
-        this.staleWhileLoading = false;
-        this.reloadInBackground();
-      });
   }
 
   /** Before the first migration there are no tables: the data comes with the wake-up that follows the seeding. */

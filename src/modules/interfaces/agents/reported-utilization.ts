@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeUtilization } from '../../../../libs/contracts/agent-protocol';
-import { runForAll } from '../../../platform/kernel/context/request-context';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
+import { Pump } from '../../../platform/kernel/process/pump';
 import { ClusterMetricsService } from '../../execution/clusters';
 
 /** Time until what nodes report is recorded, milliseconds: a node counts at most once in it, however often it reports. */
@@ -14,7 +14,10 @@ const TOGETHER = 1_000;
 export class ReportedUtilization implements OnApplicationShutdown {
   /** What is being collected. */
   private readonly reports = new Map<number, NodeUtilization>();
-  private timer: NodeJS.Timeout | null = null;
+  private readonly records = new Pump(() => this.record(), {
+    restMs: COLLECT_MS,
+    failed: (error) => this.logger.warn({ err: error }, 'What nodes use was not recorded'),
+  });
 
   constructor(
     private readonly metrics: ClusterMetricsService,
@@ -22,26 +25,19 @@ export class ReportedUtilization implements OnApplicationShutdown {
   ) {}
 
   onApplicationShutdown(): void {
-    if (this.timer) clearTimeout(this.timer);
+    void this.records.stop();
   }
 
   /** Notes what the node says; it is recorded soon, unless the node says something else before. */
   note(nodeId: number, utilization: NodeUtilization): void {
     this.reports.set(nodeId, utilization);
-    this.timer ??= setTimeout(() => void runForAll(() => this.record()), COLLECT_MS).unref();
+    this.records.wake(COLLECT_MS);
   }
 
   private async record(): Promise<void> {
     const reports = [...this.reports];
     this.reports.clear();
-    try {
-      for (let at = 0; at < reports.length; at += TOGETHER)
-        await this.metrics.record(new Map(reports.slice(at, at + TOGETHER)));
-    } catch (error) {
-      this.logger.warn({ err: error }, 'What nodes use was not recorded');
-    } finally {
-      // What came meanwhile waits for the next turn: one statement at a time.
-      this.timer = this.reports.size > 0 ? setTimeout(() => void this.record(), COLLECT_MS).unref() : null;
-    }
+    for (let at = 0; at < reports.length; at += TOGETHER)
+      await this.metrics.record(new Map(reports.slice(at, at + TOGETHER)));
   }
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
+import { Pump } from '../../kernel/process/pump';
 import { type JobDefinition, knownJobs } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
 import { PgListener } from '../../kernel/wakeups/pg-listener';
@@ -18,15 +19,14 @@ const LOOK_AT_OTHERS_MS = 60_000;
  */
 @Injectable()
 export class OutboxRelay {
-  private running = false;
-  private again = false;
-  private stopped = false;
+  private readonly pump = new Pump(() => this.relaySome(), {
+    everyMs: this.config.worker.relayPollMs,
+    failed: (error) => this.logger.error({ err: error }, 'The outbox could not be relayed'),
+  });
   private lookedAt = -Infinity;
   /** Up to this id, all that was unsent at the last look is of other releases. */
   private passedOver = 0;
-  private timer: NodeJS.Timeout | null = null;
-  private unsubscribe: (() => void) | null = null;
-  private current: Promise<void> = Promise.resolve();
+  private unsubscribe: () => void = () => undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -37,42 +37,22 @@ export class OutboxRelay {
   ) {}
 
   start(): void {
-    this.unsubscribe = this.listener.on('outbox', () => this.wake());
-    this.timer = setInterval(() => this.wake(), this.config.worker.relayPollMs);
-    this.wake();
+    this.unsubscribe = this.listener.on('outbox', () => this.pump.wake());
+    this.pump.wake();
   }
 
+  /** What had been committed before is sent, as far as it fits into one batch. */
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.unsubscribe?.();
-    if (this.timer) clearInterval(this.timer);
-    await this.current;
+    this.unsubscribe();
+    await this.pump.stop();
   }
 
-  private wake(): void {
-    if (this.stopped) return;
-    if (this.running) {
-      this.again = true;
-      return;
-    }
-    this.running = true;
-    this.current = this.drain()
-      .catch((error: unknown) => this.logger.error({ err: error }, 'The outbox could not be relayed'))
-      .finally(() => {
-        this.running = false;
-        if (this.again) {
-          this.again = false;
-          this.wake();
-        }
-      });
-  }
-
-  private async drain(): Promise<void> {
+  /** True if there may be more. */
+  private async relaySome(): Promise<boolean> {
     const jobs = knownJobs();
     const names = [...jobs.keys()];
     await this.passOverOthers(names);
-    // What had been committed before the relay is told to stop is sent, as far as it fits into one batch.
-    while ((await this.relayBatch(jobs, names)) === BATCH && !this.stopped);
+    return (await this.relayBatch(jobs, names)) === BATCH;
   }
 
   /** Messages of jobs that only another release knows are left to its workers, and are read once a minute. */

@@ -2,16 +2,20 @@ import type { FactoryProvider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
-import { returning } from '../../kernel/persistence/sql';
+import { returning, rows } from '../../kernel/persistence/sql';
 import { Reconciler } from './reconciler';
 
-/** Rows that are deleted some time after they ended. */
+/** Rows that are removed some time after they ended. */
 export interface Retention {
   /** Names the rows in the log, and the lock of their sweeper. */
   name: string;
-  rows: readonly EndedRows[];
+  rows: readonly (EndedRows | EndedOwners)[];
   /** How many days the rows are kept after their end; defaults to `ENDED_ROWS_RETENTION_DAYS`. */
   keptDays?: number;
+  /** Pause between two passes, milliseconds; defaults to an hour. */
+  everyMs?: number;
+  /** How many of them one transaction removes; defaults to 1000. */
+  batch?: number;
 }
 
 export interface EndedRows {
@@ -22,7 +26,14 @@ export interface EndedRows {
   ended: string;
 }
 
-const BATCH = 1000;
+/** Rows of several tables that go together. */
+export interface EndedOwners {
+  /** SELECT of ids, as `id`, like that of {@link EndedRows}; it locks what it finds, so that nothing is added meanwhile. */
+  ended: string;
+  /** Each removes, or marks as done, what belongs to the ids `$1`. */
+  statements: readonly string[];
+}
+
 /** Limit of a pass; the rest is left for the next ones, so that others get to the database in between. */
 const BATCHES = 10;
 
@@ -37,13 +48,14 @@ export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
 }
 
 /**
- * Deletes rows that have ended, once an hour and in turns of bounded length while there are more. Each batch is a
+ * Removes rows that have ended, at the pace of their rule and in turns of bounded length while there are more. Each batch is a
  * transaction of its own, bounded by the statement timeout; what a sweep does not reach is left for the next.
  */
 export class RetentionSweeper extends Reconciler {
-  readonly everyMs = 60 * 60_000;
+  readonly everyMs = this.rule.everyMs ?? 60 * 60_000;
   readonly deadlineMs = 120_000;
   readonly name = this.rule.name;
+  private readonly batch = this.rule.batch ?? 1000;
 
   constructor(
     private readonly rule: Retention,
@@ -57,21 +69,30 @@ export class RetentionSweeper extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {
     let removed = 0;
     let isDone = true;
-    for (const rows of this.rule.rows) {
-      let last = BATCH;
-      for (let batch = 0; batch < BATCHES && last === BATCH && !signal.aborted; batch += 1) {
-        last = await this.deleteBatch(rows);
+    for (const kind of this.rule.rows) {
+      let last = this.batch;
+      for (let batch = 0; batch < BATCHES && last === this.batch && !signal.aborted; batch += 1) {
+        last = await this.removeBatch(kind);
         removed += last;
       }
-      isDone &&= last < BATCH;
+      isDone &&= last < this.batch;
     }
     if (removed > 0) this.logger.info({ removed, rows: this.name }, 'Removed rows that ended long ago');
     if (!isDone) return 'more';
   }
 
-  private async deleteBatch({ table, key, ended }: EndedRows): Promise<number> {
-    const sql = `DELETE FROM ${table} WHERE ${key} IN (${ended} LIMIT ${BATCH}) RETURNING 1`;
+  /** How many there were. */
+  private async removeBatch(kind: EndedRows | EndedOwners): Promise<number> {
     const { keptDays = this.config.worker.endedRowsKeptDays } = this.rule;
-    return (await returning(this.dataSource.manager, sql, [keptDays])).length;
+    const ended = `${kind.ended} LIMIT ${this.batch}`;
+    if ('table' in kind) {
+      const sql = `DELETE FROM ${kind.table} WHERE ${kind.key} IN (${ended}) RETURNING 1`;
+      return (await returning(this.dataSource.manager, sql, [keptDays])).length;
+    }
+    return this.dataSource.transaction(async (tx) => {
+      const ids = (await rows<{ id: number }>(tx, ended, [keptDays])).map(({ id }) => id);
+      if (ids.length > 0) for (const sql of kind.statements) await tx.query(sql, [ids]);
+      return ids.length;
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { runForAll } from '../../kernel/context/request-context';
 import { DomainError } from '../../kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
+import { Pump } from '../../kernel/process/pump';
 import { PgListener } from '../../kernel/wakeups/pg-listener';
 import type { AuthenticatedRequest } from './request-principal';
 
@@ -31,9 +31,11 @@ type End = (reason: DomainError) => void;
 export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   private readonly open = new Map<AuthenticatedRequest, End>();
   private checker: AccessChecker | null = null;
-  private next: { timer: NodeJS.Timeout; at: number } | null = null;
-  private isChecking = false;
-  private wokenMeanwhile = false;
+  private readonly checks = new Pump(() => this.check(), {
+    everyMs: EVERY_MS,
+    restMs: REST_MS,
+    failed: (error) => this.onFailure(error),
+  });
   /** By the monotonic clock. */
   private checkedAt = 0;
   private stopListening: () => void = () => undefined;
@@ -44,12 +46,12 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.stopListening = this.listener.on('session', () => this.wake());
+    this.stopListening = this.listener.on('session', () => this.checks.wake());
   }
 
   onApplicationShutdown(): void {
     this.stopListening();
-    if (this.next) clearTimeout(this.next.timer);
+    void this.checks.stop();
   }
 
   /**
@@ -66,41 +68,17 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   watch(request: AuthenticatedRequest, end: End): () => void {
     if (this.open.size === 0) this.checkedAt = performance.now();
     this.open.set(request, end);
-    if (!this.isChecking) this.schedule(EVERY_MS);
+    this.checks.wake(EVERY_MS);
     return () => this.open.delete(request);
   }
 
-  private wake(): void {
-    if (this.open.size === 0) return;
-    // A check under way may have read what has changed since.
-    if (this.isChecking) this.wokenMeanwhile = true;
-    else this.schedule(Math.max(0, this.checkedAt + REST_MS - performance.now()));
-  }
-
-  private schedule(ms: number): void {
-    const at = performance.now() + ms;
-    if (this.next && this.next.at <= at) return;
-    if (this.next) clearTimeout(this.next.timer);
-    this.next = { at, timer: setTimeout(() => void runForAll(() => this.check()), ms).unref() };
-  }
-
   private async check(): Promise<void> {
-    this.next = null;
     if (!this.checker || this.open.size === 0) return;
-    this.isChecking = true;
-    this.wokenMeanwhile = false;
     const requests = [...this.open.keys()];
-    try {
-      const startedAt = performance.now();
-      const refusals = await within(CHECK_WITHIN_MS, this.checker.recheck(requests));
-      this.checkedAt = startedAt;
-      requests.forEach((request, index) => this.endIf(request, refusals[index] ?? null));
-    } catch (error) {
-      this.onFailure(error);
-    } finally {
-      this.isChecking = false;
-      if (this.open.size > 0) this.schedule(this.wokenMeanwhile ? REST_MS : EVERY_MS);
-    }
+    const startedAt = performance.now();
+    const refusals = await within(CHECK_WITHIN_MS, this.checker.recheck(requests));
+    this.checkedAt = startedAt;
+    requests.forEach((request, index) => this.endIf(request, refusals[index] ?? null));
   }
 
   private onFailure(error: unknown): void {

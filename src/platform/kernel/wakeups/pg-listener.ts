@@ -5,6 +5,7 @@ import { Config } from '../../../config/config';
 import { runForAll } from '../context/request-context';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
+import { Pump } from '../process/pump';
 
 /** Channels of wake-ups. */
 const CHANNELS = [
@@ -49,7 +50,9 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   private closed = false;
   /** What is to be sent, by channel. */
   private readonly unsent = new Map<WakeUpChannel, Set<string>>();
-  private sending = false;
+  private readonly sender = new Pump(() => this.sendAll(), {
+    failed: (error) => this.logger.warn({ err: error }, 'Wake-ups of other processes were lost; they poll'),
+  });
 
   constructor(
     private readonly config: Config,
@@ -82,27 +85,18 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
       // Whoever listens works for others than the request that wakes.
       runForAll(() => this.events.emit(channel, payload));
     }
-    if (!this.sending) void this.sendAll();
+    this.sender.wake();
   }
 
   private async sendAll(): Promise<void> {
-    this.sending = true;
-    try {
-      while (this.unsent.size > 0) {
-        const batch = [...this.unsent].flatMap(([channel, payloads]) =>
-          joined(payloads).map((payload) => ({ channel, payload })),
-        );
-        this.unsent.clear();
-        await this.client?.query(
-          'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS w (channel, payload)',
-          [batch.map(({ channel }) => channel), batch.map(({ payload }) => payload)],
-        );
-      }
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Wake-ups of other processes were lost; they poll');
-    } finally {
-      this.sending = false;
-    }
+    const batch = [...this.unsent].flatMap(([channel, payloads]) =>
+      joined(payloads).map((payload) => ({ channel, payload })),
+    );
+    this.unsent.clear();
+    await this.client?.query(
+      'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS w (channel, payload)',
+      [batch.map(({ channel }) => channel), batch.map(({ payload }) => payload)],
+    );
   }
 
   private async connect(): Promise<void> {

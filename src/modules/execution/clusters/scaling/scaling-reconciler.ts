@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { pause } from '../../../../platform/kernel/process/pause';
+import { Pump } from '../../../../platform/kernel/process/pump';
 import { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
 import { Repairs } from '../../../../platform/background/workflows/repairs';
@@ -11,7 +12,7 @@ import { ScalingRepository } from './scaling.repository';
 
 /** How long the look at a cluster may take to end when the process stops, milliseconds. */
 const END_MS = 1_000;
-/** Between two looks at what was heard of, milliseconds. */
+/** Between two looks at what was heard of, milliseconds: of a cluster that many jobs are submitted to, that is all the time. */
 const BETWEEN_MS = 200;
 /** Clusters that are read together. */
 const BATCH = 200;
@@ -27,8 +28,7 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   readonly deadlineMs = 60_000;
   /** Clusters to look at at once, one after the other. */
   private readonly woken = new Set<number>();
-  private looking: Promise<void> | null = null;
-  private readonly stopping = new AbortController();
+  private readonly looks = new Pump((signal) => this.lookAtWoken(signal), { restMs: BETWEEN_MS });
   private unsubscribe: () => void = () => undefined;
 
   constructor(
@@ -47,11 +47,10 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
     this.unsubscribe();
     // What it has begun is a transaction, which another worker finds done or not.
     const patience = new AbortController();
-    await Promise.race([this.looking, pause(END_MS, patience.signal)]);
+    await Promise.race([this.looks.stop(), pause(END_MS, patience.signal)]);
     patience.abort();
   }
 
@@ -71,21 +70,13 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   /** @param payload ids with commas between them; none after the connection was lost: the next pass looks at all */
   private wake(payload: string): void {
     for (const id of payload.split(',')) if (Number(id) > 0) this.woken.add(Number(id));
-    if (this.woken.size > 0 && !this.stopping.signal.aborted)
-      this.looking ??= this.lookAtWoken().finally(() => (this.looking = null));
+    if (this.woken.size > 0) this.looks.wake();
   }
 
-  private async lookAtWoken(): Promise<void> {
-    const { signal } = this.stopping;
-    do {
-      const clusters = [...this.woken];
-      this.woken.clear();
-      for (const clusterId of clusters) {
-        if (signal.aborted) return;
-        await this.look(clusterId);
-      }
-      // Of a cluster that many jobs are submitted to, something is heard all the time.
-    } while ((await pause(BETWEEN_MS, signal)) && this.woken.size > 0);
+  private async lookAtWoken(signal: AbortSignal): Promise<void> {
+    const clusters = [...this.woken];
+    this.woken.clear();
+    for (const clusterId of clusters) if (!signal.aborted) await this.look(clusterId);
   }
 
   private async look(clusterId: number): Promise<void> {

@@ -42,19 +42,19 @@ describe('a socket to a kernel', () => {
   }
 
   it('goes on when its process was too busy to read what the kernel says', async () => {
-    clientOf(3).kick();
+    clientOf(3).wake();
     await jest.advanceTimersByTimeAsync(10_000);
     expect([socket.sent, socket.closed, failures]).toEqual([['said'], [], []]);
   });
 
   it('ends when its process stays too busy', async () => {
-    clientOf(Infinity).kick();
+    clientOf(Infinity).wake();
     await jest.advanceTimersByTimeAsync(600_000);
     expect([socket.closed, failures]).toEqual([[1011], [expect.objectContaining({ code: 'JSON.BUSY' })]]);
   });
 
   it('waits no longer once it is closed', async () => {
-    clientOf(Infinity).kick();
+    clientOf(Infinity).wake();
     await jest.advanceTimersByTimeAsync(2_500);
     socket.emit('close');
     await jest.advanceTimersByTimeAsync(10_000);

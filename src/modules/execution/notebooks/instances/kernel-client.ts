@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { pause } from '../../../../platform/kernel/process/pause';
+import { Pump } from '../../../../platform/kernel/process/pump';
 import type { KernelMessages } from './kernel-feed';
 import { answerTo, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
 
@@ -30,10 +31,8 @@ export interface ClientWork {
  * sends is taken one by one, and it is not read while too much waits.
  */
 export class KernelClient {
-  private again = false;
-  private pumping: Promise<void> | null = null;
+  private readonly delivery = new Pump((signal) => this.deliver(signal), { failed: (error) => this.fail(error) });
   private closed = false;
-  private readonly ended = new AbortController();
   private busy = 0;
   private readonly untaken: { text: string; bytes: number }[] = [];
   private untakenBytes = 0;
@@ -50,18 +49,13 @@ export class KernelClient {
   }
 
   /** Delivers what there is, once more if that is under way. */
-  kick(): void {
-    this.again = true;
-    this.pumping ??= this.pump().finally(() => {
-      this.pumping = null;
-      if (this.again && !this.closed) this.kick();
-    });
+  wake(): void {
+    this.delivery.wake();
   }
 
   /** Delivers all that is left, answers the requests that nobody else will, and closes the socket. */
   async end(unanswered: readonly string[], why: string): Promise<void> {
-    this.kick();
-    while (this.pumping) await this.pumping;
+    await this.delivery.run();
     const reply = { status: 'aborted', execution_count: 0, ename: 'NotebookEnded', evalue: why, traceback: [] };
     for (const msgId of unanswered) for (const text of repliesTo(msgId, reply)) await this.send(text);
     this.close(CLOSE.normal, 'The notebook has ended');
@@ -72,17 +66,17 @@ export class KernelClient {
     this.socket.close(code, reason);
   }
 
-  private async pump(): Promise<void> {
+  /** Whether there may be more. */
+  private async deliver(signal: AbortSignal): Promise<boolean> {
     try {
-      while (this.again && !this.closed) {
-        this.again = false;
-        for (let more = true; more; this.busy = 0) more = await this.deliverSome();
-      }
+      const hasMore = await this.deliverSome();
+      this.busy = 0;
+      return hasMore;
     } catch (error) {
       const isBusy = error instanceof DomainError && error.kind === 'overloaded';
-      if (!isBusy || this.busy >= MAX_BUSY) return this.fail(error);
+      if (!isBusy || this.busy >= MAX_BUSY) throw error;
       this.busy += 1;
-      this.again = await pause(BUSY_MS, this.ended.signal);
+      return pause(BUSY_MS, signal);
     }
   }
 
@@ -171,7 +165,7 @@ export class KernelClient {
 
   private stop(): void {
     this.closed = true;
-    this.ended.abort();
+    void this.delivery.stop();
   }
 
   private fail(error: unknown): void {

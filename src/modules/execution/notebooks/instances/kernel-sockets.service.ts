@@ -3,6 +3,7 @@ import type { UpgradeHandler } from '../../../../platform/http/upgrades/upgrades
 import { UntrustedJson } from '../../../../platform/kernel/json/untrusted-json';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { Pump } from '../../../../platform/kernel/process/pump';
 import { type Run, RunChannelsService } from '../../runs';
 import { KernelClient } from './kernel-client';
 import { KernelFeed } from './kernel-feed';
@@ -38,8 +39,10 @@ interface OpenKernel {
 export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   private readonly open = new Set<OpenClient>();
   private readonly ofRuns = new Map<number, OpenKernel>();
-  private timer: NodeJS.Timeout | undefined;
-  private looking = false;
+  private readonly looks = new Pump(() => this.look(), {
+    everyMs: LOOK_MS,
+    failed: (error) => this.logger.warn({ err: error }, 'Positions of sockets to kernels are kept later'),
+  });
 
   constructor(
     private readonly transactions: Transactions,
@@ -51,11 +54,11 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.looks.wake();
   }
 
   async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
+    void this.looks.stop();
     await this.kernels.keep([...this.open].map(positionOf), false).catch(() => undefined);
   }
 
@@ -76,7 +79,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
         this.leave(kernel, opened);
         this.kernels.keep([positionOf(opened)], this.isOpen(opened)).catch(failed);
       });
-      client.kick();
+      client.wake();
     };
   }
 
@@ -90,7 +93,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     const clients = new Set<KernelClient>();
     const stop = this.channels.onFrames(runId, () => {
       feed.renew();
-      for (const client of clients) client.kick();
+      for (const client of clients) client.wake();
     });
     const kernel = { feed, clients, stop };
     this.ofRuns.set(runId, kernel);
@@ -111,20 +114,12 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   }
 
   private async look(): Promise<void> {
-    if (this.looking || this.open.size === 0) return;
-    this.looking = true;
-    try {
-      const all = [...this.open];
-      for (let at = 0; at < all.length; at += BATCH) {
-        const some = all.slice(at, at + BATCH);
-        await this.kernels.keep(some.map(positionOf), true);
-        const ended = await this.kernels.ended([...new Set(some.map(({ run }) => run.run_id))]);
-        for (const one of some) if (ended.has(one.run.run_id) && !one.ending) this.end(one);
-      }
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Positions of sockets to kernels are kept later');
-    } finally {
-      this.looking = false;
+    const all = [...this.open];
+    for (let at = 0; at < all.length; at += BATCH) {
+      const some = all.slice(at, at + BATCH);
+      await this.kernels.keep(some.map(positionOf), true);
+      const ended = await this.kernels.ended([...new Set(some.map(({ run }) => run.run_id))]);
+      for (const one of some) if (ended.has(one.run.run_id) && !one.ending) this.end(one);
     }
   }
 

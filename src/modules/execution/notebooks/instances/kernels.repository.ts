@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { firstRow, jsonb, prepared, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import type { Retention } from '../../../../platform/background/workflows/retention';
 import type { Run } from '../../runs';
 import type { KernelClientPosition } from './entities/kernel-client.entity';
 import type { KernelRequest } from './entities/kernel-request.entity';
@@ -22,6 +23,26 @@ const CONNECTIONS = `(SELECT count(*) ${OPEN})`;
 /** Whether a kernel `k` has had neither work nor a client for the time, an interval in SQL. */
 export const isQuiet = (time: string) => `k.state <> 'busy' AND k.last_activity < platform_now() - ${time}
   AND NOT EXISTS (SELECT 1 ${OPEN})`;
+
+/** What is kept for clients of instances that ended an hour ago: until then they may ask what became of their requests. */
+export const ENDED_KERNELS: Retention = {
+  name: 'ended-kernels',
+  keptDays: 1 / 24,
+  everyMs: 60_000,
+  batch: 2,
+  rows: [
+    {
+      ended: `SELECT k.run_id AS id FROM kernels k JOIN runs r ON r.run_id = k.run_id
+              WHERE NOT k.is_cleared AND r.ended_at < platform_now() - $1 * interval '1 day'
+              ORDER BY k.last_activity FOR UPDATE OF k SKIP LOCKED`,
+      statements: [
+        'DELETE FROM kernel_requests WHERE run_id = ANY($1)',
+        'DELETE FROM kernel_clients WHERE run_id = ANY($1)',
+        'UPDATE kernels SET is_cleared = TRUE WHERE run_id = ANY($1)',
+      ],
+    },
+  ],
+};
 
 /** A kernel as answers show it. */
 export interface KernelRow extends Kernel {
@@ -230,24 +251,6 @@ export class KernelsRepository {
          AND ${isQuiet(`$1 * interval '1 minute'`)} LIMIT $2`,
       [minutes, limit],
     );
-  }
-
-  /** Removes what is kept for clients of some instances that ended so long ago; how many there were. */
-  async clearEnded(tx: Tx, minutes: number, limit: number): Promise<number> {
-    const ended = await rows<Pick<Kernel, 'run_id'>>(
-      tx,
-      `SELECT k.run_id FROM kernels k JOIN runs r ON r.run_id = k.run_id
-       WHERE NOT k.is_cleared AND r.ended_at < platform_now() - $1 * interval '1 minute'
-       ORDER BY k.last_activity LIMIT $2 FOR UPDATE OF k SKIP LOCKED`,
-      [minutes, limit],
-    );
-    const ids = ended.map(({ run_id }) => run_id);
-    if (ids.length === 0) return 0;
-    for (const table of ['kernel_requests', 'kernel_clients']) {
-      await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [ids]);
-    }
-    await tx.query('UPDATE kernels SET is_cleared = TRUE WHERE run_id = ANY($1)', [ids]);
-    return ids.length;
   }
 
   /** Whether the locked instance is still without work and without a client. */

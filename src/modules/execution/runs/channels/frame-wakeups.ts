@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
+import { Pump } from '../../../../platform/kernel/process/pump';
 import { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
 import { RunChannelsRepository } from './run-channels.repository';
 
@@ -18,8 +19,10 @@ interface Followed {
 @Injectable()
 export class FrameWakeUps implements OnModuleInit, OnModuleDestroy {
   private readonly followed = new Map<number, Followed>();
-  private timer: NodeJS.Timeout | undefined;
-  private looking = false;
+  private readonly looks = new Pump(() => this.look(), {
+    everyMs: LOOK_MS,
+    failed: (error) => this.logger.warn({ err: error }, 'Did not look for missed frames of runs; trying again'),
+  });
 
   constructor(
     private readonly listener: PgListener,
@@ -32,11 +35,11 @@ export class FrameWakeUps implements OnModuleInit, OnModuleDestroy {
       const ids = payload === '' ? [...this.followed.keys()] : payload.split(',').map(Number);
       for (const id of ids) this.wake(id);
     });
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.looks.wake();
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.timer);
+    void this.looks.stop();
   }
 
   /** Calls `listener` when the run may have said something, perhaps without cause; the returned function ends that. */
@@ -56,23 +59,15 @@ export class FrameWakeUps implements OnModuleInit, OnModuleDestroy {
 
   /** One statement for all runs that are followed, so that it costs little while nothing happens. */
   private async look(): Promise<void> {
-    if (this.looking || this.followed.size === 0) return;
-    this.looking = true;
-    try {
-      const ids = [...this.followed.keys()];
-      for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
-        const found = await this.repository.lastFrames(ids.slice(at, at + RUNS_AT_ONCE));
-        for (const [id, frames] of found) {
-          const followed = this.followed.get(id);
-          if (!followed || followed.frames === frames) continue;
-          followed.frames = frames;
-          this.wake(id);
-        }
+    const ids = [...this.followed.keys()];
+    for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
+      const found = await this.repository.lastFrames(ids.slice(at, at + RUNS_AT_ONCE));
+      for (const [id, frames] of found) {
+        const followed = this.followed.get(id);
+        if (!followed || followed.frames === frames) continue;
+        followed.frames = frames;
+        this.wake(id);
       }
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Did not look for missed frames of runs; trying again');
-    } finally {
-      this.looking = false;
     }
   }
 }

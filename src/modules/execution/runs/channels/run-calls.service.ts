@@ -13,6 +13,7 @@ import { KeyedSlots } from '../../../../platform/http/connections/keyed-slots';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { Pump } from '../../../../platform/kernel/process/pump';
 import { bodyOfParts, LONGEST_ANSWER, tooLong } from './answer-body';
 import type { FramedRun } from './frame-consumer';
 import { RunChannelsRepository } from './run-channels.repository';
@@ -67,9 +68,8 @@ interface Followed {
   readonly waiting: Map<string, Waiting>;
   /** Number of the last frame that was read; null until it is known where to begin. */
   after: Promise<number>;
-  reading: Promise<void> | null;
-  again: boolean;
-  stop: () => void;
+  readonly reads: Pump;
+  readonly unsubscribe: () => void;
 }
 
 type PartHeader = Extract<AnswerHeader, { op: 'answer' }>;
@@ -86,8 +86,10 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   /** Calls are streams, which bounds those of a caller; half of all are left to other tenants. */
   private readonly slots: KeyedSlots;
   private readonly maxOfTenant: number;
-  private timer: NodeJS.Timeout | undefined;
-  private looking = false;
+  private readonly looks = new Pump(() => this.look(), {
+    everyMs: LOOK_MS,
+    failed: (error) => this.logger.warn({ err: error }, 'Ended jobs could not be looked up; trying again later'),
+  });
 
   constructor(
     private readonly channels: RunChannelsService,
@@ -101,11 +103,11 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   }
 
   onModuleInit(): void {
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.looks.wake();
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.timer);
+    void this.looks.stop();
   }
 
   /** Calls the process of a run and waits for its answer. */
@@ -161,14 +163,19 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   private follow(run: CalledRun): Followed {
     const known = this.followed.get(run.run_id);
     if (known) return known;
+    const reads = new Pump(() => this.readSome(followed), {
+      failed: (error) => {
+        this.logger.warn({ err: error, run_id: run.run_id }, 'Answers of a job are read again later');
+        reads.wake(READ_AGAIN_MS);
+      },
+    });
     const followed: Followed = {
       run,
       waiting: new Map(),
       // For all who call the run while it is followed.
       after: runForAll(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(({ last }) => last),
-      reading: null,
-      again: false,
-      stop: this.channels.onFrames(run.run_id, () => this.kick(followed)),
+      reads,
+      unsubscribe: this.channels.onFrames(run.run_id, () => reads.wake()),
     };
     // Whoever waits for it gets the error.
     followed.after.catch(() => undefined);
@@ -177,7 +184,8 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   }
 
   private forget(followed: Followed): void {
-    followed.stop();
+    followed.unsubscribe();
+    void followed.reads.stop();
     if (this.followed.get(followed.run.run_id) === followed) this.followed.delete(followed.run.run_id);
   }
 
@@ -210,26 +218,6 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     return answered;
   }
 
-  private kick(followed: Followed): void {
-    followed.again = true;
-    followed.reading ??= runForAll(() => this.read(followed)).finally(() => {
-      followed.reading = null;
-      if (followed.again && followed.waiting.size > 0) this.kick(followed);
-    });
-  }
-
-  private async read(followed: Followed): Promise<void> {
-    try {
-      while (followed.again) {
-        followed.again = false;
-        while (await this.readSome(followed));
-      }
-    } catch (error) {
-      this.logger.warn({ err: error, run_id: followed.run.run_id }, 'Answers of a job are read again later');
-      setTimeout(() => followed.waiting.size > 0 && this.kick(followed), READ_AGAIN_MS).unref();
-    }
-  }
-
   /** Whether there may be more. */
   private async readSome(followed: Followed): Promise<boolean> {
     const { frames, lost } = await this.channels.frames(followed.run.run_id, await followed.after);
@@ -251,23 +239,14 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   /** Ends the calls to runs that have ended, once what they said last was read. */
   private async look(): Promise<void> {
-    if (this.looking || this.followed.size === 0) return;
-    this.looking = true;
-    try {
-      const ids = [...this.followed.keys()];
-      for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
-        for (const id of await this.repository.ended(ids.slice(at, at + RUNS_AT_ONCE))) {
-          const followed = this.followed.get(id);
-          if (!followed) continue;
-          this.kick(followed);
-          await followed.reading;
-          this.fail(followed, conflict('CALL.ENDED', `The job ${id} ended before it answered; its reason says why.`));
-        }
+    const ids = [...this.followed.keys()];
+    for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
+      for (const id of await this.repository.ended(ids.slice(at, at + RUNS_AT_ONCE))) {
+        const followed = this.followed.get(id);
+        if (!followed) continue;
+        await followed.reads.run();
+        this.fail(followed, conflict('CALL.ENDED', `The job ${id} ended before it answered; its reason says why.`));
       }
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Ended jobs could not be looked up; trying again later');
-    } finally {
-      this.looking = false;
     }
   }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { decodeRecords, encodeRecords, type NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import { firstRow, prepared, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import type { EndedOwners, Retention } from '../../../../platform/background/workflows/retention';
 import type { RunFrameLog } from './entities/run-frame-log.entity';
 import type { RunFrames } from './entities/run-frames.entity';
 import type { RunRequestQueue } from './entities/run-request-queue.entity';
@@ -17,11 +18,15 @@ const REQUESTS = 1_000;
 /** Most pieces that one statement drops. */
 const DROPPED_PIECES = 10_000;
 
-/** Tables of both directions. */
-const PARTS = [
-  { counted: 'run_request_queues', rows: 'run_requests' },
-  { counted: 'run_frame_logs', rows: 'run_frames' },
-] as const;
+/** Requests and frames of runs that ended an hour ago: until then readers may still fetch what a run said last. */
+export const ENDED_CHANNELS: Retention = {
+  name: 'ended-channels',
+  keptDays: 1 / 24,
+  everyMs: 60_000,
+  // A run may have kept much.
+  batch: 2,
+  rows: [ofEnded('run_request_queues', 'run_requests'), ofEnded('run_frame_logs', 'run_frames')],
+};
 
 /** How far the frames of a run have come, while nobody adds any. */
 export type LockedFrames = Pick<RunFrameLog, 'run_id' | 'last' | 'dropped' | 'kept_bytes'>;
@@ -235,21 +240,13 @@ export class RunChannelsRepository {
     );
     return new Map(found.map(({ run_id, last }) => [run_id, last]));
   }
+}
 
-  /** Removes what is left of the channels of runs that ended so long ago; whether that was all. */
-  async removeEnded(tx: Tx, minutes: number, limit: number): Promise<boolean> {
-    let isAll = true;
-    for (const { counted, rows: kept } of PARTS) {
-      const ended = await rows<Pick<RunFrames, 'run_id'>>(
-        tx,
-        `SELECT c.run_id FROM ${counted} c JOIN runs r ON r.run_id = c.run_id
-         WHERE r.ended_at < platform_now() - $1 * interval '1 minute' ORDER BY c.run_id LIMIT $2 FOR UPDATE OF c SKIP LOCKED`,
-        [minutes, limit],
-      );
-      const ids = ended.map(({ run_id }) => run_id);
-      for (const table of [kept, counted]) await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [ids]);
-      isAll &&= ids.length < limit;
-    }
-    return isAll;
-  }
+/** What is kept of one direction, and the rows that count it. */
+function ofEnded(counted: string, kept: string): EndedOwners {
+  return {
+    ended: `SELECT c.run_id AS id FROM ${counted} c JOIN runs r ON r.run_id = c.run_id
+            WHERE r.ended_at < platform_now() - $1 * interval '1 day' ORDER BY c.run_id FOR UPDATE OF c SKIP LOCKED`,
+    statements: [kept, counted].map((table) => `DELETE FROM ${table} WHERE run_id = ANY($1)`),
+  };
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HostMeter } from '../../../../../../libs/compute-drivers/local/host-meter';
 import { Config } from '../../../../../config/config';
 import { LOGGER, type Logger } from '../../../../../platform/kernel/logging/logger';
+import { Pump } from '../../../../../platform/kernel/process/pump';
 import { LocalConfinementService } from '../local-confinement.service';
 import { LocalFolderService } from '../local-folder.service';
 import { LocalHostsRepository } from '../local-hosts.repository';
@@ -16,9 +17,7 @@ const REPORT_MS = 10_000;
  */
 @Injectable()
 export class LocalHostReporter {
-  private running: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | null = null;
-  private stopped = false;
+  private reports: Pump | null = null;
 
   constructor(
     private readonly config: Config,
@@ -33,31 +32,22 @@ export class LocalHostReporter {
     const { local } = this.config.compute;
     if (!local) return;
     const meter = new HostMeter(local.dir);
-    const report = () => this.report(meter, Object.keys(local.sparkHomes));
-    const next = (pauseMs: number) => {
-      this.timer = setTimeout(() => {
-        this.running = report().then(() => {
-          if (!this.stopped) next(REPORT_MS);
-        });
-      }, pauseMs);
-    };
-    await report();
-    next(SECOND_REPORT_MS);
+    this.reports = new Pump(() => this.report(meter, Object.keys(local.sparkHomes)), {
+      everyMs: REPORT_MS,
+      failed: (error) =>
+        this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again'),
+    });
+    await this.reports.run();
+    this.reports.wake(SECOND_REPORT_MS);
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    if (this.timer) clearTimeout(this.timer);
-    await this.running;
+    await this.reports?.stop();
   }
 
   private async report(meter: HostMeter, sparkVersions: readonly string[]): Promise<void> {
     // The worker that holds the folder reports the machine.
     if (this.folder.problem !== null) return;
-    try {
-      await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);
-    } catch (error) {
-      this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again');
-    }
+    await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);
   }
 }

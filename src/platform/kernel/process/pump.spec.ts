@@ -1,0 +1,168 @@
+import { correlationId, currentContext, runInContext } from '../context/request-context';
+import { Pump, type PumpOptions } from './pump';
+
+describe('a pump', () => {
+  /** What ends each pass that has begun, in order. */
+  let passes: { end: (hasMore?: boolean) => void; fail: (error: Error) => void; signal: AbortSignal }[];
+  let failures: unknown[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [passes, failures] = [[], []];
+  });
+  afterEach(() => jest.useRealTimers());
+
+  const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+  function pumpOf(options: Omit<PumpOptions, 'failed'> = {}): Pump {
+    const work = (signal: AbortSignal) =>
+      new Promise<boolean>((resolve, reject) =>
+        passes.push({ end: (hasMore = false) => resolve(hasMore), fail: reject, signal }),
+      );
+    return new Pump(work, { ...options, failed: (error) => failures.push(error) });
+  }
+
+  it('begins at once, and serves all that wake it meanwhile by one more pass', async () => {
+    const pump = pumpOf();
+    pump.wake();
+    expect(passes).toHaveLength(1);
+    for (let count = 0; count < 3; count += 1) pump.wake();
+    await after(60_000);
+    expect(passes).toHaveLength(1);
+    passes[0]?.end();
+    await after(0);
+    expect(passes).toHaveLength(2);
+    passes[1]?.end();
+    await after(60_000);
+    expect(passes).toHaveLength(2);
+  });
+
+  it('goes on at once while there is more', async () => {
+    const pump = pumpOf({ restMs: 1_000 });
+    pump.wake();
+    passes[0]?.end(true);
+    await after(0);
+    passes[1]?.end();
+    await after(60_000);
+    expect(passes).toHaveLength(2);
+  });
+
+  it('tells who asks for a pass when one has ended that began afterwards', async () => {
+    const pump = pumpOf();
+    const told: string[] = [];
+    void pump.run().then(() => told.push('first'));
+    void pump.run().then(() => told.push('second'));
+    passes[0]?.end();
+    await after(0);
+    expect([told, pump.isIdle]).toEqual([['first'], false]);
+    passes[1]?.fail(new Error('failed'));
+    await after(0);
+    expect([told, pump.isIdle]).toEqual([['first', 'second'], true]);
+  });
+
+  it('works after a pass that failed', async () => {
+    const pump = pumpOf({ everyMs: 5_000 });
+    pump.wake();
+    passes[0]?.fail(new Error('failed'));
+    await after(4_999);
+    expect([failures, passes.length]).toEqual([[new Error('failed')], 1]);
+    await after(1);
+    expect(passes).toHaveLength(2);
+    pump.wake();
+    passes[1]?.fail(new Error('again'));
+    await after(0);
+    expect(passes).toHaveLength(3);
+  });
+
+  it('begins by itself after a while, counted from the end of a pass', async () => {
+    const pump = pumpOf({ everyMs: 5_000 });
+    pump.wake(1_000);
+    await after(999);
+    expect(passes).toHaveLength(0);
+    await after(1);
+    await after(20_000);
+    expect(passes).toHaveLength(1);
+    passes[0]?.end();
+    await after(3_000);
+    pump.wake();
+    expect(passes).toHaveLength(2);
+    passes[1]?.end();
+    await after(4_999);
+    expect(passes).toHaveLength(2);
+    await after(1);
+    expect(passes).toHaveLength(3);
+  });
+
+  it('takes the earliest of the times that it is asked for', async () => {
+    const pump = pumpOf();
+    pump.wake(1_000);
+    pump.wake(5_000);
+    await after(500);
+    pump.wake(100);
+    await after(100);
+    expect(passes).toHaveLength(1);
+    passes[0]?.end();
+    await after(60_000);
+    expect(passes).toHaveLength(1);
+  });
+
+  it('rests between passes, however often it is woken', async () => {
+    const pump = pumpOf({ restMs: 100 });
+    for (let ms = 0; ms < 950; ms += 1) {
+      pump.wake();
+      passes.at(-1)?.end();
+      await after(1);
+    }
+    expect(passes).toHaveLength(10);
+  });
+
+  it('stops once the pass under way has ended, and begins no other', async () => {
+    const pump = pumpOf({ everyMs: 100 });
+    const told: string[] = [];
+    pump.wake();
+    void pump.run().then(() => told.push('run'));
+    void pump.stop().then(() => told.push('stopped'));
+    pump.wake();
+    await after(1_000);
+    expect([told, passes[0]?.signal.aborted]).toEqual([[], true]);
+    passes[0]?.end(true);
+    await after(1_000);
+    void pump.run().then(() => told.push('run later'));
+    await after(1_000);
+    expect([told, passes.length]).toEqual([['run', 'stopped', 'run later'], 1]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('may be woken by its own work', async () => {
+    let left = 3;
+    const pump = new Pump(() => {
+      left -= 1;
+      if (left > 0) pump.wake();
+      return Promise.resolve();
+    });
+    pump.wake();
+    expect(left).toBe(2);
+    await after(0);
+    expect(left).toBe(0);
+  });
+
+  it('works for all, under the correlation id of the request that woke it first', async () => {
+    const seen: unknown[] = [];
+    const pump = new Pump(
+      () => {
+        seen.push([correlationId(), currentContext()?.caller]);
+        return Promise.resolve();
+      },
+      { everyMs: 5_000 },
+    );
+    const caller = { kind: 'user', id: 1, tenantId: null } as const;
+    for (const id of ['one', 'two', 'three'])
+      runInContext({ correlationId: id, idempotency: null, caller }, () => pump.wake());
+    await after(5_000);
+    expect(seen).toEqual([
+      ['one', undefined],
+      ['two', undefined],
+      ['none', undefined],
+    ]);
+  });
+});
