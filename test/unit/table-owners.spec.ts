@@ -148,7 +148,6 @@ describe('Tables', () => {
     });
     expect(references.length).toBeGreaterThan(50);
     expect(references.filter(([from = '', to = '']) => place(to) < 0 || place(to) > place(from))).toEqual([
-      ['WorkflowJob', 'Run'],
       ['WorkflowJob', 'Cluster'],
     ]);
   });
