@@ -215,7 +215,7 @@ describe('clusters', () => {
     return own;
   }
 
-  const factsReader = () =>
+  const snapshots = () =>
     new ClusterSnapshots(
       api.database,
       api.app.get(ClusterRowsRepository),
@@ -227,15 +227,36 @@ describe('clusters', () => {
     );
 
   async function nodeSpec(cluster: number): Promise<NodeSpec> {
-    const reader = factsReader();
+    const reader = snapshots();
     const node = { token: randomUUID(), attempt: 1, bootstrap_token: null, bootstrap_token_hash: null };
     return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
   }
 
+  it('are meant by a name that disabled ones have, too', async () => {
+    const name = `again-${randomUUID()}`;
+    const ask = (method: string, operation: string, selector: object) =>
+      estate.caller.call(method, `/cluster/${operation}`, selector);
+    const disabled = async () => {
+      const cluster = await estate.id('cluster', parts, { name });
+      await setStatus(cluster, 'DESTROYED');
+      expect((await ask('PUT', 'disable', { cluster_name: name })).status).toBe(201);
+      return cluster;
+    };
+    const older = await disabled();
+    await disabled();
+    expect(refusal(await ask('POST', 'start', { cluster_name: name }))).toEqual([400, 'CLUSTER.DISABLED']);
+    expect((await ask('PUT', 'enable', { cluster_id: older })).status).toBe(201);
+    const answer = await ask('POST', 'destroy', { cluster_name: name });
+    expect(answer).toMatchObject({ status: 200, body: { CosiDestroy: { engine_cluster_instance_id: older } } });
+    const nobody = await ask('POST', 'start', { cluster_id: older, cluster_name: 'nobody' });
+    const error_message = `There is no cluster with id ${older} and name "nobody".`;
+    expect(nobody).toMatchObject({ status: 404, body: { error_code: 'CLUSTER.NOT_FOUND', error_message } });
+  });
+
   it('have the labels of their cloud environment beside their own, which win', async () => {
     const cloud_env = await estate.id('cloud_env', parts, { labels: { team: 'data', cost: 'a' } });
     const cluster = await estate.id('cluster', { ...parts, cloud_env }, { labels: { cost: 'b', own: 'c' } });
-    const { labels } = await factsReader().read(cluster);
+    const { labels } = await snapshots().read(cluster);
     expect(labels).toMatchObject({ team: 'data', cost: 'b', own: 'c', tenant_id: expect.any(String) });
   });
 
