@@ -79,7 +79,7 @@ export default defineConfig({
   jsPlugins: [{ name: 'eslint-js', specifier: 'oxlint-plugin-eslint' }],
   // The program that the rules ask for types is also the one whose types are checked, so that they are checked once.
   options: { typeAware: true, typeCheck: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
-  ignorePatterns: ['dist/', 'coverage/', 'node_modules/', '.runtime*/', 'libs/metastore-clients/hive/generated/'],
+  ignorePatterns: ['dist/', 'coverage/', 'node_modules/', '.runtime*/'],
   categories: { correctness: 'error' },
   rules: {
     complexity: ['error', 15],

@@ -9,7 +9,7 @@ import type * as HiveModule from './hive/hive-metastore-client';
 import { type MetastoreClient, MetastoreError } from './metastore-client';
 import { UnityClient } from './unity/unity-client';
 
-/* eslint-disable @typescript-eslint/no-require-imports -- The SDK and the generated client are loaded with the first
+/* eslint-disable @typescript-eslint/no-require-imports -- The SDK and thrift are loaded with the first
    metastore of their kind: that takes long, and most processes open none. */
 const glue = () => require('./glue/glue-client') as typeof GlueModule;
 const hive = () => require('./hive/hive-metastore-client') as typeof HiveModule;

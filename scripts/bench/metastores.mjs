@@ -286,11 +286,12 @@ function medianOf(once) {
 
 /** The names of all and what the first page has, in milliseconds, by a connection that is open. @param {HiveMetastore} metastore */
 function pageByThrift(metastore) {
-  return metastore.call(async (client) => {
-    await client.get_all_databases();
+  return metastore.call(async (call, hive) => {
+    await call(hive.get_all_databases, {});
     const started = performance.now();
-    const names = (await client.get_all_tables(SCHEMA)).sort();
-    const tables = await client.get_table_objects_by_name(SCHEMA, names.slice(0, PAGE));
+    const names = (await call(hive.get_all_tables, { db_name: SCHEMA })).sort();
+    const page = { dbname: SCHEMA, tbl_names: names.slice(0, PAGE) };
+    const tables = await call(hive.get_table_objects_by_name, page);
     const ms = performance.now() - started;
     if (names.length !== TABLES.length || tables.length !== PAGE) throw new Error('Hive does not tell all tables.');
     return ms;

@@ -80,7 +80,7 @@ describe('jobs of a cluster with a Hive catalog', () => {
     await metastore?.stop();
   });
 
-  const tables = () => metastore.call((client) => client.get_all_tables('shop'));
+  const tables = () => metastore.call((call, hive) => call(hive.get_all_tables, { db_name: 'shop' }));
 
   it.each(isLong ? CLUSTER_TYPES : CLUSTER_TYPES.slice(0, 1))(
     'of type %s find and make tables in it, in each language',

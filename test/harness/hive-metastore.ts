@@ -6,16 +6,21 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createClient, createConnection, TBinaryProtocol, TBufferedTransport } from 'thrift';
+import { HiveAuthentication } from '../../libs/metastore-clients/hive/hive-authentication';
+import { HiveConnection } from '../../libs/metastore-clients/hive/hive-connection';
 import {
-  type GeneratedClient,
+  DATABASE,
+  FUNCTION,
+  HIVE,
   type HiveDatabase,
   type HiveFunction,
   type HiveStorageDescriptor,
   type HiveTable,
-  HiveThriftClient,
-  hiveTypes,
+  TABLE,
 } from '../../libs/metastore-clients/hive/hive-thrift';
+import { method, type ThriftMethod } from '../../libs/metastore-clients/hive/thrift-structs';
+import { MetastoreError } from '../../libs/metastore-clients/metastore-client';
+import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { configurationXml } from './configuration-xml';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
@@ -29,6 +34,18 @@ const OUTPUT_KEPT = 10_000;
 
 /** Connections that make tables side by side; more do not make Derby faster. */
 const MAKERS = 4;
+
+/** Methods that only tests call. */
+const CREATING = ['AlreadyExistsException', 'InvalidObjectException', 'MetaException', 'NoSuchObjectException'];
+const CREATE_DATABASE = method('create_database', { database: [1, DATABASE] }, null, CREATING.slice(0, 3));
+const CREATE_TABLE = method('create_table', { tbl: [1, TABLE] }, null, CREATING);
+const CREATE_FUNCTION = method('create_function', { func: [1, FUNCTION] }, null, CREATING);
+
+const LOOPBACK = new OutboundPolicy({ schemes: [], allowedClasses: ['loopback'] });
+const NO_LOGIN = new HiveAuthentication({ kind: 'none', user: null }, LOOPBACK);
+
+/** A call to a metastore. */
+export type HiveCall = <A, R>(called: ThriftMethod<A, R>, values: A) => Promise<R>;
 
 /** A table to be made; what is not said is as Hive itself would make a table of text files. */
 export type NewHiveTable = Partial<Omit<HiveTable, 'sd'>> & { tableName: string; sd?: Partial<HiveStorageDescriptor> };
@@ -88,32 +105,29 @@ export class HiveMetastore {
     return `thrift://${this.host}:${this.port}`;
   }
 
-  /** Work with the generated client on a connection of thrift's own, which answers nothing once the server has gone. */
-  async call<T>(work: (client: GeneratedClient) => Promise<T>): Promise<T> {
-    const connection = createConnection(this.host, this.port, {
-      transport: TBufferedTransport,
-      protocol: TBinaryProtocol,
-    });
+  /** Work on a connection of its own, which never gives a call up. */
+  async call<T>(work: (call: HiveCall, hive: typeof HIVE) => Promise<T>): Promise<T> {
+    const { signal } = new AbortController();
+    const connection = await HiveConnection.open({ host: this.host, port: this.port }, LOOPBACK, NO_LOGIN, signal);
     try {
-      const broken = once(connection, 'close').then(() => Promise.reject(new Error('The Hive metastore has gone.')));
-      return await Promise.race([work(createClient(HiveThriftClient, connection)), broken]);
+      return await work((called, values) => connection.call(called, values, signal), HIVE);
     } finally {
-      connection.end();
+      connection.close(new MetastoreError('unreachable', 'The work has ended.'));
     }
   }
 
   async createDatabase(name: string, more: Partial<HiveDatabase> = {}): Promise<void> {
     const locationUri = pathToFileURL(join(this.warehouse, `${name}.db`)).href;
-    const database = new hiveTypes.Database({ name, locationUri, parameters: {}, ...more });
-    await this.call((client) => client.create_database(database));
+    const database = { ...DATABASE.none, name, locationUri, parameters: {}, ...more };
+    await this.call((call) => call(CREATE_DATABASE, { database }));
   }
 
   /** About a hundred tables a second: no folder is made for a table that is not told where to be. */
   async createTables(database: string, tables: readonly NewHiveTable[]): Promise<void> {
     const waiting = [...tables].reverse();
-    const make = async (client: GeneratedClient): Promise<void> => {
+    const make = async (call: HiveCall): Promise<void> => {
       for (let table = waiting.pop(); table; table = waiting.pop())
-        await client.create_table(new hiveTypes.Table(this.complete(database, table)));
+        await call(CREATE_TABLE, { tbl: this.complete(database, table) });
     };
     await Promise.all(Array.from({ length: Math.min(MAKERS, tables.length) }, () => this.call(make)));
   }
@@ -127,8 +141,8 @@ export class HiveMetastore {
       functionType: 1,
       resourceUris: [],
     };
-    const whole = new hiveTypes.Function({ dbName: database, createTime: seconds(), ...usual, ...made });
-    await this.call((client) => client.create_function(whole));
+    const func = { dbName: database, createTime: seconds(), ...usual, ...made };
+    await this.call((call) => call(CREATE_FUNCTION, { func }));
   }
 
   /** It keeps its port and its connections and answers nothing until {@link resume}. */
@@ -150,8 +164,9 @@ export class HiveMetastore {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private complete(database: string, table: NewHiveTable): Partial<HiveTable> {
+  private complete(database: string, table: NewHiveTable): HiveTable {
     return {
+      ...TABLE.none,
       dbName: database,
       owner: 'tests',
       createTime: seconds(),
@@ -194,7 +209,7 @@ export class HiveMetastore {
     });
     await Promise.race([asked, ended]);
     // It listens before its database has tables.
-    if (isAsked) await Promise.race([this.call((client) => client.get_all_databases()), ended]);
+    if (isAsked) await Promise.race([this.call((call, hive) => call(hive.get_all_databases, {})), ended]);
   }
 }
 

@@ -1,27 +1,15 @@
 import { CLASS_FUNCTION, NO_AUTHORSHIP } from '../described-answers';
 import type { FunctionInfo, SchemaInfo, Table, TableInfo } from '../metastore-client';
-import type {
-  HiveDatabase,
-  HiveFieldSchema,
-  HiveFunction,
-  HiveSerDeInfo,
-  HiveStorageDescriptor,
-  HiveTable,
+import {
+  type HiveDatabase,
+  type HiveFieldSchema,
+  type HiveFunction,
+  type HiveStorageDescriptor,
+  type HiveTable,
+  SERDE_INFO,
+  STORAGE_DESCRIPTOR,
 } from './hive-thrift';
 
-const NO_SERDE: HiveSerDeInfo = { name: null, serializationLib: null, parameters: null };
-const NO_STORAGE: HiveStorageDescriptor = {
-  cols: null,
-  location: null,
-  inputFormat: null,
-  outputFormat: null,
-  compressed: null,
-  numBuckets: null,
-  serdeInfo: null,
-  bucketCols: null,
-  sortCols: null,
-  parameters: null,
-};
 export function schemaOf(name: string, database: HiveDatabase | null): SchemaInfo {
   const { description = null, ownerName = null } = database ?? {};
   return { ...NO_AUTHORSHIP, name, catalog: null, comment: text(description), owner: text(ownerName) };
@@ -77,8 +65,8 @@ type Storage = Pick<Table, 'columns' | 'location' | 'inputFormat' | 'outputForma
   Pick<Table, 'bucketColumns' | 'sortColumns' | 'buckets'>;
 
 function storageOf(sd: HiveStorageDescriptor | null): Storage {
-  const { serializationLib, parameters } = sd?.serdeInfo ?? NO_SERDE;
-  const { cols, location, inputFormat, outputFormat, bucketCols, sortCols, numBuckets } = sd ?? NO_STORAGE;
+  const { serializationLib, parameters } = sd?.serdeInfo ?? SERDE_INFO.none;
+  const { cols, location, inputFormat, outputFormat, bucketCols, sortCols, numBuckets } = sd ?? STORAGE_DESCRIPTOR.none;
   return {
     columns: columnsOf(cols),
     location: text(location),

@@ -1,14 +1,14 @@
 import { isIP, type Socket, connect } from 'node:net';
-import { TBinaryProtocol, TBufferedTransport, TFramedTransport, type TProtocol } from 'thrift';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { MetastoreError } from '../metastore-client';
 import { connectionFault } from '../metastore-fault';
 import { AnswerScan } from './answer-scan';
 import type { HiveAuthentication } from './hive-authentication';
 import { answeredFault } from './hive-fault';
-import { type GeneratedClient, type HiveCalls, HiveThriftClient } from './hive-thrift';
+import { HIVE } from './hive-thrift';
 import type { SaslMechanism } from './sasl-mechanism';
 import { SaslStream } from './sasl-stream';
+import { ThriftException, type ThriftMethod } from './thrift-structs';
 
 /** Where a metastore listens. */
 export interface HiveUri {
@@ -28,11 +28,12 @@ interface Pending {
 
 /**
  * One connection to a metastore, for one call after the other. thrift's own connection would never settle a call whose
- * server has gone, and reads whatever size the server says; so its generated client writes to and reads from buffers
- * here. After any failure but an exception of the metastore the connection is closed.
+ * server has gone, and reads whatever size the server says; so it only writes and reads whole messages here. After any
+ * failure but an exception of the metastore the connection is closed.
  */
 export class HiveConnection {
-  private readonly client: GeneratedClient;
+  /** Number of the call sent last. */
+  private sequence = 0;
   private pending: Pending | null = null;
   /** Of a connection that was logged in, or is about to be. */
   private sasl: SaslStream | null = null;
@@ -42,8 +43,6 @@ export class HiveConnection {
     private readonly server: string,
     private readonly socket: Socket,
   ) {
-    const transport = new TBufferedTransport(undefined, (message) => void (message && this.write(message)));
-    this.client = new HiveThriftClient(transport, TBinaryProtocol);
     socket.on('data', (chunk: Buffer) => this.take(chunk));
     socket.on('timeout', () => this.close(new MetastoreError('unreachable', `${server} was not needed any longer.`)));
     socket.on('error', (error) => this.close(connectionFault(server, error)));
@@ -76,19 +75,18 @@ export class HiveConnection {
   }
 
   /** One call. Rejects with {@link MetastoreError}, or with the exception that the metastore answered. */
-  async call<T>(method: keyof HiveCalls, send: (calls: HiveCalls) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async call<A, R>(method: ThriftMethod<A, R>, values: A, signal: AbortSignal): Promise<R> {
     signal.throwIfAborted();
     if (!this.isOpen) throw this.gone();
     const onAbort = () => this.close(connectionFault(this.server, signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
     this.socket.setTimeout(0);
     try {
-      // Settled by reading the answer, and never if there is none.
-      const answered = send(this.client);
-      const scan = new AnswerScan(this.server, method, this.client.seqid());
+      this.sequence += 1;
+      this.write(method.call(this.sequence, values));
+      const scan = new AnswerScan(this.server, method.name, this.sequence);
       const arrived = new Promise<Buffer>((resolve, reject) => (this.pending = { scan, resolve, reject }));
-      this.read(method, await arrived);
-      return await answered;
+      return this.read(method, await arrived);
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.socket.setTimeout(IDLE_MS);
@@ -113,7 +111,7 @@ export class HiveConnection {
     const { user } = authentication;
     if (user === null) return;
     try {
-      await this.call('set_ugi', (hive) => hive.set_ugi(user, [user]), signal);
+      await this.call(HIVE.set_ugi, { user_name: user, group_names: [user] }, signal);
     } catch (error) {
       // Metastores that know no such call go on without it, as Hive's own clients do.
       if (!this.isOpen || answeredFault(error).fault !== 'unsupported') throw answeredFault(error);
@@ -165,14 +163,13 @@ export class HiveConnection {
     return new MetastoreError('unreachable', `${this.server} closed the connection.`);
   }
 
-  /** Has the generated client read the answer and settle its call. What it cannot read is no answer to the call. */
-  private read(method: keyof HiveCalls, answer: Buffer): void {
+  /** What cannot be read is no answer to the call. */
+  private read<R>(method: ThriftMethod<never, R>, answer: Buffer): R {
     try {
-      const protocol = new TBinaryProtocol(new TFramedTransport(answer));
-      const { mtype, rseqid } = protocol.readMessageBegin();
-      readerOf(this.client, method)(protocol, mtype, rseqid);
+      return method.read(answer);
     } catch (error) {
-      const fault = new MetastoreError('failed', `${this.server} answers ${method} with something else.`, {
+      if (error instanceof ThriftException) throw error;
+      const fault = new MetastoreError('failed', `${this.server} answers ${method.name} with something else.`, {
         cause: error,
       });
       this.close(fault);
@@ -207,11 +204,4 @@ async function connected(uri: HiveUri, outbound: OutboundPolicy, signal: AbortSi
 /** A metastore's address, for messages. */
 export function serverOf({ host, port }: HiveUri): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-type Reader = (input: TProtocol, type: number, sequence: number) => void;
-
-function readerOf(client: GeneratedClient, method: keyof HiveCalls): Reader {
-  const readers = client as unknown as Record<`recv_${string}`, Reader>;
-  return (input, type, sequence) => readers[`recv_${method}`]?.(input, type, sequence);
 }

@@ -3,7 +3,7 @@ import { MetastoreError } from '../metastore-client';
 import { Places } from '../places';
 import { HiveConnection, type HiveUri, serverOf } from './hive-connection';
 import type { HiveAuthentication } from './hive-authentication';
-import type { HiveCalls } from './hive-thrift';
+import type { ThriftMethod } from './thrift-structs';
 
 /** To all metastores of a client together. */
 export const MOST_CONNECTIONS = 2;
@@ -30,13 +30,13 @@ export class HiveConnections {
    * One call, which must change nothing: it is repeated when a connection breaks, on a new one and with the next metastore.
    * Rejects with {@link MetastoreError}, which says what each metastore said, or with the exception that one answered.
    */
-  async call<T>(method: keyof HiveCalls, send: (calls: HiveCalls) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async call<A, R>(method: ThriftMethod<A, R>, values: A, signal: AbortSignal): Promise<R> {
     await this.places.take(signal);
     try {
       const said: string[] = [];
       for (const open of this.sources(signal)) {
         try {
-          return await this.callOn(await open(), method, send, signal);
+          return await this.callOn(await open(), method, values, signal);
         } catch (error) {
           if (!(error instanceof MetastoreError) || error.fault !== 'unreachable' || signal.aborted) throw error;
           if (!said.includes(error.message)) said.push(error.message);
@@ -81,16 +81,16 @@ export class HiveConnections {
     }
   }
 
-  private async callOn<T>(
+  private async callOn<A, R>(
     connection: HiveConnection,
-    method: keyof HiveCalls,
-    send: (calls: HiveCalls) => Promise<T>,
+    method: ThriftMethod<A, R>,
+    values: A,
     signal: AbortSignal,
-  ): Promise<T> {
+  ): Promise<R> {
     this.used.add(connection);
     try {
       if (this.isClosed) throw closed();
-      return await connection.call(method, send, signal);
+      return await connection.call(method, values, signal);
     } finally {
       this.used.delete(connection);
       if (this.isClosed) connection.close(closed());

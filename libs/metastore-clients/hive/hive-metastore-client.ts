@@ -23,7 +23,8 @@ import { HiveAuthentication, type HiveLogin } from './hive-authentication';
 import type { HiveUri } from './hive-connection';
 import { HiveConnections, MOST_CONNECTIONS } from './hive-connections';
 import { answeredFault } from './hive-fault';
-import type { HiveCalls } from './hive-thrift';
+import { HIVE } from './hive-thrift';
+import type { ThriftMethod } from './thrift-structs';
 
 /** Schemas whose owner and comment a list tells: Hive tells them one by one. */
 const MOST_DESCRIBED_SCHEMAS = 100;
@@ -60,15 +61,14 @@ export class HiveMetastoreClient implements MetastoreClient {
   /** Owner and comment are told as long as there are at most 100 schemas. */
   async listSchemas(_catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]> {
     return this.run(signal, async (call) => {
-      const names = sortedNames(await call('get_all_databases', (hive) => hive.get_all_databases()));
+      const names = sortedNames(await call(HIVE.get_all_databases, {}));
       if (names.length > MOST_DESCRIBED_SCHEMAS) return names.map((name) => schemaOf(name, null));
       const waiting = [...names];
       const found: SchemaInfo[] = [];
       const worker = async (): Promise<void> => {
         for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-          const wanted = name;
-          const database = await orNull(call('get_database', (hive) => hive.get_database(wanted)));
-          if (database) found.push(schemaOf(wanted, database));
+          const database = await orNull(call(HIVE.get_database, { name }));
+          if (database) found.push(schemaOf(name, database));
         }
       };
       await Promise.all(Array.from({ length: MOST_CONNECTIONS }, worker));
@@ -78,8 +78,7 @@ export class HiveMetastoreClient implements MetastoreClient {
 
   async listTables({ schema }: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
     return this.run(signal, async (call) => {
-      const wanted = usableName(schema);
-      const names = sortedNames(await call('get_all_tables', (hive) => hive.get_all_tables(wanted)));
+      const names = sortedNames(await call(HIVE.get_all_tables, { db_name: usableName(schema) }));
       // Hive answers the same of a schema that is not there.
       if (names.length === 0) await assertSchema(schema, call);
       return names.map((name) => namedTable(schema, name));
@@ -92,9 +91,8 @@ export class HiveMetastoreClient implements MetastoreClient {
     const sent = [...wanted].filter(isUsable);
     if (sent.length === 0) return [];
     return this.run(signal, async (call) => {
-      const of = usableName(schema);
-      const send = (hive: HiveCalls) => hive.get_table_objects_by_name(of, sent);
-      const tables = (await call('get_table_objects_by_name', send)).map((table) => tableInfoOf(schema, table));
+      const told = await call(HIVE.get_table_objects_by_name, { dbname: usableName(schema), tbl_names: sent });
+      const tables = told.map((table) => tableInfoOf(schema, table));
       return unique(tables.filter(({ name }) => wanted.has(name.toLowerCase())));
     });
   }
@@ -103,7 +101,7 @@ export class HiveMetastoreClient implements MetastoreClient {
     const { schema, table } = ref;
     return this.run(signal, async (call) => {
       if (!isUsable(schema) || !isUsable(table)) return null;
-      const found = await orNull(call('get_table', (hive) => hive.get_table(schema, table)));
+      const found = await orNull(call(HIVE.get_table, { dbname: schema, tbl_name: table }));
       if (!found) return null;
       assertAskedFor(found.tableName, ref, 'Hive metastore');
       return tableOf(schema, found);
@@ -117,7 +115,7 @@ export class HiveMetastoreClient implements MetastoreClient {
   async listFunctions({ schema }: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
     return this.run(signal, async (call) => {
       // Of one schema Hive tells names alone, and the rest of each one by one.
-      const { functions } = await call('get_all_functions', (hive) => hive.get_all_functions());
+      const { functions } = await call(HIVE.get_all_functions, {});
       const here = (functions ?? []).filter(({ dbName }) => dbName?.toLowerCase() === schema.toLowerCase());
       if (here.length === 0) await assertSchema(schema, call);
       return unique(here.map((told) => functionOf(schema, told)));
@@ -139,7 +137,7 @@ export class HiveMetastoreClient implements MetastoreClient {
   private run<T>(signal: AbortSignal, work: (call: Call) => Promise<T>): Promise<T> {
     return this.guard.run(signal, async (bounds) => {
       try {
-        return await work((method, send) => this.connections.call(method, send, bounds.signal));
+        return await work((method, values) => this.connections.call(method, values, bounds.signal));
       } catch (error) {
         throw answeredFault(error);
       }
@@ -147,12 +145,11 @@ export class HiveMetastoreClient implements MetastoreClient {
   }
 }
 
-type Call = <T>(method: keyof HiveCalls, send: (hive: HiveCalls) => Promise<T>) => Promise<T>;
+type Call = <A, R>(method: ThriftMethod<A, R>, values: A) => Promise<R>;
 
 /** Rejects with `missing` unless the metastore has the schema. */
 async function assertSchema(schema: string, call: Call): Promise<void> {
-  const wanted = usableName(schema);
-  await call('get_database', (hive) => hive.get_database(wanted));
+  await call(HIVE.get_database, { name: usableName(schema) });
 }
 
 /** Whether anything can have the name. */

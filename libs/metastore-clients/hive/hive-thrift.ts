@@ -1,115 +1,88 @@
-import type { TProtocol, TTransport } from 'thrift';
-import generatedService from './generated/ThriftHiveMetastore';
-import generatedTypes from './generated/hive_metastore_types';
+import { bool, i32, list, map, method, string, struct, type ValueOf } from './thrift-structs';
 
-/** A struct as Thrift reads it: a field that was not sent is null. Told by strangers, so the types are all that is certain. */
-type Told<T> = { [Field in keyof T]: T[Field] | null };
+// The part of the Hive metastore's interface that the platform uses, with the names and ids of Hive 2.3, which later releases
+// keep. Strangers fill it, so the types are all that is certain.
 
-export type HiveFieldSchema = Told<{ name: string; type: string; comment: string }>;
+const FIELD_SCHEMA = struct({ name: [1, string], type: [2, string], comment: [3, string] });
 
-export type HiveSerDeInfo = Told<{ name: string; serializationLib: string; parameters: Record<string, string> }>;
+export const SERDE_INFO = struct({ name: [1, string], serializationLib: [2, string], parameters: [3, map(string)] });
 
 /** `order` is 1 for ascending, 0 for descending. */
-export type HiveOrder = Told<{ col: string; order: number }>;
+const ORDER = struct({ col: [1, string], order: [2, i32] });
 
-export type HiveStorageDescriptor = Told<{
-  cols: HiveFieldSchema[];
-  location: string;
-  inputFormat: string;
-  outputFormat: string;
-  compressed: boolean;
-  numBuckets: number;
-  serdeInfo: HiveSerDeInfo;
-  bucketCols: string[];
-  sortCols: HiveOrder[];
-  parameters: Record<string, string>;
-}>;
+export const STORAGE_DESCRIPTOR = struct({
+  cols: [1, list(FIELD_SCHEMA)],
+  location: [2, string],
+  inputFormat: [3, string],
+  outputFormat: [4, string],
+  compressed: [5, bool],
+  numBuckets: [6, i32],
+  serdeInfo: [7, SERDE_INFO],
+  bucketCols: [8, list(string)],
+  sortCols: [9, list(ORDER)],
+  parameters: [10, map(string)],
+});
 
 /** Times in epoch seconds. */
-export type HiveTable = Told<{
-  tableName: string;
-  dbName: string;
-  owner: string;
-  createTime: number;
-  lastAccessTime: number;
-  retention: number;
-  sd: HiveStorageDescriptor;
-  partitionKeys: HiveFieldSchema[];
-  parameters: Record<string, string>;
-  viewOriginalText: string;
-  viewExpandedText: string;
-  tableType: string;
-}>;
+export const TABLE = struct({
+  tableName: [1, string],
+  dbName: [2, string],
+  owner: [3, string],
+  createTime: [4, i32],
+  lastAccessTime: [5, i32],
+  retention: [6, i32],
+  sd: [7, STORAGE_DESCRIPTOR],
+  partitionKeys: [8, list(FIELD_SCHEMA)],
+  parameters: [9, map(string)],
+  viewOriginalText: [10, string],
+  viewExpandedText: [11, string],
+  tableType: [12, string],
+});
 
-export type HiveDatabase = Told<{
-  name: string;
-  description: string;
-  locationUri: string;
-  parameters: Record<string, string>;
-  ownerName: string;
-}>;
+export const DATABASE = struct({
+  name: [1, string],
+  description: [2, string],
+  locationUri: [3, string],
+  parameters: [4, map(string)],
+  ownerName: [6, string],
+});
 
-export type HiveFunction = Told<{
-  functionName: string;
-  dbName: string;
-  className: string;
-  ownerName: string;
-  /** 1 user, 2 role, 3 group */
-  ownerType: number;
-  createTime: number;
-  /** 1 Java */
-  functionType: number;
-  resourceUris: Told<{ resourceType: number; uri: string }>[];
-}>;
+/** `ownerType` is 1 for a user, 2 for a role, 3 for a group; `functionType` is 1 for Java. */
+export const FUNCTION = struct({
+  functionName: [1, string],
+  dbName: [2, string],
+  className: [3, string],
+  ownerName: [4, string],
+  ownerType: [5, i32],
+  createTime: [6, i32],
+  functionType: [7, i32],
+  resourceUris: [8, list(struct({ resourceType: [1, i32], uri: [2, string] }))],
+});
 
-/** The calls of hive_metastore.thrift. */
-export interface HiveCalls {
-  get_all_databases(): Promise<string[]>;
-  get_database(name: string): Promise<HiveDatabase>;
-  get_all_tables(database: string): Promise<string[]>;
-  get_table(database: string, table: string): Promise<HiveTable>;
-  get_table_objects_by_name(database: string, tables: readonly string[]): Promise<HiveTable[]>;
-  get_all_functions(): Promise<{ functions: HiveFunction[] | null }>;
+export type HiveFieldSchema = ValueOf<typeof FIELD_SCHEMA>;
+export type HiveStorageDescriptor = ValueOf<typeof STORAGE_DESCRIPTOR>;
+export type HiveTable = ValueOf<typeof TABLE>;
+export type HiveDatabase = ValueOf<typeof DATABASE>;
+export type HiveFunction = ValueOf<typeof FUNCTION>;
+
+/** The methods. Exceptions have the ids 1, 2, 3 as they are listed. */
+export const HIVE = {
+  get_all_databases: method('get_all_databases', {}, list(string), ['MetaException']),
+  get_database: method('get_database', { name: [1, string] }, DATABASE, ['NoSuchObjectException', 'MetaException']),
+  get_all_tables: method('get_all_tables', { db_name: [1, string] }, list(string), ['MetaException']),
+  get_table: method('get_table', { dbname: [1, string], tbl_name: [2, string] }, TABLE, [
+    'MetaException',
+    'NoSuchObjectException',
+  ]),
+  get_table_objects_by_name: method(
+    'get_table_objects_by_name',
+    { dbname: [1, string], tbl_names: [2, list(string)] },
+    list(TABLE),
+    ['MetaException', 'InvalidOperationException', 'UnknownDBException'],
+  ),
+  get_all_functions: method('get_all_functions', {}, struct({ functions: [1, list(FUNCTION)] }), ['MetaException']),
   /** Says who calls, which a metastore without logins believes; the groups that it makes of it. */
-  set_ugi(user: string, groups: readonly string[]): Promise<string[]>;
-  create_database(database: Writable): Promise<void>;
-  create_table(table: Writable): Promise<void>;
-  drop_table(database: string, table: string, deleteData: boolean): Promise<void>;
-  create_function(made: Writable): Promise<void>;
-}
-
-/** An instance of a generated class; plain objects cannot be written. */
-export interface Writable {
-  write(output: TProtocol): void;
-}
-
-/** The generated client: sends the calls and, told which answer has arrived, reads it and settles the call's promise. */
-export interface GeneratedClient extends HiveCalls {
-  /** Number of the call sent last. */
-  seqid(): number;
-}
-
-type Constructor<T> = new (fields: Partial<T>) => Writable;
-
-/** An exception that hive_metastore.thrift declares; `name` is that of its class. */
-export type HiveException = Error & { message: string | null };
-
-type ExceptionName =
-  | 'MetaException'
-  | 'NoSuchObjectException'
-  | 'UnknownDBException'
-  | 'InvalidOperationException'
-  | 'AlreadyExistsException'
-  | 'InvalidObjectException';
-
-type ExceptionClasses = Record<ExceptionName, new (fields?: { message: string }) => HiveException>;
-
-export const { Client: HiveThriftClient } = generatedService as unknown as {
-  Client: new (output: TTransport, protocol: new (transport: TTransport) => TProtocol) => GeneratedClient;
-};
-
-export const hiveTypes = generatedTypes as unknown as ExceptionClasses & {
-  Table: Constructor<HiveTable>;
-  Database: Constructor<HiveDatabase>;
-  Function: Constructor<HiveFunction>;
+  set_ugi: method('set_ugi', { user_name: [1, string], group_names: [2, list(string)] }, list(string), [
+    'MetaException',
+  ]),
 };
