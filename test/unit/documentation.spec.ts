@@ -55,6 +55,13 @@ describe('the documentation', () => {
     expect(named.filter(({ number }) => !numbers.includes(number))).toEqual([]);
   });
 
+  it('numbers the decisions without a hole, each number once', () => {
+    const numbers = readdirSync(join(root, 'docs', 'adr')).map((name) => name.slice(0, 4));
+    expect(numbers.toSorted()).toEqual(numbers.map((_, index) => String(index + 1).padStart(4, '0')));
+    for (const name of readdirSync(join(root, 'docs', 'adr')))
+      expect(read(`docs/adr/${name}`)).toMatch(new RegExp(`^# ${name.slice(0, 4)}: `));
+  });
+
   it('lists the domains as src/modules has them', async () => {
     const { architecturePage } = await import('../../scripts/architecture.mjs');
     expect(read('docs/architecture.md')).toBe(architecturePage());
