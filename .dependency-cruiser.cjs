@@ -76,6 +76,15 @@ module.exports = {
       to: { path: '^src/modules/$1/index\\.ts$' },
     },
     {
+      name: 'front-door-hides-rows',
+      comment:
+        'A door hands out services, functions and types. SQL that other domains put into their statements is in *.joins.ts; ' +
+        'who reads and writes rows, and their classes, stay inside.',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/[^/]+/index\\.ts$' },
+      to: { path: '\\.(repository|entity)\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'no-cycles',
       comment: 'Whatever imports itself, however indirectly, cannot be understood or replaced in parts.',
       severity: 'error',

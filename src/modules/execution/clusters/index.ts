@@ -1,4 +1,3 @@
-/** What other domains use of clusters; they import nothing else of this folder. */
 export { acceleratorOf } from './model/accelerators';
 export { ClusterDefinitionsService } from './definition/cluster-definitions.service';
 export {
@@ -9,13 +8,14 @@ export {
 } from './lifecycle/cluster-events';
 export { ClusterMetricsService } from './nodes/cluster-metrics.service';
 export { ClusterNodesService, type DesiredNode } from './nodes/cluster-nodes.service';
-export { hasFreeSlot, leavesNoneWaiting, type LockedCluster, type RunSettings } from './model/cluster-rows.repository';
+export type { LockedCluster, RunSettings } from './model/cluster-rows.repository';
+export { hasFreeSlot, IS_DEAD, leavesNoneWaiting } from './model/clusters.joins';
 export { ClusterSlotsService } from './nodes/cluster-slots.service';
 export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './model/cluster-state';
 export { driverMemoryMb, LEAST_DRIVER_MB } from './definition/driver-memory';
 export { ClusterSummary } from './definition/dto/cluster-answers.dto';
 export { SparkConfig } from './model/dto/spark-config.dto';
-export { type ClusterNode, IS_DEAD } from './model/entities/cluster-node.entity';
+export type { ClusterNode } from './model/entities/cluster-node.entity';
 export { parseEnvironment } from './definition/environment';
 export { sparkVersionsFor } from './definition/job-support';
 export { secretNames } from './definition/secret-names';

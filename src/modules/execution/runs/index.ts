@@ -15,15 +15,11 @@ export { InstanceUse } from './jobs/instance-use';
 export { exportJobConf, readJobConf, withoutSecrets } from './jobs/job-conf-documents';
 export { clusterInfo } from './jobs/job-confs.service';
 export { JOB_TYPE_RULES, type JobLanguage, NOTEBOOK_LANGUAGES, type NotebookLanguage } from './jobs/job-types';
-export {
-  type ConfigurationValues,
-  type RunConfigurationRow,
-  RunConfigurationsRepository,
-} from './jobs/run-configurations.repository';
+export type { ConfigurationValues, RunConfigurationRow } from './jobs/run-configurations.repository';
 export { RunConfigurationsService } from './jobs/run-configurations.service';
 export { JOB, NOTEBOOK } from './jobs/run-kinds';
 export { RunReportsService } from './jobs/run-reports.service';
 export { isFinished, RUN_STATUSES, type RunStatus } from './jobs/run-state';
-export { type RunDetailRow, RunsRepository } from './jobs/runs.repository';
+export type { RunDetailRow } from './jobs/runs.repository';
 export { RunsService, workflowOf, workflowRef } from './jobs/runs.service';
 export { assertFiles, checkJobSettings } from './jobs/settings-check';

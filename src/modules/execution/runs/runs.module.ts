@@ -45,7 +45,6 @@ import { RunsService } from './jobs/runs.service';
     RunCallsService,
     RunChannelsRepository,
     JobConfsService,
-    RunConfigurationsRepository,
     RunConfigurationsService,
     JobsService,
     RunsService,

@@ -15,6 +15,7 @@ import { inTenant } from '../../../platform/kernel/persistence/tenant-condition'
 import { type ResourceFilter, ResourceRepository } from '../../../platform/http/resources/resource-repository';
 import { ClusterWorkspace } from './entities/cluster-workspace.entity';
 import type { Workspace } from './entities/workspace.entity';
+import { servesWorkspace } from './workspaces.joins';
 
 export interface ClusterWorkspaceRow extends ClusterWorkspace, AuthorNames {
   workspace: Pick<Workspace, 'workspace_id' | 'name' | 'description'>;
@@ -30,12 +31,6 @@ interface ClustersAsked {
   enabled?: boolean | undefined;
   sparkInfraVersionIds?: readonly number[] | undefined;
 }
-
-/** Whether what is in a workspace may use a cluster, as SQL over their ids. */
-export const servesWorkspace = (clusterId: string, workspaceId: string) => `(
-  NOT EXISTS (SELECT 1 FROM cluster_workspaces WHERE cluster_id = ${clusterId})
-  OR EXISTS (SELECT 1 FROM cluster_workspaces
-    WHERE cluster_id = ${clusterId} AND workspace_id = ${workspaceId} AND to_date = 'infinity'))`;
 
 /** Which workspaces a cluster serves. */
 @Injectable()

@@ -20,7 +20,8 @@ import type {
   WorkspaceClusterQuery,
   WorkspaceClusterSearchQuery,
 } from './dto/cluster-workspace.dto';
-import { sharedWith, WorkspacesRepository } from './workspaces.repository';
+import { sharedWith } from './workspaces.joins';
+import { WorkspacesRepository } from './workspaces.repository';
 import { WorkspacesService } from './workspaces.service';
 
 /**

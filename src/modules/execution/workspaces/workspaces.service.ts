@@ -29,7 +29,8 @@ import type {
   WorkspaceSearchQuery,
   WorkspaceWrite,
 } from './dto/workspace.dto';
-import { sharedWith, type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
+import { sharedWith } from './workspaces.joins';
+import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
 /** Workspaces and who may do what in them. */
 @Injectable()

@@ -14,8 +14,9 @@ import {
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
-import { ClusterNode, hasReported, TAKES_RUNS } from './entities/cluster-node.entity';
-import { type Cluster, givesSlots } from './entities/cluster.entity';
+import { givesSlots, TAKES_RUNS } from './clusters.joins';
+import { ClusterNode, hasReported } from './entities/cluster-node.entity';
+import type { Cluster } from './entities/cluster.entity';
 import { isNodeToken } from './node-token';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';

@@ -4,7 +4,6 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import { appendState, type History, type StateEntry } from '../../../../platform/kernel/history/state-history';
 import { describeSelector, type RecordSelector } from '../../../../platform/kernel/dto/selector';
-import { oneOf } from '../../../../platform/kernel/persistence/columns';
 import { firstRow, returning, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import {
@@ -15,10 +14,9 @@ import {
   clusterConfJoins,
   clusterConfJson,
 } from '../../../infrastructure/environments';
-import { type ClusterStatus, REFUSES_RUNS } from './cluster-state';
-import { TAKES_RUNS } from './entities/cluster-node.entity';
+import type { ClusterStatus } from './cluster-state';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
-import { Cluster, type DiskColumns, givesSlots } from './entities/cluster.entity';
+import { Cluster, type DiskColumns } from './entities/cluster.entity';
 
 /** What runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'> &
@@ -81,15 +79,6 @@ const SELECTED = `FROM clusters c
 const FIRST_GROW_PAUSE_MS = 15_000;
 const LONGEST_GROW_PAUSE_MS = 2 * 60_000;
 const LONGEST_START_MS = 60 * 60_000;
-
-/** Whether a run could have a slot of the cluster with the alias, as SQL. */
-export const hasFreeSlot = (cluster: string) => `(${givesSlots(cluster)} AND EXISTS (
-  SELECT 1 FROM cluster_nodes WHERE cluster_id = ${cluster}.cluster_id AND ${TAKES_RUNS}
-    AND busy_slots < ${cluster}.max_parallel_jobs))`;
-
-/** Whether no run should be waiting for the cluster with the alias, as SQL: each gets a slot or an end, or a start. */
-export const leavesNoneWaiting = (cluster: string) =>
-  `(${oneOf(`${cluster}.status`, ['STOPPED', ...REFUSES_RUNS])} OR ${hasFreeSlot(cluster)})`;
 
 /** Rows of clusters and their history, for the platform itself: of those read by id the caller has checked the tenant. */
 @Injectable()

@@ -3,7 +3,8 @@ import { NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/pers
 import type { NodeFacts, ScalingFacts } from './scaling-decision';
 import { type ClusterShape, instanceBounds } from '../provisioning/node-plan';
 import { ClusterUse } from '../model/cluster-use';
-import { Cluster, givesSlots } from '../model/entities/cluster.entity';
+import { givesSlots } from '../model/clusters.joins';
+import { Cluster } from '../model/entities/cluster.entity';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 /** What a cluster's size is decided by, and whether somebody changes it already. */

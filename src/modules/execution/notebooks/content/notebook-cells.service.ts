@@ -10,7 +10,7 @@ import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors
 import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { NOTEBOOK, type RunConfigurationRow, RunConfigurationsRepository } from '../../runs';
+import { NOTEBOOK, type RunConfigurationRow, RunConfigurationsService } from '../../runs';
 import { WorkspaceFilesService, WorkspacesService } from '../../workspaces';
 import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
@@ -39,7 +39,7 @@ interface Change {
 export class NotebookCellsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly confs: RunConfigurationsRepository,
+    private readonly confs: RunConfigurationsService,
     private readonly workspaces: WorkspacesService,
     private readonly files: WorkspaceFilesService,
     private readonly documents: NotebookDocumentsService,
@@ -141,7 +141,7 @@ export class NotebookCellsService {
         await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
         const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
         const placed = await this.files.place(tx, scope, path, blob);
-        await this.confs.update(tx, { ...scope, kind: NOTEBOOK }, notebookConfId, {});
+        await this.confs.noteChange(tx, { ...scope, kind: NOTEBOOK }, notebookConfId);
         unused = placed.unused;
         return saved(row, 'is saved');
       });

@@ -12,7 +12,6 @@ import {
   NOTEBOOK,
   type Run,
   type RunDetailRow,
-  RunsRepository,
   RunsService,
   workflowOf,
   workflowRef,
@@ -41,7 +40,6 @@ export class NotebookInstancesService {
   constructor(
     private readonly transactions: Transactions,
     private readonly runs: RunsService,
-    private readonly repository: RunsRepository,
     private readonly kernels: KernelsRepository,
     private readonly documents: NotebookDocumentsService,
   ) {}
@@ -113,7 +111,7 @@ export class NotebookInstancesService {
   /** Stops an instance that has had neither work nor a client for so long, unless that has changed meanwhile. */
   async cull(notebookId: number, minutes: number): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const run = await this.repository.lockWithCluster(tx, notebookId);
+      const run = await this.runs.lock(tx, notebookId);
       if (run?.status !== 'RUNNING' || !(await this.kernels.isIdle(tx, notebookId, minutes))) return;
       const reason = `The notebook had neither work nor a client for ${minutes} minutes.`;
       await this.runs.stopLocked(tx, run, { reason, userId: null });
@@ -123,7 +121,7 @@ export class NotebookInstancesService {
   /** The run once it is no longer SUBMITTED; null when that takes too long. */
   private async begun(runId: number): Promise<Run | null> {
     for (const until = performance.now() + RUNNING_WITHIN_MS; performance.now() < until; await delay(LOOK_MS)) {
-      const run = await this.repository.byId(runId);
+      const run = await this.runs.find(runId);
       if (run && run.status !== 'SUBMITTED') return run;
       // It waits for a slot, which takes longer.
       if (run?.node_id === null) return null;

@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, conflict, type DomainError } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { type ConfigurationValues, NOTEBOOK, RunConfigurationsRepository } from '../../runs';
+import { type ConfigurationValues, NOTEBOOK, RunConfigurationsService } from '../../runs';
 import { NotebookCellsService } from '../content/notebook-cells.service';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
 import { NotebookStagingService, type StagedNotebook } from '../content/notebook-staging.service';
 import { type DocumentedNotebook, exportNotebookConf } from '../content/notebook-conf-documents';
 import { WorkspaceFilesService } from '../../workspaces';
-
-/** Configurations that are read at once. */
-const BATCH = 100;
 
 /** A notebook configuration of a document that may be imported, with its notebook in the store. */
 export interface ReadNotebookConf {
@@ -22,7 +19,7 @@ export interface ReadNotebookConf {
 @Injectable()
 export class DocumentedNotebooks {
   constructor(
-    private readonly confs: RunConfigurationsRepository,
+    private readonly confs: RunConfigurationsService,
     private readonly documents: NotebookDocumentsService,
     private readonly cells: NotebookCellsService,
     private readonly staging: NotebookStagingService,
@@ -32,9 +29,7 @@ export class DocumentedNotebooks {
   /** As JSON objects with commas between; of a notebook few outputs are in memory at once. */
   async *written(place: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
     let separator = '\n';
-    let after = 0;
-    for (;;) {
-      const confs = await this.confs.someOf({ ...place, kind: NOTEBOOK }, { enabled, after, limit: BATCH });
+    for await (const confs of this.confs.all({ ...place, kind: NOTEBOOK }, enabled)) {
       const paths = await this.documents.paths(confs.map(({ job_conf_id }) => job_conf_id));
       for (const conf of confs) {
         const path = paths.get(conf.job_conf_id);
@@ -45,9 +40,6 @@ export class DocumentedNotebooks {
         yield ']}}';
         separator = ',\n';
       }
-      const last = confs.at(-1);
-      if (!last || confs.length < BATCH) return;
-      after = last.job_conf_id;
     }
   }
 

@@ -27,7 +27,6 @@ import {
   JOB_TYPE_RULES,
   type JobLanguage,
   readJobConf,
-  RunConfigurationsRepository,
   RunConfigurationsService,
   settingsOf,
 } from '../../runs';
@@ -69,7 +68,6 @@ interface Imported {
 export class WorkspaceDocumentsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly repository: RunConfigurationsRepository,
     private readonly configurations: RunConfigurationsService,
     private readonly workspaces: WorkspacesService,
     private readonly dependencies: DependencyRepositoriesService,
@@ -177,7 +175,7 @@ export class WorkspaceDocumentsService {
     };
     for (let from = 0; from < jobConfs.length; from += BATCH) {
       const batch = jobConfs.slice(from, from + BATCH);
-      const rows = await this.repository.import(tx, { ...scope, kind: JOB }, clusterId, batch, overwrite);
+      const rows = await this.configurations.import(tx, { ...scope, kind: JOB }, clusterId, batch, overwrite);
       const written = new Set(rows.map(({ name }) => name));
       done.imported.spark_job_confs += written.size;
       for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, taken(name));
@@ -205,16 +203,11 @@ export class WorkspaceDocumentsService {
     };
     yield `${JSON.stringify(head).slice(0, -1)},"spark_job_confs":[`;
     let separator = '\n';
-    let after = 0;
-    for (;;) {
-      const confs = await this.repository.someOf({ ...place, kind: JOB }, { enabled, after, limit: BATCH });
+    for await (const confs of this.configurations.all({ ...place, kind: JOB }, enabled)) {
       for (const conf of confs) {
         yield separator + JSON.stringify(exportJobConf(conf));
         separator = ',\n';
       }
-      const last = confs.at(-1);
-      if (!last || confs.length < BATCH) break;
-      after = last.job_conf_id;
     }
     yield '\n],"notebook_confs":[';
     yield* this.notebooks.written(place, enabled);

@@ -19,6 +19,9 @@ import {
 } from './run-configurations.repository';
 import type { KindScope } from './run-kinds';
 
+/** Configurations that are read at once. */
+const BATCH = 100;
+
 /** What a request changes of a configuration, its settings under their contract names. */
 export interface ConfigurationChanges extends JobSettings {
   name?: string | undefined;
@@ -125,6 +128,33 @@ export class RunConfigurationsService {
     }
     await this.repository.delete(tx, scope, row);
     return row;
+  }
+
+  /** Notes that somebody has changed what the configuration runs, and not the configuration. */
+  async noteChange(tx: Tx, scope: KindScope, jobConfId: number): Promise<void> {
+    await this.repository.update(tx, scope, jobConfId, {});
+  }
+
+  /** All configurations of the workspace, by their ids, a batch at a time. */
+  async *all(scope: KindScope, enabled: boolean | undefined): AsyncGenerator<RunConfiguration[]> {
+    for (let after = 0; ; ) {
+      const batch = await this.repository.someOf(scope, { enabled, after, limit: BATCH });
+      yield batch;
+      const last = batch.at(-1);
+      if (!last || batch.length < BATCH) return;
+      after = last.job_conf_id;
+    }
+  }
+
+  /** Adds checked configurations, or replaces those of the same names; answers those that it wrote. */
+  import(
+    tx: Tx,
+    scope: KindScope,
+    clusterId: number,
+    values: readonly ConfigurationValues[],
+    overwrite: boolean,
+  ): Promise<Pick<RunConfiguration, 'job_conf_id' | 'name'>[]> {
+    return this.repository.import(tx, scope, clusterId, values, overwrite);
   }
 
   /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */

@@ -53,6 +53,16 @@ export class RunsService {
     return this.repository.get(scope, { id: runId }, tx);
   }
 
+  /** The run whose scope was checked; null if there is none. */
+  find(runId: number): Promise<Run | null> {
+    return this.repository.byId(runId);
+  }
+
+  /** The same, locked behind its cluster, as {@link stopLocked} needs it. */
+  lock(tx: Tx, runId: number): Promise<Run | null> {
+    return this.repository.lockWithCluster(tx, runId);
+  }
+
   list(scope: KindScope, page: PageRequest, filters: RunFilters): Promise<Page<RunDetailRow>> {
     return this.repository.page(scope, page, filters);
   }

@@ -7,7 +7,7 @@ import { ofTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import { Session } from '../entities/session.entity';
 import type { User } from '../entities/user.entity';
-import { heldRoles } from '../roles/roles.repository';
+import { heldRoles } from '../roles/roles.joins';
 
 /** A session with what decides whether it still admits its user, and as whom. */
 export interface SessionRow

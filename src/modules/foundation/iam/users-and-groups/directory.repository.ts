@@ -10,7 +10,7 @@ import type { RoleRecord } from '../entities/role.entity';
 import type { Tenant } from '../entities/tenant.entity';
 import type { UserRole } from '../entities/user-role.entity';
 import { User } from '../entities/user.entity';
-import { heldRoles } from '../roles/roles.repository';
+import { heldRoles } from '../roles/roles.joins';
 
 type GroupRow = Pick<Group, 'group_id' | 'group_name'>;
 

@@ -6,7 +6,7 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { EVERYWHERE, type ResourceFilter } from '../../../../platform/http/resources/resource-repository';
-import { ROLES_OF_GROUPS } from '../roles/roles.repository';
+import { ROLES_OF_GROUPS } from '../roles/roles.joins';
 import { Group } from '../entities/group.entity';
 import type { GroupRole } from '../entities/group-role.entity';
 import type { GroupUser } from '../entities/group-user.entity';

@@ -5,7 +5,7 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
-import { ROLES_OF_USERS } from '../roles/roles.repository';
+import { ROLES_OF_USERS } from '../roles/roles.joins';
 import { User } from '../entities/user.entity';
 import { RoleHoldersRepository } from './role-holders.repository';
 

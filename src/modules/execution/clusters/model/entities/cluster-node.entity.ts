@@ -4,12 +4,7 @@ import { HasLogs } from '../../../../infrastructure/storage';
 import type { NodeRole } from '../../../../../../libs/contracts/agent-protocol';
 import type { Place } from '../../../../../../libs/compute-drivers/place';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
-
-/** Of a node that can be given runs, as far as it has slots. */
-export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker' AND NOT draining`;
-
-/** Of a node that carries none any more. */
-export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
+import { IS_DEAD, TAKES_RUNS } from '../clusters.joins';
 
 /** One machine of a cluster, from its plan to its destruction (`to_date`). */
 @Entity('cluster_nodes')

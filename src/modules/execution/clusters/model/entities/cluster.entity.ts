@@ -8,11 +8,8 @@ import {
   TenantColumns,
 } from '../../../../../platform/kernel/persistence/columns';
 import { HoldsItsParts, KeepsInUse, RecordKind } from '../../../../../platform/http/resources/record-kind';
-import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType, GIVES_SLOTS } from '../cluster-state';
+import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType } from '../cluster-state';
 import type { SparkConfig } from '../dto/spark-config.dto';
-
-/** Of a cluster with the alias that gives free slots to runs, as SQL. */
-export const givesSlots = (cluster: string) => oneOf(`${cluster}.status`, GIVES_SLOTS);
 
 /** A cluster instance. `to_date` is set while it is disabled. */
 @Entity('clusters')
