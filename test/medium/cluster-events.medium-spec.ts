@@ -34,7 +34,7 @@ describe('a transition of a cluster', () => {
   });
 
   class Listener extends ClusterSubscriber {
-    readonly domain = 'jobs';
+    readonly domain = 'runs';
 
     constructor(readonly on: ClusterSubscriber['on']) {
       super();
@@ -109,10 +109,10 @@ describe('a transition of a cluster', () => {
 
   it('is made by no process that leaves a subscriber out', async () => {
     await expect(TestApi.start([IamModule, ClustersApiModule])).rejects.toThrow(
-      'Nothing of the domain jobs subscribes to the events of clusters',
+      'Nothing of the domain runs subscribes to the events of clusters',
     );
     expect(() => makeLifecycle(dataSource, [new Listener({}), new Listener({})])).toThrow(
-      'The domain jobs subscribes twice to the events of clusters',
+      'The domain runs subscribes twice to the events of clusters',
     );
   });
 });

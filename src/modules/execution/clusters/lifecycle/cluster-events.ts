@@ -8,7 +8,7 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
  * The domains that must be told of transitions, in this order. A process whose modules leave one out does not boot: its
  * transitions would lack their consequences.
  */
-const SUBSCRIBING_DOMAINS = ['jobs', 'billing'] as const;
+const SUBSCRIBING_DOMAINS = ['runs', 'billing'] as const;
 export type SubscribingDomain = (typeof SUBSCRIBING_DOMAINS)[number];
 
 /** What every transition event contains; its time and user are those of the history entry. */

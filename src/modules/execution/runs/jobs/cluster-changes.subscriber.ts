@@ -9,7 +9,7 @@ const SCHEDULED_IN: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERR
 /** Has the waiting runs of a cluster scheduled, by the worker and after the commit, when the cluster has changed. */
 @Injectable()
 export class ClusterChangesSubscriber extends ClusterSubscriber {
-  readonly domain = 'jobs';
+  readonly domain = 'runs';
   readonly on = {
     clusterTransitioned: async (tx: Tx, { clusterId, from, to }: ClusterTransitioned) => {
       // No run waits for a cluster that is new, or comes back after it was destroyed.
