@@ -30,7 +30,7 @@ function namesOf(files) {
 }
 
 /**
- * The source with the name, which other folders than those of domains have.
+ * The one source with the name outside of the domains.
  * @param {string} name
  */
 function sourceCalled(name) {
@@ -45,7 +45,7 @@ function sourceCalled(name) {
 }
 
 /**
- * The text with its imports as a file of the folder has them.
+ * The text of a template with the imports of a file in the folder.
  * @param {string} text
  * @param {{ from: string, resource: string }} folders where the text goes, and where the resource is
  */
@@ -58,7 +58,7 @@ function withImports(text, { from, resource }) {
 }
 
 /**
- * The nearest file upward whose name ends so, rather one that is called as its folder.
+ * The nearest file, from the folder upward, whose name matches; of several in a folder, the one that is named after it.
  * @param {string} folder
  * @param {RegExp} ending
  */

@@ -80,7 +80,7 @@ export async function bundlePrograms(root) {
   ]);
 }
 
-/** What TypeORM is told of, which the compiled sources find in their folders. */
+/** Entities and migrations, which the compiled sources find in their folders. */
 const LISTED = /\.entity\.js$|\/migrations\/\d+-.+\.js$/;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What a resource is called, of `git-credentials`.
+ * What a resource is called, with `git-credentials` as the example.
  * @typedef {object} Names
  * @property {string} one `GitCredential`
  * @property {string} many `GitCredentials`
@@ -216,7 +216,7 @@ function camelCase(kind) {
 }
 
 /**
- * The files of a resource: `.` stands for its folder, `~` for that of the samples. Imports of `~name` are of the source with that
+ * The files of a resource: `.` stands for its folder, `~` for that of the samples. An import of `~name` means the source with that
  * name, wherever it is.
  * @param {Names} names
  * @returns {Record<string, string>}

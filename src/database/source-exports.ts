@@ -6,7 +6,7 @@ const SOURCES = join(__dirname, '..');
 const load = createRequire(__filename);
 
 /**
- * What the sources export whose paths from `src` are such, by their paths. A bundle has no folders: there it reads the list that
+ * What the sources export whose paths below `src` match, by these paths. A bundle has no folders: there it reads the list that
  * `scripts/build/bundle.mjs` puts in place of this file.
  */
 export function sourceExports(paths: RegExp): unknown[] {

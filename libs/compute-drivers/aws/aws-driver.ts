@@ -158,7 +158,7 @@ class AwsPort implements CloudPort {
     return this.aws.all(
       (client, page, options) =>
         client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE, ...page }), options),
-      // Of each page, what is used of it: an instance has some kilobytes.
+      // Only what is used of a page is kept: an instance has some kilobytes.
       ({ Reservations = [] }) =>
         Reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null),
     );

@@ -22,7 +22,7 @@ const TAKEN_BACK = new Set([
   'Client.SpotInstanceTermination',
 ]);
 
-/** Null for what is no node's, or no instance at all. */
+/** Null for what belongs to no node, or is no instance at all. */
 export function machineIn(instance: Instance): Machine | null {
   const owner = ownerOf(labelsIn(instance.Tags));
   const { InstanceId: id, StateReason: reason } = instance;

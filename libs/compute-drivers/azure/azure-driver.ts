@@ -52,7 +52,7 @@ class AzureCloud implements Cloud {
   readonly name = 'azure';
   readonly title = 'Azure';
   readonly notice = 'azure';
-  /** A spot machine that is deallocated has been taken back: so much is sure only where the platform stops none. */
+  /** A spot machine that is deallocated has been taken back, which is certain only as long as the platform stops none. */
   readonly canStopSpot = false;
   readonly canRemake = true;
   readonly hasAgelessLeftovers = true;
@@ -193,7 +193,7 @@ class AzurePort implements CloudPort {
     return machineIn(machine, `/subscriptions/${subscription}/resourceGroups/${this.group}`, secrets);
   }
 
-  /** The requests in order: each refers to what the ones before have made, and either may be repeated. */
+  /** Makes the requests in order: each refers to what those before it have made, and each may be repeated. */
   private async make({ group, names, address, card, disks, machine }: NodeRequests): Promise<Machine> {
     const { compute, network } = this.session;
     if (address)
@@ -273,7 +273,7 @@ class AzurePort implements CloudPort {
     return this.session.find(this.context, send);
   }
 
-  /** An SDK's operation, whose end nobody here waits for: its promise would. */
+  /** Begins an operation of the SDK and does not wait for its end, as its promise would. */
   private async submitted(begin: (options: CallOptions) => { submitted(): Promise<void> }): Promise<void> {
     await this.call((options) => begin(options).submitted());
   }

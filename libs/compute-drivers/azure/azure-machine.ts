@@ -6,7 +6,7 @@ import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { statusFault } from './azure-faults';
 import { nodeNames } from './azure-requests';
 
-/** A resource as far as it is read; what answers is not trusted to have the shape. */
+/** The part of a resource that is read; an answer need not have this shape. */
 export interface Resource {
   name?: unknown;
   tags?: unknown;
@@ -21,7 +21,7 @@ const PHASES: Readonly<Record<string, MachinePhase>> = {
   stopped: 'halted',
 };
 
-/** Null for what is no node's. */
+/** Null for what belongs to no node. */
 export function machineIn(resource: VirtualMachine, group: string, secrets: readonly string[]): Machine | null {
   const owner = ownerIn(resource);
   if (owner === null) return null;
@@ -38,7 +38,7 @@ export function machineIn(resource: VirtualMachine, group: string, secrets: read
   };
 }
 
-/** Where its last change failed, the power says more: one that was not given its machine when it was to start has none. */
+/** The power says more than a last change that failed: a machine for which there was no room at its start has no power. */
 function phaseOf(machine: VirtualMachine): MachinePhase {
   const { provisioningState } = machine;
   if (provisioningState === 'Deleting') return 'ending';
@@ -89,7 +89,7 @@ export function ownerIn({ tags }: Resource): Owner | null {
   return ownerOf(Object.fromEntries(texts.map(([name, value]) => [name.toLowerCase(), value])));
 }
 
-/** It becomes a part of a path. */
+/** Whether a name can become a part of a path. */
 export function isPartName(name: unknown): name is string {
   return typeof name === 'string' && /^[\w-][\w.-]{0,79}$/.test(name);
 }

@@ -27,7 +27,7 @@ import {
 /** Tokens in one filter: it is part of an address. */
 const TOKENS_A_QUESTION = 50;
 const PREEMPTED = 'compute.instances.preempted';
-/** Later, a machine is listed or it is not there. */
+/** How long a machine that was asked for may be missing from lists. */
 const HIDDEN_AT_MOST_MS = 600_000;
 
 /** Google Compute Engine in the project of a place. */
@@ -75,7 +75,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
         const isOwn =
           found?.owner.installationId === labels.installationId && found.owner.nodeToken === labels.nodeToken;
         if (found && !isOwn) throw foreignMachine('Google Cloud', name);
-        // Else it is not shown yet.
+        // Otherwise it is not shown yet.
       }
       return unlisted({ ...labels, attempt }, name, zone);
     };

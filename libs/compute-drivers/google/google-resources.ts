@@ -20,7 +20,7 @@ const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
 /** Something with the labels of a node. */
 interface Labelled {
   owner: Owner;
-  /** Its name. */
+  /** Google's name of the resource. */
   id: string;
   /** Zone of a machine or disk, region of an address. */
   where: string;

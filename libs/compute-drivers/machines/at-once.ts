@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Calls under way at once: providers count those of an account. */
+/** How many calls are under way at once: providers limit those of an account. */
 const AT_ONCE = 8;
 
-/** Calls for items, some at a time, in the order of the items; none further once one has failed. */
+/** Makes a call for each item, in order and a few at a time; begins no further one once a call has failed. */
 export async function atOnce<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
   const results = new Array<R>(items.length);
   const open = items.entries();

@@ -1,4 +1,4 @@
-/** Work that ends with the signal, whatever an SDK does then. The error of its end has the reason of the signal as its cause. */
+/** Ends with the signal, whatever an SDK does then. The error has the reason of the signal as its cause. */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const over = () => new Error('aborted', { cause: signal.reason });
   if (signal.aborted) throw over();
@@ -16,9 +16,9 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
 
 interface Bounds {
   pages: number;
-  /** Things of all pages. */
+  /** Items of all pages. */
   found: number;
-  /** The error of a list that has more, or no end. */
+  /** Makes the error for a list that has more, or no end. */
   exceeded: () => Error;
 }
 
@@ -27,7 +27,7 @@ interface Page<T> {
   next: string | null | undefined;
 }
 
-/** What is read of all pages of a list, within bounds, without what is null; nothing else of a page is kept. */
+/** Reads all pages of a list within bounds. Keeps what `read` makes of an item, unless that is null, and nothing else of a page. */
 export async function readPages<T, R>(
   bounds: Bounds,
   ask: (token: string | undefined) => Promise<Page<T>>,

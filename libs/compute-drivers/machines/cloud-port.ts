@@ -58,11 +58,11 @@ export interface CloudPort<M extends Machine = Machine> {
   creation(spec: NodeSpec, script: string): () => Promise<M>;
   /** Machines of these nodes, with those that are over as long as they are listed. */
   find(sought: readonly Sought[]): Promise<M[]>;
-  /** The same for one node and whatever attempt, where machines of other attempts have other names or may be elsewhere. */
+  /** The same for all attempts of one node, where machines of other attempts have other names or may be elsewhere. */
   ofNode?(sought: Sought): Promise<M[]>;
   /** All machines of an installation, as in `find`. */
   owned(installationId: string): Promise<M[]>;
-  /** The same machines in the same order, with what takes further requests, such as addresses. */
+  /** The same machines in the same order, with what needs further requests, such as addresses. */
   complete?(machines: readonly M[]): Promise<M[]>;
   start(machine: M): Promise<unknown>;
   stop(machine: M): Promise<unknown>;

@@ -166,7 +166,7 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     return both(ended, removed);
   }
 
-  /** The machine that an earlier call made for the attempt. Throws while there is that of another, and for one that is over. */
+  /** The machine that an earlier call made for the attempt. Throws while another attempt has one, and if it is over. */
   private async existing(spec: NodeSpec, port: CloudPort<M>): Promise<M | null> {
     const { labels, attempt, place } = spec;
     const { title, canRemake } = this.cloud;
@@ -197,7 +197,7 @@ function bestOf<M extends Machine>(machines: readonly M[], { nodeToken, attempt 
   return own.find(isAlive) ?? own.find(({ owner }) => owner.attempt === attempt);
 }
 
-/** An answer may contain machines that nobody asked for. */
+/** The machines of the node; an answer may contain others. */
 async function ofNode<M extends Machine>(sought: Sought, port: CloudPort<M>): Promise<M[]> {
   const machines = await (port.ofNode ? port.ofNode(sought) : port.find([sought]));
   return machines.filter(({ owner }) => owner.nodeToken === sought.nodeToken);
@@ -207,13 +207,13 @@ async function completed<M extends Machine>(machines: readonly M[], port: CloudP
   return machines.length > 0 && port.complete ? port.complete(machines) : machines;
 }
 
-/** Of several, one that is gone or busy may be what the call is refused for. */
+/** A call for several may be refused for one that is gone or busy, which only a call for one may ignore. */
 async function end<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<void> {
   const call = port.end(machines);
   await (machines.length === 1 ? unlessBusy(call, port) : call);
 }
 
-/** What is gone, or just changing, is looked at again. */
+/** Ignores that something is gone or just changing: it is looked at again. */
 async function unlessBusy<M extends Machine>(call: Promise<unknown>, port: CloudPort<M>): Promise<void> {
   try {
     await call;

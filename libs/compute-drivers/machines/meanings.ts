@@ -8,7 +8,7 @@ export interface Meaning {
   retryAfterMs?: number;
 }
 
-/** Meanings by the provider's codes, which a row lists with blanks between them. */
+/** Meanings by the provider's codes, which a row lists separated by blanks. */
 export function meaningsByCode(rows: readonly (readonly [Meaning, string])[]): ReadonlyMap<string, Meaning> {
   return new Map(rows.flatMap(([meaning, codes]) => codes.split(' ').map((code) => [code, meaning] as const)));
 }

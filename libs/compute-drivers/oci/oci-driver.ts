@@ -35,7 +35,7 @@ class OciCloud implements Cloud<OciMachine> {
   readonly notice = null;
   /** A preemptible instance can only be ended. */
   readonly canStopSpot = false;
-  /** The same request gives an error for a day. */
+  /** For a day, Oracle Cloud answers a repeated request with an error once its machine has ended. */
   readonly canRemake = false;
 
   constructor(private readonly options: CloudDriverOptions) {}
@@ -85,7 +85,7 @@ class OciPort implements CloudPort<OciMachine> {
     const running = machines.filter(({ phase }) => phase === 'running').map(({ id }) => id);
     const addresses = await this.addresses(running);
     return atOnce(machines, async (machine) => {
-      // One that was never whole has ended for a reason, which only the request for it knows.
+      // A machine that never came up has ended for a reason that only the request for it knows.
       const isUnexplained = machine.phase === 'over' && !machine.isDismissed;
       const fault = isUnexplained ? await this.oci.launchFault(machine.id) : null;
       return fault ? { ...machine, end: 'failed', fault } : { ...machine, ...addresses.get(machine.id) };
@@ -114,7 +114,7 @@ class OciPort implements CloudPort<OciMachine> {
     }
   }
 
-  /** Says that it was not taken back. It is no reason to keep the machine if Oracle Cloud does not take the note. */
+  /** Notes at the machine that it was not taken back. If Oracle Cloud refuses the note, the machine is not kept for that. */
   async forget({ id: instanceId }: OciMachine): Promise<void> {
     try {
       const updateInstanceDetails = { extendedMetadata: ENDED };

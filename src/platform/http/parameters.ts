@@ -72,17 +72,17 @@ function document(name: string, schema: object, target: object, key: string | sy
   if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
 }
 
-/** The query of a class that the source names by a variable. */
+/** `@Query()` for a class in a variable, whose type the compiler cannot write down. */
 export function QueryOf(type: Type<object>): ParameterDecorator {
   return typed(Query(), type);
 }
 
-/** The body of a class that the source names by a variable. */
+/** `@Body()` for a class in a variable, whose type the compiler cannot write down. */
 export function BodyOf(type: Type<object>): ParameterDecorator {
   return typed(Body(), type);
 }
 
-/** Writes down what the compiler does of a class that the source names: validation and OpenAPI document read it. */
+/** Writes down the type as the compiler does for a class that is named: validation and OpenAPI document read it. */
 function typed(fill: ParameterDecorator, type: Type<object>): ParameterDecorator {
   return (target, key, index) => {
     fill(target, key, index);

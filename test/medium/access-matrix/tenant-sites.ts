@@ -9,7 +9,7 @@ type Query = (this: Client, ...args: unknown[]) => unknown;
 
 /** A place in the code that makes a condition on a tenant. */
 export interface TenantSite {
-  /** `MountsRepository.list`, or outside of classes `held-roles.heldRoles`; `#2` for the second one in a function. */
+  /** `MountsRepository.list`, or outside of classes `workspaces.joins.mayRun`; `#2` for the second one in a function. */
   key: string;
   /** Operations that sent a statement with it. */
   operations: ReadonlySet<string>;

@@ -1,5 +1,5 @@
-/** What else lies in the store of files, asked of the domain that keeps it there. */
+/** Asks the domain that keeps bytes of its own in the store of files which of them it needs. */
 export abstract class BlobUse {
-  /** Those of the keys whose bytes are needed. */
+  /** Answers those of the keys whose bytes are needed. */
   abstract keysInUse(keys: readonly string[]): Promise<Set<string>>;
 }

@@ -14,9 +14,7 @@ export interface UploadedContent {
 /** Takes in what an upload means, in the transaction that gives it to the file. */
 export type TakesIn = (tx: Tx) => Promise<void>;
 
-/**
- * What a domain makes of files of workspaces. Nest finds its providers in the process that clients call.
- */
+/** Tells a domain that uses files of workspaces what happens to them. Nest finds its providers in the process that clients call. */
 export abstract class FileUse {
   /**
    * Reads what is to replace the content of a file, before the transaction; null if the domain does not use the file.

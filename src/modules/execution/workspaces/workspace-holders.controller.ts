@@ -21,7 +21,7 @@ export interface HolderRoutes<Assignment extends object> {
     assignment: Type<Assignment>;
   };
   answers: { list: Answer; match: Answer; held: Answer; assigned: Answer };
-  /** The work itself. */
+  /** What the operations call. */
   list: (
     access: WorkspaceAccessService,
     workspace: WorkspaceContext,

@@ -15,7 +15,7 @@ export interface TokenClaims {
   username?: string;
 }
 
-/** Injection token of {@link Authenticator}; the `iam` module provides it. */
+/** Injection token of {@link Authenticator}, which the domain `iam` provides. */
 export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 
 /** Finds the caller behind verified claims; throws an `unauthenticated` error if there is none. */
@@ -25,7 +25,7 @@ export interface Authenticator {
   reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]>;
 }
 
-/** Injection token of {@link NodeAuthenticator}; the `agents` module provides it, where agents are served. */
+/** Injection token of {@link NodeAuthenticator}, which the domain `agents` provides where agents are served. */
 export const NODE_AUTHENTICATOR = Symbol('NODE_AUTHENTICATOR');
 
 /** Finds the node behind a request's bearer token; throws an `unauthenticated` error otherwise. */
@@ -38,7 +38,7 @@ export interface NodeAuthenticator {
   reauthenticate(requests: readonly Request[]): Promise<(AuthenticatedNode | DomainError)[]>;
 }
 
-/** Injection token of {@link WorkspaceAuthorizer}; the `workspaces` module provides it. */
+/** Injection token of {@link WorkspaceAuthorizer}, which the domain `workspaces` provides. */
 export const WORKSPACE_AUTHORIZER = Symbol('WORKSPACE_AUTHORIZER');
 
 /** Admits a caller to the workspace that a request names, or throws 404 or 403. */

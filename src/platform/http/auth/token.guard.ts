@@ -8,7 +8,7 @@ import { isForUsers } from '../../kernel/auth/access';
 import { basicToken, bearerToken } from './presented-token';
 import type { AuthenticatedRequest } from './request-principal';
 
-/** Names under which the `iam` module registers its strategies with Passport. */
+/** Names under which the domain `iam` registers its strategies with Passport. */
 export const TOKEN_STRATEGIES = ['jwt', 'basic'] as const;
 
 export const TOKEN_EXPIRED = 'The token has expired. Log in again.';

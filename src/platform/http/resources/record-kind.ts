@@ -24,7 +24,7 @@ export interface HolderRule {
 
 /** Rows that keep what they refer to from being deleted, where the foreign key alone does not say which. */
 export interface KeptInUse {
-  /** Class name of the entity that is kept; its module may be in a layer below that of the rows. */
+  /** Class name of the entity that is kept; its domain may be below that of the rows. */
   kept: string;
   /** Column of the rows `t` that names it. */
   column: string;
@@ -43,7 +43,7 @@ export interface KeptInUse {
 
 /** Rows that end together with what they refer to. */
 export interface EndingRule {
-  /** Class name of the entity whose end it is; its module may be in a layer below that of the rows. */
+  /** Class name of the entity whose end it is; its domain may be below that of the rows. */
   ended: string;
   /** Column of the rows that names it. */
   column: string;
@@ -75,7 +75,7 @@ export function EndsWith(rule: EndingRule) {
   return (entity: EntityClass<TenantColumns>) => void endings.push({ entity, rule });
 }
 
-/** Declares whose records create and change all others. @param name the column that shows them in answers */
+/** Declares that these records are the users who create and change all others. @param name the column that shows them in answers */
 export function AreAuthors<E extends object>(name: keyof E & string) {
   return (entity: EntityClass<E>) => void (authors = { entity, name });
 }

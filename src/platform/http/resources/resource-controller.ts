@@ -21,14 +21,14 @@ export interface ResourceRoutes {
   many: string;
   /** For summaries: `volume configuration`. */
   label: string;
-  /** Several of them, if that is more than an s behind the label. */
+  /** The plural, if it is not the label with an s. */
   labels?: string;
   tag: string;
   path: string;
   listPath: string;
   readAccess: Access;
   writeAccess: Access;
-  /** How requests name in what the records are, if that is less than the tenant. */
+  /** How requests name the place of the records, if that is narrower than the tenant. */
   place?: PlaceRoutes;
   /** Whether a single record can be read; true by default. */
   single?: boolean;
@@ -45,7 +45,7 @@ export interface ResourceRoutes {
 interface PlaceRoutes {
   /** Gives the handlers the scope of the service. */
   scope: ParameterDecorator;
-  /** The query of a request for a new record; those of others name the place, too. */
+  /** The query that names the place of a new record; the other queries of the resource name it, too. */
   query: Type<object>;
 }
 

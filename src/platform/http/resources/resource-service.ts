@@ -8,7 +8,7 @@ import type { Tx, Values } from '../../kernel/persistence/sql';
 import type { Transactions } from '../../kernel/persistence/transactions';
 import type { ResourceFilter, ResourceRepository } from './resource-repository';
 
-/** The types of one kind of resource, each with its name. */
+/** The types of one kind of resource, by what each is for. */
 export interface ResourceTypes {
   entity: TenantColumns;
   row: { name: string };

@@ -2,17 +2,17 @@ import { AsyncResource } from 'node:async_hooks';
 import { runForAll } from '../context/request-context';
 
 export interface PumpOptions {
-  /** Told what a pass threw; the pump goes on. Only work that catches all errors itself may do without. */
+  /** Is told what a pass threw, and the pump goes on. Only work that catches all its errors may leave this out. */
   failed?: (error: unknown) => void;
-  /** How long after a pass the next one begins though nothing has woken the pump, milliseconds. */
+  /** How long after a pass the next one begins if nothing wakes the pump, milliseconds. */
   everyMs?: number;
   /** Pause between two passes, however many wake-ups come, milliseconds. */
   restMs?: number;
 }
 
 /**
- * Does work in passes, one at a time, when it is woken. All wake-ups that come during a pass are served by one more: the
- * pass under way may already have read what they are about.
+ * Does work in passes, one at a time, when it is woken. One more pass serves all wake-ups that come during a pass, because
+ * that may already have read what they are about.
  */
 export class Pump {
   private readonly stopping = new AbortController();
@@ -38,7 +38,7 @@ export class Pump {
     return !this.isPassing && this.wantedAt === Infinity;
   }
 
-  /** Asks for a pass, within this time. */
+  /** Asks for a pass that begins within this time. */
   wake(withinMs = 0): void {
     const at = performance.now() + withinMs;
     if (at >= this.wantedAt) return;

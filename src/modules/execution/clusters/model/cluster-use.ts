@@ -1,11 +1,11 @@
 /**
- * What runs on clusters and what waits for them, asked of the domain that knows. It answers in SQL about the row of a cluster, a part
- * of the statement that decides: nothing changes between question and decision, and no more is read than that needs.
+ * Asks the domain that uses clusters what runs on one and what waits for it. The answer is SQL about the row of the cluster, and
+ * becomes a part of the statement that decides, so that nothing changes between the question and the decision.
  */
 export abstract class ClusterUse {
-  /** Condition that something keeps the cluster from being idle. @param cluster alias of its row */
+  /** SQL condition that something keeps the cluster from being idle. @param cluster alias of its row */
   abstract isInUse(cluster: string): string;
 
-  /** `from_date` of what waits for a slot of the cluster, oldest first, as a sub-select. @param limit SQL, too */
+  /** Sub-select of the `from_date` of what waits for a slot of the cluster, oldest first. @param limit SQL, too */
   abstract waiting(cluster: string, limit: string): string;
 }

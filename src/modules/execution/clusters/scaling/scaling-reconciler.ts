@@ -12,7 +12,7 @@ import { ScalingRepository } from './scaling.repository';
 
 /** How long the look at a cluster may take to end when the process stops, milliseconds. */
 const END_MS = 1_000;
-/** Between two looks at what was heard of, milliseconds: of a cluster that many jobs are submitted to, that is all the time. */
+/** Pause between two looks at the clusters that were heard of, milliseconds: a busy one is heard of all the time. */
 const BETWEEN_MS = 200;
 /** Clusters that are read together. */
 const BATCH = 200;

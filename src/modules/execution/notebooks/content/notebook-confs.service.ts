@@ -38,7 +38,7 @@ import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookReader } from './notebook-reader.service';
 import { notebookPath, NotebookStagingService, type StagedNotebook } from './notebook-staging.service';
 
-/** Notebook configurations as users see them; their instances are in `notebook-instances`. */
+/** Notebook configurations as users see them; their instances are in `instances`. */
 @Injectable()
 export class NotebookConfsService {
   constructor(

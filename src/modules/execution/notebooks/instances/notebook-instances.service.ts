@@ -7,15 +7,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/a
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { toWire } from '../../../../platform/kernel/product/product-name';
-import {
-  clusterInfo,
-  NOTEBOOK,
-  type Run,
-  type RunDetailRow,
-  RunsService,
-  workflowOf,
-  workflowRef,
-} from '../../runs';
+import { clusterInfo, NOTEBOOK, type Run, type RunDetailRow, RunsService, workflowOf, workflowRef } from '../../runs';
 import { notebookSelector } from '../content/dto/notebook-conf.dto';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
 import type {

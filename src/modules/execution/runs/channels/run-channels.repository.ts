@@ -23,7 +23,7 @@ export const ENDED_CHANNELS: Retention = {
   name: 'ended-channels',
   keptDays: 1 / 24,
   everyMs: 60_000,
-  // A run may have kept much.
+  // Much may be kept of one run.
   batch: 2,
   rows: [ofEnded('run_request_queues', 'run_requests'), ofEnded('run_frame_logs', 'run_frames')],
 };
@@ -242,7 +242,7 @@ export class RunChannelsRepository {
   }
 }
 
-/** What is kept of one direction, and the rows that count it. */
+/** Removes what is kept of one direction, and the rows that count it. */
 function ofEnded(counted: string, kept: string): EndedOwners {
   return {
     ended: `SELECT c.run_id AS id FROM ${counted} c JOIN runs r ON r.run_id = c.run_id

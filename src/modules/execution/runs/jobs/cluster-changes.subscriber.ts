@@ -3,7 +3,7 @@ import { enqueue } from '../../../../platform/background/outbox/outbox';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterSubscriber, type ClusterTransitioned, GIVES_SLOTS, type NodeBecameReady } from '../../clusters';
 
-/** Where operations end: runs that wait get a node then, or an end. */
+/** States in which operations end: waiting runs then get a node, or end. */
 const SCHEDULED_IN: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
 
 /** Has the waiting runs of a cluster scheduled, by the worker and after the commit, when the cluster has changed. */

@@ -1,5 +1,5 @@
-/** Which notebook instances do nothing, asked of the domain of their kernels: SQL about the row of a run that runs. */
+/** Asks the domain of kernels which notebook instances do nothing. The answer is SQL about the row of a run that is RUNNING. */
 export abstract class InstanceUse {
-  /** Condition that it has had neither work nor a client for so long. @param time SQL of an interval */
+  /** SQL condition that the instance has had neither work nor a client for the time. @param time interval, as SQL */
   abstract isIdle(run: string, time: string): string;
 }

@@ -137,7 +137,7 @@ export class RunConfigurationsService {
 
   /** All configurations of the workspace, by their ids, a batch at a time. */
   async *all(scope: KindScope, enabled: boolean | undefined): AsyncGenerator<RunConfiguration[]> {
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const batch = await this.repository.someOf(scope, { enabled, after, limit: BATCH });
       yield batch;
       const last = batch.at(-1);

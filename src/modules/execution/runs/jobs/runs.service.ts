@@ -184,7 +184,7 @@ export class RunsService {
     return pageOf(page.pageNumber === 1 ? errors : [], errors.length, page);
   }
 
-  /** The run waits; what may let it begin is asked for, and looked for again once others see it. */
+  /** Lets the run wait: asks for nodes if the cluster may grow, and looks for a slot again once others see the run. */
   private async wait(tx: Tx, { cluster_id, cluster_status, may_grow }: Submission): Promise<void> {
     this.transactions.afterCommit(tx, () => void this.scheduler.reschedule(cluster_id));
     if (may_grow && GIVES_SLOTS.includes(cluster_status)) await this.clusters.askForMore(tx, cluster_id);
@@ -194,7 +194,7 @@ export class RunsService {
   private async submission(tx: Tx, scope: KindScope, request: RunRequest): Promise<Submission> {
     const { code, label } = scope.kind.configuration;
     const submission = await this.repository.submission(tx, scope, request.configuration);
-    // It says what is wrong.
+    // This throws what is wrong with the workspace.
     if (!submission?.workspace_active) await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
     if (!submission) throw this.configurations.absent(scope, request.configuration);
     const { name, settings, spark_config, cluster_id, cluster_name } = submission;
@@ -231,7 +231,7 @@ export class RunsService {
   }
 }
 
-/** What answers call the workflow of a run: the API names it by ids of its own, but all that it says is the run's. */
+/** How answers name the workflow of a run: it has an id of its own, and all that they say of it is the run's. */
 export function workflowRef({ workflow_job_instance_id }: Run): WorkflowRef {
   return { workflow_job_id: workflow_job_instance_id, workflow_job_instance_id };
 }
@@ -247,7 +247,7 @@ export function workflowOf(run: Run): JobWorkflow {
   };
 }
 
-/** A run that was asked to stop, and did, is TERMINATED for no error. */
+/** A run that stopped because it was asked to is TERMINATED, which is no error. */
 function workflowState(status: RunStatus): 'EXECUTING' | 'DONE' | 'ERROR' | 'TERMINATED' {
   if (!isFinished(status)) return 'EXECUTING';
   return status === 'DONE' || status === 'ERROR' ? status : 'TERMINATED';

@@ -6,14 +6,14 @@ import type { Mount } from './entities/mount.entity';
 /** A mount where it is attached, and whether it was deleted since. */
 export type AttachedMount = Mount & { deleted: boolean };
 
-/** Where mounts are attached, asked of the domain that attaches them. */
+/** Asks the domain that attaches mounts where they are attached. */
 export abstract class MountUse {
-  /** 404 unless the tenant has the cluster. */
+  /** Throws a 404 unless the tenant has the cluster. */
   abstract assertCluster(scope: TenantScope, clusterId: number): Promise<void>;
 
-  /** Mounts that the cluster does not have. */
+  /** Admits the mounts that the cluster does not have. */
   abstract notAttachedTo(clusterId: number): ResourceFilter<Mount>;
 
-  /** For each cluster that the mount is attached to, the ids of all its mounts. */
+  /** Answers the ids of all mounts of each cluster that the mount is attached to. */
   abstract besides(tx: Tx, scope: TenantScope, mountId: number): Promise<number[][]>;
 }

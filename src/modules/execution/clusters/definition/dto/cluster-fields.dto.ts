@@ -13,7 +13,7 @@ export class EngineClusterSparkConfigInput {
   num_of_workers?: number | null;
 }
 
-/** Of a new cluster. */
+/** The Spark configuration of a new cluster, which gets a default. */
 export class NewEngineClusterSparkConfig extends EngineClusterSparkConfigInput {
   @Field.int64({ ...PARALLEL_JOBS, default: DEFAULT_PARALLEL_JOBS })
   override max_parallel_spark_job_execution_per_instance: number = DEFAULT_PARALLEL_JOBS;

@@ -63,7 +63,7 @@ export class Run extends TenantColumns {
   @Col.bigint({ default: 0 }) report_seq: number;
   @Col.bool({ default: false }) stop_requested: boolean;
   @Col.text() correlation_id: string;
-  /** By what answers name the run as a workflow: a number that no workflow has. */
+  /** The number by which answers name the run as a workflow; no workflow has it. */
   @Col.bigint() workflow_job_instance_id: number;
   @Col.time({ nullable: true }) assigned_at: Date | null;
   @Col.time({ nullable: true }) ended_at: Date | null;
