@@ -21,7 +21,7 @@ const inOrder = (folder, names) =>
     from: { path: `^${folder}/${name}/` },
     to: { path: `^${folder}/(${names.slice(index + 1).join('|')})/` },
   }));
-/** Contract suites of adapters are beside these; those of src are declarations of domains. */
+/** Specs and contract suites are beside what they test. */
 const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
 /** What runs in the worker only. */
 const work =
