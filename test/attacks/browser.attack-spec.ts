@@ -1,19 +1,15 @@
 import { makeTenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 // Real: the whole API and PostgreSQL. Left out: the browser, which swagger.e2e-spec.ts has, and the pages of attackers.
 describe('a page that misuses the browser of a user', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let token: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     token = await api.login();
   });
-
-  afterAll(() => stop?.());
 
   it.each([
     ['an answer', '/version', 200],

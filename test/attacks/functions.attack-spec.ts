@@ -5,7 +5,7 @@ import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.d
 import { type Caller, People } from '../medium/harness/people';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 const SETTINGS = settingsOf({
   platform_functions_script_path: 'project/serve.py',
@@ -15,20 +15,12 @@ const SETTINGS = settingsOf({
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test speaks.
 describe('a function that lies, and who calls it', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
   let said: Map<number, number>;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     said = new Map();

@@ -5,27 +5,19 @@ import { KernelTestClient } from '../harness/kernel-client';
 import { insertPlain, makeTenancy, type Tenancy } from '../medium/harness/records';
 import { type Caller, People } from '../medium/harness/people';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 const MIB = 1024 * 1024;
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
 describe('whoever has a socket to a kernel, or is one', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi({ HTTP_MAX_JSON_BYTES: String(MIB) });
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
   let runId: number;
   const clients: KernelTestClient[] = [];
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ HTTP_MAX_JSON_BYTES: String(MIB) }));
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));

@@ -1,4 +1,4 @@
-import { startWholeApi, type TestAnswer, type TestApi } from '../medium/harness/test-api';
+import { wholeApi, type TestAnswer } from '../medium/harness/test-api';
 
 const LOGINS = 400;
 /** What may wait, and what of one address, while two passwords are checked. */
@@ -13,13 +13,11 @@ interface Login {
 
 // Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
 describe('a flood of logins', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ HTTP_TRUSTED_PROXIES: '1', LOGIN_ATTEMPTS: '1000' });
   let token: string;
   let file: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', LOGIN_ATTEMPTS: '1000' }));
     token = await api.login();
     const body = { name: 'workspace' };
     const { workspace_id: id } = (await api.call('POST', '/workspace', { token, body })).body;
@@ -31,8 +29,6 @@ describe('a flood of logins', () => {
     });
     expect(upload.status).toBe(200);
   });
-
-  afterAll(() => stop?.());
 
   async function guess(address: string, username: string): Promise<Login> {
     const begun = performance.now();

@@ -1,6 +1,6 @@
 import { configurationXml } from '../harness/configuration-xml';
 import { refusal } from '../medium/harness/people';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 import { hiveSite } from '../samples/metastore-catalog';
 
 const KIB = 1024;
@@ -13,16 +13,12 @@ function entityBomb(): string {
 
 // Real: the whole API and PostgreSQL.
 describe('the files of a Hive catalog in the hands of an attacker', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let token: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     token = await api.login();
   });
-
-  afterAll(() => stop?.());
 
   it.each([
     ['an entity bomb', { hiveSiteXml: entityBomb() }],

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { eventually } from '../harness/eventually';
 import { freePort } from '../harness/free-port';
 import { type Caller, People, refusal } from '../medium/harness/people';
-import { type TestApi, startWholeApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 
 const TOKEN = 'dapi-hush-nobody-sees-this';
@@ -12,8 +12,15 @@ const MIB = 1024 * 1024;
 
 // Real: the whole API and PostgreSQL. The metastores are the attacker's.
 describe('a metastore in the hands of an attacker', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  // Before the API stops, which would wait for them.
+  afterAll(async () => {
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+    for (const one of [server, hive]) await new Promise((resolve) => one.close(resolve));
+  });
+
+  const api = wholeApi();
+  const people = new People(api);
   let token: string;
   let workspace: number;
   let server: Server;
@@ -23,7 +30,6 @@ describe('a metastore in the hands of an attacker', () => {
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     token = await api.login();
     server = createServer((request, response) => listener(request, response));
     hive = createTcpServer((socket) => {
@@ -33,13 +39,6 @@ describe('a metastore in the hands of an attacker', () => {
     for (const one of [server, hive]) await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
     const made = await call('POST', '/workspace', { name: 'attacked' });
     workspace = Number(made.body.workspace_id);
-  });
-
-  afterAll(async () => {
-    server.closeAllConnections();
-    for (const socket of sockets) socket.destroy();
-    for (const one of [server, hive]) await new Promise((resolve) => one.close(resolve));
-    await stop?.();
   });
 
   const call = (method: string, path: string, body?: object) => api.call(method, path, { token, body });
@@ -252,12 +251,10 @@ describe('a metastore in the hands of an attacker', () => {
   });
 
   describe('that a user names in a request', () => {
-    let people: People;
     let tenant: string;
     let user: Caller;
 
     beforeAll(async () => {
-      people = new People(api);
       tenant = await people.tenant();
       user = await people.member(tenant);
     });

@@ -2,20 +2,16 @@ import { MAX_TOLD } from '../../libs/contracts/told-line';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { putNode } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 // Real: the whole API and PostgreSQL. Left out: the agent, whose tokens somebody else has got hold of.
 describe('somebody who has the tokens of a node', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
   });
-
-  afterAll(() => stop?.());
 
   /** A node that is no longer part of the cluster when the test is over. */
   async function newNode(): Promise<TestAgent> {

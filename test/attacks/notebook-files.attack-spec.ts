@@ -1,28 +1,23 @@
 import { Estate } from '../medium/harness/estate';
 import { type Caller, People } from '../medium/harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from '../medium/harness/test-api';
+import { wholeApi, type TestAnswer } from '../medium/harness/test-api';
 
 const MIB = 2 ** 20;
 
 // Real: the whole API, PostgreSQL and the store of files.
 describe('a hostile file that is to be a notebook', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let cluster: number;
   let workspace: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     caller = await people.everywhere(await people.tenant());
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     workspace = await people.workspace(caller);
   });
-
-  afterAll(() => stop?.());
 
   const create = (name: string, more: object = {}) =>
     caller.call('POST', `/workspace/${workspace}/notebook/conf`, {

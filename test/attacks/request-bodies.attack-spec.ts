@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 import { head, RawConnection } from './harness/raw-connection';
 
 const MIB = 2 ** 20;
@@ -15,24 +15,20 @@ const ROOM = 16 * MIB;
 
 // Real: the whole API and PostgreSQL. Left out: the agent, whose token somebody else has got hold of.
 describe('a body that is too much', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({
+    HTTP_BODY_TIMEOUT_MS: String(BODY_TIMEOUT_MS),
+    HTTP_STALL_TIMEOUT_MS: String(STALL_MS),
+    HTTP_BODY_MEMORY_BYTES: String(ROOM),
+  });
   let token: string;
   let tenancy: Tenancy;
   let agent: TestAgent;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({
-      HTTP_BODY_TIMEOUT_MS: String(BODY_TIMEOUT_MS),
-      HTTP_STALL_TIMEOUT_MS: String(STALL_MS),
-      HTTP_BODY_MEMORY_BYTES: String(ROOM),
-    }));
     token = await api.login();
     tenancy = await makeTenancy(api.database.manager, 'mine');
     agent = await TestAgent.ofNewNode(api, tenancy);
   });
-
-  afterAll(() => stop?.());
 
   const origin = () => new URL(api.urlOf('/')).origin;
   const bearer = () => ({ authorization: `Bearer ${token}` });

@@ -4,7 +4,7 @@ import { Transactions } from '../../src/platform/kernel/persistence/transactions
 import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 
 const MIB = 2 ** 20;
 const KEPT = 64 * MIB;
@@ -12,8 +12,7 @@ const MILLION = 1_000_000;
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose tokens jobs have got hold of, or whose files jobs write.
 describe('channels of runs, for a hostile node or job', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let agent: TestAgent;
   /** Nodes that the run is not on, by whose they are. */
@@ -22,7 +21,6 @@ describe('channels of runs, for a hostile node or job', () => {
   let runId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     const { manager } = api.database;
     tenancy = await makeTenancy(manager, 'mine');
     agent = await TestAgent.unregistered(api, tenancy, 0);
@@ -31,8 +29,6 @@ describe('channels of runs, for a hostile node or job', () => {
     for (const one of [agent, ...others.values()]) expect(await one.register()).toBe(200);
     channels = api.app.get(RunChannelsService, { strict: false });
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');

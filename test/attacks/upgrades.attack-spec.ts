@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '../harness/eventually';
 import { LiveOperations } from '../medium/harness/live-operations';
 import { openSocket } from '../medium/harness/opened';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 import { head, RawConnection } from './harness/raw-connection';
 
 const HEAD_TIMEOUT_MS = 1_000;
@@ -12,21 +12,21 @@ const MAX_MESSAGE = 64 * 1024;
 
 // Real: the whole API, its server and PostgreSQL, with an upgrade of the test's own.
 describe('somebody who asks for a WebSocket', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi(
+    {
+      HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS),
+      HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS),
+      HTTP_MAX_SOCKETS_PER_CALLER: String(SOCKETS_OF_CALLER),
+      HTTP_MAX_JSON_BYTES: String(MAX_MESSAGE),
+    },
+    [LiveOperations],
+  );
   let token: string;
   let path: string;
   const opened: RawConnection[] = [];
   const sockets: Awaited<ReturnType<typeof openSocket>>[] = [];
 
   beforeAll(async () => {
-    const limits = {
-      HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS),
-      HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS),
-      HTTP_MAX_SOCKETS_PER_CALLER: String(SOCKETS_OF_CALLER),
-      HTTP_MAX_JSON_BYTES: String(MAX_MESSAGE),
-    };
-    ({ api, stop } = await startWholeApi(limits, [LiveOperations]));
     token = await api.login();
     const { body: workspace } = await api.call('POST', '/workspace', { token, body: { name: 'echoes' } });
     path = `/api/v1/workspace/${workspace.workspace_id}/echo/1`;
@@ -36,7 +36,6 @@ describe('somebody who asks for a WebSocket', () => {
     opened.splice(0).forEach((connection) => connection.close());
     sockets.splice(0).forEach((socket) => socket.close());
   });
-  afterAll(() => stop?.());
 
   const origin = () => new URL(api.urlOf('/')).origin;
   const bearer = () => ({ authorization: `Bearer ${token}` });

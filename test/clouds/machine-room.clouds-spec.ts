@@ -7,7 +7,7 @@ import { eventually } from '../harness/eventually';
 import { AgentBundles } from '../../src/modules/interfaces/agents/agent-bundles';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { wholeApi } from '../medium/harness/test-api';
 import { MachineRoom, type RoomMachine } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
 
@@ -20,17 +20,14 @@ const agentSha256 = createHash('sha256').update(BUNDLE).digest('hex');
  * machines there are.
  */
 describe('a machine that boots by the script', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let machines: RoomMachine[];
   let room: MachineRoom;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
   });
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     // The API runs from its sources, beside which there is no build.

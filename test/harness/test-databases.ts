@@ -33,10 +33,27 @@ export async function createEmptyDatabase(prefix = 'test'): Promise<TestDatabase
   return create(prefix);
 }
 
+/** One like {@link createTestDatabase} that is named and not there yet. */
+export function plannedTestDatabase(): TestDatabase & { create(): Promise<void> } {
+  const { create: createFrom, ...database } = planned('test');
+  return { ...database, create: async () => createFrom(await ensureTemplate()) };
+}
+
 async function create(prefix: string, template?: string): Promise<TestDatabase> {
+  const { create: createFrom, ...database } = planned(prefix);
+  await createFrom(template);
+  return database;
+}
+
+function planned(prefix: string) {
   const name = `${prefix}_${randomBytes(6).toString('hex')}`;
-  await onServer((server) => server.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`));
-  return { url: urlOf(name), drop: () => onServer((server) => dropOn(server, name)) };
+  return {
+    url: urlOf(name),
+    create: async (template?: string) => {
+      await onServer((server) => server.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`));
+    },
+    drop: () => onServer((server) => dropOn(server, name)),
+  };
 }
 
 /** Lets connections end that are about to: one that is ended by force is an error in whatever test runs then. */

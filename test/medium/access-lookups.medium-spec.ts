@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROLES } from '../../src/platform/kernel/auth/roles';
 import { PASSWORD, People } from './harness/people';
-import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 interface Rule {
   rule_id: number;
@@ -24,26 +24,15 @@ function needsToken({ security }: { security?: object[] }): boolean {
 
 // Real: the whole API with PostgreSQL and Redis.
 describe('resources, permissions, roles and rules', () => {
-  let database: TestDatabase;
-  let api: TestApi;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let token: string;
   let rules: Rule[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    api = await TestApi.startWhole(config);
-    people = new People(api);
     await people.withPassword('nobody');
     token = await api.login('nobody', PASSWORD);
     rules = await list<Rule>('/rules');
-  });
-
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
   });
 
   async function list<T>(path: string): Promise<T[]> {

@@ -3,21 +3,19 @@ import { ClusterNodesService } from '../../src/modules/execution/clusters/nodes/
 import { RunReportsService } from '../../src/modules/execution/runs/jobs/run-reports.service';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { soon, startWholeApi, type TestApi } from './harness/test-api';
+import { soon, wholeApi } from './harness/test-api';
 
 const LONG_MS = 30_000;
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
 describe('polls of nodes', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let one: TestAgent;
   let two: TestAgent;
   let three: TestAgent;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
     const agents: TestAgent[] = [];
     for (const number of [0, 1, 2]) {
@@ -29,8 +27,6 @@ describe('polls of nodes', () => {
     }
     [one, two, three] = agents as [TestAgent, TestAgent, TestAgent];
   });
-
-  afterAll(() => stop?.());
 
   afterEach(async () => {
     jest.restoreAllMocks();

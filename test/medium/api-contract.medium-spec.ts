@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bodyOf, KINDS, sampleOf } from '../samples';
-import { ADMIN_PASSWORD, LOCAL_NODES, startWholeApi, type TestApi } from './harness/test-api';
+import { ADMIN_PASSWORD, LOCAL_NODES, wholeApi } from './harness/test-api';
 import { type Answer, ApiClient, type Json } from '../e2e/harness/api-client';
 import { describeEstate, type Estate } from '../e2e/harness/estate';
 import { clientOf, createTenant, createUser, PASSWORD } from '../e2e/harness/people';
@@ -10,8 +10,7 @@ import { readRuntime } from '../e2e/harness/platform';
 const ABSENT = 999_999_999;
 
 // Real: the whole API over HTTP, whose answers are all held to openapi.json, and PostgreSQL and Redis.
-let api: TestApi;
-let stop: (() => Promise<void>) | undefined;
+const api = wholeApi(LOCAL_NODES);
 let origin: string;
 let admin: ApiClient;
 let estate: Estate;
@@ -34,7 +33,6 @@ async function loggedIn(): Promise<ApiClient> {
 }
 
 beforeAll(async () => {
-  ({ api, stop } = await startWholeApi(LOCAL_NODES));
   origin = new URL(api.urlOf('/')).origin;
   admin = await loggedIn();
   const { sparkVersion } = readRuntime();
@@ -49,8 +47,6 @@ beforeAll(async () => {
   const volume = { name: 'foreign', ...bodyOf('volume_conf') };
   foreignVolume = Number((await visitor.post('/machine/volume', volume)).volume_conf_id);
 });
-
-afterAll(() => stop?.());
 
 /** The parts every error has. */
 function expectWholeError(answer: Answer<Json>): void {

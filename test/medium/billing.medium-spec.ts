@@ -8,7 +8,7 @@ import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const BASE = '/platform/billing';
 const PRICES = '2026-01-01:0.05:USD,2026-02-15:0.10:USD,2026-03-01:7:JPY';
@@ -16,8 +16,8 @@ const MACHINE_TYPE = { machine_type_id: 1486 };
 
 // Real: the whole API, PostgreSQL, transitions. Left out: machines, and the worker's loop: passes are run by hand.
 describe('billing', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ BILLING_UNIT_PRICES: PRICES });
+  const people = new People(api);
   let caller: Caller;
   let billing: ReturnType<typeof makeBilling>;
   let lives: NodeLives;
@@ -25,15 +25,11 @@ describe('billing', () => {
   let tenancy: Tenancy;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ BILLING_UNIT_PRICES: PRICES }));
-    const people = new People(api);
     caller = await people.as(await people.user([['PLATFORM BILLING', null]]));
     await holdClock(api.database);
     billing = makeBilling(api.database);
     lives = new NodeLives(api.database, makeLifecycle(api.database));
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     made += 1;

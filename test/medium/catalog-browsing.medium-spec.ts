@@ -5,7 +5,7 @@ import { hiveSite } from '../samples/metastore-catalog';
 import { MemoryS3 } from './harness/memory-s3';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain, makeTenancy } from './harness/records';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 /** Id of the permission. */
 const EDIT = 2;
@@ -20,9 +20,8 @@ const KEYS = {
 
 // Real: the whole API, PostgreSQL, a Hive metastore. Stand-ins: Unity Catalog, an S3 store.
 describe('metastores', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let admin: Caller;
   let tenant: string;
   let workspace: number;
@@ -31,8 +30,6 @@ describe('metastores', () => {
   let s3: MemoryS3;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     hive = await HiveMetastore.start();
     await hive.createDatabase('sales', { description: 'of the year' });
     const orders = { cols: [column('id', 'bigint'), column('who', 'struct<name:string,tags:array<string>>')] };
@@ -88,9 +85,7 @@ describe('metastores', () => {
     });
   });
 
-  afterAll(async () => {
-    await Promise.all([stop?.(), hive.stop(), unity.stop(), s3.stop()]);
-  });
+  afterAll(() => Promise.all([hive.stop(), unity.stop(), s3.stop()]));
 
   beforeEach(async () => {
     tenant = await people.tenant();

@@ -9,7 +9,7 @@ import { PERMISSION_ID } from '../../src/modules/execution/workspaces/workspaces
 import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const SCOPES = ['tenant', 'workspace', 'user'] as const;
 type ScopeName = (typeof SCOPES)[number];
@@ -32,19 +32,11 @@ interface Asked {
 
 // Real: the whole API and PostgreSQL.
 describe('secrets of metastore catalogs', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenant: string;
   let admin: Caller;
   let workspace: number;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenant = await people.tenant();

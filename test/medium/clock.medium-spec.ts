@@ -1,6 +1,3 @@
-import type { DataSource } from 'typeorm';
-import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { STOP_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
 import { IdleClusterReconciler } from '../../src/modules/execution/clusters/scaling/idle-cluster-reconciler';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
@@ -16,32 +13,21 @@ import { WorkflowRunner } from '../../src/platform/background/workflows/workflow
 import { setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
 
 // Real: PostgreSQL, whose clock the tests set. Nothing waits.
 describe('what the time brings', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-  let config: Config;
+  const { config, dataSource } = preparedDatabase();
   let tenancy: Tenancy;
   const logger = createLogger('test', 'silent');
   const { signal } = new AbortController();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'mine');
   });
 
   beforeEach(() => setClock(dataSource, '0'));
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
-  });
 
   const start = () =>
     dataSource.transaction((tx) =>

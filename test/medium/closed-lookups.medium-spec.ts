@@ -12,7 +12,7 @@ import { bodyOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
+import { soon, apiOf } from './harness/test-api';
 
 /** Rows of GCP that the next release no longer has, and those that stay. */
 const CLOSED = { provider: 0, zone: 75, machineType: 10, diskType: 0, distro: 1, credentialType: 0, version: 0 };
@@ -20,33 +20,24 @@ const STAYING = { provider: 0, zone: 76, machineType: 15, diskType: 1, distro: 2
 
 // Real: PostgreSQL, guards, pipes, filters, the seeding and the domains that refer to lookups. Left out: the others.
 describe('records that refer to a lookup row which an upgrade has closed', () => {
-  let database: TestDatabase;
-  let api: TestApi;
+  const api = apiOf([
+    IamModule,
+    IamApiModule,
+    ReferenceDataModule,
+    EnvironmentsApiModule,
+    ClustersApiModule,
+    BillingModule,
+    RunsModule,
+  ]);
   let token: string;
   let mine: Tenancy;
   let volumeConfId: number;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    api = await TestApi.start([
-      IamModule,
-      IamApiModule,
-      ReferenceDataModule,
-      EnvironmentsApiModule,
-      ClustersApiModule,
-      BillingModule,
-      RunsModule,
-    ]);
     await describeInfrastructure();
     token = await api.login();
     expect((await api.call('POST', `/user/select/${mine.tenantId}`, { token })).status).toBe(201);
     await closeRows();
-  });
-
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
   });
 
   async function describeInfrastructure(): Promise<void> {

@@ -1,10 +1,11 @@
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { eventually } from '../harness/eventually';
 import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import type { COMPUTE_TYPES } from '../../src/modules/foundation/reference-data/reference-data';
 import { notify } from '../../src/platform/kernel/wakeups/pg-listener';
-import { type Caller, type People, startPeople } from './harness/people';
+import { type Caller, People } from './harness/people';
+import { apiOf } from './harness/test-api';
 import { insertPlain } from './harness/records';
-import type { TestApi } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';
 
 type ComputeType = (typeof COMPUTE_TYPES)[number];
@@ -24,14 +25,12 @@ const CUSTOM_COMPUTE = 5;
 
 // Real: PostgreSQL and the whole domain of cluster configurations.
 describe('the compute type of a cluster configuration', () => {
-  let api: TestApi;
-  let stop: () => Promise<void>;
-  let people: People;
+  const api = apiOf([IamModule, EnvironmentsApiModule]);
+  const people = new People(api);
   let admin: Caller;
   const machineTypeIds = new Map<string, number>();
 
   beforeAll(async () => {
-    ({ api, people, stop } = await startPeople([EnvironmentsApiModule]));
     const tenantId = await people.tenant();
     admin = await people.admin(tenantId);
     const machines = await api.database.query<{ id: number; name: string }[]>(
@@ -46,8 +45,6 @@ describe('the compute type of a cluster configuration', () => {
       });
     }
   });
-
-  afterAll(() => stop?.());
 
   const namesOf = async (query: string): Promise<string[]> => {
     const { status, body } = await admin.call('GET', `/cluster/confs${query}`);

@@ -1,5 +1,3 @@
-import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../src/database/data-source';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/execution/clusters';
@@ -7,26 +5,13 @@ import type { ClusterStatus } from '../../src/modules/execution/clusters/model/c
 import type { Tx } from '../../src/platform/kernel/persistence/sql';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+import { TestApi, preparedDatabase } from './harness/test-api';
 
 // Real: PostgreSQL and what makes transitions. Left out: the requests and workflows that ask for them.
 describe('a transition of a cluster', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let tenancy: Tenancy;
   let made = 0;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
-  });
 
   beforeEach(async () => {
     made += 1;

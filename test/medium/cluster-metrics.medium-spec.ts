@@ -9,7 +9,7 @@ import { type Caller, People } from './harness/people';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
-import { soon, startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { soon, wholeApi, type TestAnswer } from './harness/test-api';
 
 const MINUTE = 60_000;
 /** Begins a minute and a quarter of an hour. */
@@ -19,19 +19,11 @@ const LARGEST = 2 ** 31 - 1;
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
 describe('metrics of a cluster', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let member: Caller;
   let tenancies = 0;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     await setClock(api.database, '0 seconds');

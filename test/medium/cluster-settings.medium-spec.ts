@@ -6,28 +6,24 @@ import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instanc
 import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const MEMORY_MB = 16_384;
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends, and the worker.
 describe('settings of a cluster with nodes', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ BOOTSTRAP_TIMEOUT_MS: '5000' });
+  const people = new People(api);
   let caller: Caller;
   let tenancy: Tenancy;
   let agent: TestAgent;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ BOOTSTRAP_TIMEOUT_MS: '5000' }));
     tenancy = await makeTenancy(api.database.manager, 'mine');
-    const people = new People(api);
     caller = await people.as(await people.user([['PLATFORM ADMIN', null]]), tenancy.tenantId);
     agent = await TestAgent.ofNewNode(api, tenancy);
     await ofNode(`cores = 4, memory_mb = ${MEMORY_MB}`);
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(() => ofCluster(`status = 'RUNNING', spark_config = '{}', max_parallel_jobs = 5`));
 

@@ -2,15 +2,14 @@ import type { Role } from '../../src/platform/kernel/auth/roles';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const VIEW = 0;
 
 // Real: the whole API and PostgreSQL.
 describe('the workspaces that a cluster serves', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let tenant: string;
   let admin: Caller;
   let estate: Estate;
@@ -19,15 +18,11 @@ describe('the workspaces that a cluster serves', () => {
   let workspaces: number[];
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     tenant = await people.tenant();
     admin = await people.everywhere(tenant);
     estate = new Estate(people, admin);
     parts = await estate.parts();
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     cluster = await estate.id('cluster', parts);

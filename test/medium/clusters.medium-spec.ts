@@ -1,3 +1,4 @@
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { randomUUID } from 'node:crypto';
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
 import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
@@ -16,10 +17,10 @@ import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/foundation/
 import { Installation } from '../../src/platform/kernel/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
-import { refusal, startPeople } from './harness/people';
+import { People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import type { TestAnswer, TestApi } from './harness/test-api';
+import { apiOf, type TestAnswer } from './harness/test-api';
 
 /** Of the reference data. */
 const ST1 = 12;
@@ -30,21 +31,15 @@ const SPARK_359 = 6;
 
 // Real: the whole API and PostgreSQL. Left out: the worker, so clusters come into a state by SQL.
 describe('clusters', () => {
-  let api: TestApi;
-  let stop: () => Promise<void>;
+  const api = apiOf([IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule]);
+  const people = new People(api);
   let estate: Estate;
   let parts: Parts;
 
   beforeAll(async () => {
-    const { people, ...rest } = await startPeople([
-      ...[EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule],
-    ]);
-    ({ api, stop } = rest);
     estate = new Estate(people, await people.as(await people.user([['PLATFORM ADMIN', null]]), await people.tenant()));
     parts = await estate.parts();
   });
-
-  afterAll(() => stop?.());
 
   const setStatus = (cluster: number, status: ClusterStatus) => putCluster(api.database.manager, cluster, status);
   const read = async (cluster: number) => (await estate.get('cluster', cluster)).body;

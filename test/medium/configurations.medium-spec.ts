@@ -10,7 +10,7 @@ import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+import { apiOf } from './harness/test-api';
 
 const KINDS: Exclude<Kind, 'cluster'>[] = [
   ...(['volume_conf', 'network_conf', 'boot_disk_image', 'credentials_conf'] as const),
@@ -18,28 +18,18 @@ const KINDS: Exclude<Kind, 'cluster'>[] = [
 ];
 
 describe('configurations', () => {
-  let database: TestDatabase;
-  let api: TestApi;
-  let people: People;
+  const api = apiOf([...[IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule]]);
+  const people = new People(api);
   let estate: Estate;
   let parts: Parts;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    api = await TestApi.start([...[IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule]]);
-    people = new People(api);
     const own = await people.tenant();
     estate = new Estate(people, await people.as(await people.user([['PLATFORM ADMIN', null]]), own));
   });
 
   beforeEach(async () => {
     parts = await estate.parts();
-  });
-
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
   });
 
   const row = async (table: string, id: number): Promise<Record<string, unknown>> => {

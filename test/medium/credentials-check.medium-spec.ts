@@ -1,3 +1,4 @@
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ocid } from '../fakes/clouds/fake-oci';
 import { newRsaPair } from '../harness/rsa-pair';
@@ -6,8 +7,8 @@ import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-ser
 import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { encodedCredentials } from '../samples/sample';
-import { type Caller, type People, refusal, startPeople } from './harness/people';
-import type { TestApi } from './harness/test-api';
+import { type Caller, People, refusal } from './harness/people';
+import { apiOf } from './harness/test-api';
 
 const TYPE = { basicAuth: 3, ociApiKey: 4, customS3: 5 };
 const SECRET = 'the secret of the store';
@@ -19,9 +20,8 @@ const OCI_KEY = {
 };
 
 describe('checkCredentialsConf', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = apiOf([IamModule, EnvironmentsApiModule]);
+  const people = new People(api);
   let own: string;
   let admin: Caller;
   let store: LoopbackServer;
@@ -30,7 +30,6 @@ describe('checkCredentialsConf', () => {
 
   beforeAll(async () => {
     store = await serveOnLoopback(answerAsStore);
-    ({ api, people, stop } = await startPeople([EnvironmentsApiModule]));
     own = await people.tenant();
     admin = await people.admin(own);
   });
@@ -44,10 +43,7 @@ describe('checkCredentialsConf', () => {
         );
   });
 
-  afterAll(async () => {
-    await stop?.();
-    await store?.stop();
-  });
+  afterAll(() => store?.stop());
 
   function answerAsStore(request: IncomingMessage, response: ServerResponse): void {
     if (request.headers.authorization?.includes('Credential=right/')) return answerRight(response);

@@ -2,7 +2,7 @@ import { insertPlain } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const PATH = '/dependency-repository';
 const MIRROR = 'https://mirror.example.org/maven2/';
@@ -16,16 +16,8 @@ const ATTACKS = [
 
 // Real: the whole API and PostgreSQL.
 describe('dependency repositories', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ MAVEN_REPOSITORY_URL: 'https://mirror.example.org/maven2' }));
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
+  const api = wholeApi({ MAVEN_REPOSITORY_URL: 'https://mirror.example.org/maven2' });
+  const people = new People(api);
 
   const add = (caller: Caller, url: string, name = people.unique('repository')): Promise<TestAnswer> =>
     caller.call('POST', PATH, { name, url });

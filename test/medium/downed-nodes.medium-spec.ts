@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { DataSource } from 'typeorm';
 import {
   type ComputeDriver,
   ComputeDriverError,
@@ -7,8 +6,6 @@ import {
   type NodeRef,
   type ProviderNodeState,
 } from '../../libs/compute-drivers/compute-driver';
-import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
 import { ClusterReconciler } from '../../src/modules/execution/clusters/provisioning/cluster-reconciler';
@@ -19,26 +16,12 @@ import { createLogger, type Logger } from '../../src/platform/kernel/logging/log
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy } from './harness/records';
 import { putNode } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. Left out: the machines.
 describe('nodes that a driver sees to be down', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-  let config: Config;
+  const { config, dataSource } = preparedDatabase();
   const { signal } = new AbortController();
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
-  });
 
   /** A node of a running cluster, of which nothing was heard for no time at all. */
   async function newNode(name: string): Promise<{ id: number; token: string }> {

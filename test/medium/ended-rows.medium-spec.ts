@@ -7,7 +7,7 @@ import { type Retention, RetentionSweeper } from '../../src/platform/background/
 import { bodyOf } from '../samples';
 import { ofStore } from '../samples/credentials-conf';
 import { PASSWORD, People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const KEPT_DAYS = 7;
 /** What one pass deletes of one kind of row. */
@@ -15,21 +15,17 @@ const TURN = 10_000;
 
 // Real: PostgreSQL and the API that makes the records. Their ends are moved into the past.
 describe('rows that have ended', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) });
+  const people = new People(api);
   let tenantId: string;
   let userId: number;
   let token: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) }));
-    const people = new People(api);
     tenantId = await people.tenant();
     userId = await people.withPassword('owner', [['ADMIN', tenantId]]);
     token = await api.login('owner', PASSWORD);
   });
-
-  afterAll(() => stop?.());
 
   const sweep = async (rule: Retention, passes = 1) => {
     const sweeper = new RetentionSweeper(rule, api.database, api.app.get(Config), api.app.get<Logger>(LOGGER));

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import type { DataSource } from 'typeorm';
 import ts from 'typescript';
-import { createDataSource } from '../../src/database/data-source';
 import { LOOKUP_ENTITIES } from '../../src/modules/foundation/reference-data/entities/lookup-tables.entity';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -34,21 +32,11 @@ function kindOf(value: unknown): string {
 
 /** Entities describe what is read: each property is named like its column and has the type that the driver returns. */
 describe('the columns of entities', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let declared: (className: string, property: string) => Set<string>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     declared = declaredKinds();
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   it('are named as in the database', () => {

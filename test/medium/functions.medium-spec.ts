@@ -4,7 +4,7 @@ import { eventually } from '../harness/eventually';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const FUNCTION = {
   platform_functions_script_path: 'project/serve.py',
@@ -23,21 +23,13 @@ interface Call {
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test answers.
 describe('functions', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ HTTP_MAX_STREAMS: '8', HTTP_MAX_STREAMS_PER_CALLER: '3' });
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
   let runId: number;
   let said: number;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ HTTP_MAX_STREAMS: '8', HTTP_MAX_STREAMS_PER_CALLER: '3' }));
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));

@@ -1,5 +1,5 @@
 import { Config } from '../../src/config/config';
-import { type People, type Caller, type Directory, refusal, startDirectory } from './harness/people';
+import { type Caller, directory, type People, refusal } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';
 
 const GROUPS = '/platform/shared/admin/groups';
@@ -7,21 +7,7 @@ const GROUP = '/platform/shared/admin/group';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('groups', () => {
-  let directory: Directory;
-  let api: TestApi;
-  let otherPod: TestApi;
-  let people: People;
-  let own: string;
-  let foreign: string;
-  let admin: Caller;
-  let platformAdmin: Caller;
-
-  beforeAll(async () => {
-    directory = await startDirectory();
-    ({ api, otherPod, people, own, foreign, admin, platformAdmin } = directory);
-  });
-
-  afterAll(() => directory?.stop());
+  const { api, otherPod, people, own, foreign, admin, platformAdmin } = directory();
 
   /** A group that the caller's tenant owns. */
   const owned = (held: Parameters<People['group']>[0] = [], members: readonly number[] = []) =>

@@ -1,13 +1,12 @@
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
 describe('job configurations', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let estate: Estate;
   let cluster: number;
@@ -16,16 +15,12 @@ describe('job configurations', () => {
   let conf: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     caller = await people.everywhere(await people.tenant());
     estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     // Without nodes: jobs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     const made = await caller.call('POST', '/workspace', { name: people.unique('workspace') });

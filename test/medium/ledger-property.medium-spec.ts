@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
 import { type SeededRandom, seededRandom } from '../harness/seeded-random.cjs';
-import { createDataSource } from '../../src/database/data-source';
 import { ClusterSubscriber } from '../../src/modules/execution/clusters';
 import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import type { UsageLine } from '../../src/modules/execution/billing/usage.repository';
@@ -10,7 +9,7 @@ import { setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const STEPS = 250;
@@ -50,20 +49,7 @@ class Nobody extends ClusterSubscriber {
  * Real: PostgreSQL, transitions, subscribers, reconciler. Left out: machines.
  */
 describe('the ledger', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
-  });
+  const { dataSource } = preparedDatabase();
 
   it.each(SEEDS)('equals the histories of random lives (seed %d)', async (seed) => {
     const random = seededRandom(seed);

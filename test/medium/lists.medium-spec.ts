@@ -3,7 +3,7 @@ import { VolumeConfsRepository } from '../../src/modules/infrastructure/environm
 import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/kernel/dto/page';
 import { KINDS, tableOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';
 
 const MANY = 20_000;
@@ -27,22 +27,18 @@ interface Volume {
 
 // Real: the whole API and PostgreSQL.
 describe('lists', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let token: string;
   let mine: Tenancy;
   let foreign: Tenancy;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     mine = await makeTenancy(api.database.manager, 'mine');
     foreign = await makeTenancy(api.database.manager, 'foreign');
     await fill();
     token = await api.login();
     await select(mine);
   });
-
-  afterAll(() => stop?.());
 
   /** Volumes of both tenants in turn; the other tenant's names differ by a word that none of mine has. */
   async function fill(): Promise<void> {

@@ -1,22 +1,18 @@
 import { type Caller, People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 /** This many may be in a filter. */
 const MOST = 1000;
 
 // Real: the whole API, its server and PostgreSQL.
 describe('a long query', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    const people = new People(api);
     caller = await people.admin(await people.tenant());
   });
-
-  afterAll(() => stop?.());
 
   const largest = (count: number) => Array.from({ length: count }, (_, index) => Number.MAX_SAFE_INTEGER - index);
   const repeated = (ids: number[]) => ids.map((id) => `modified_by_ids=${id}`).join('&');

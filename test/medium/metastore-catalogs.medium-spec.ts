@@ -6,7 +6,7 @@ import { makeTenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const HIVE = '/metastore/catalog/hive';
 const GLUE = '/metastore/catalog/glue';
@@ -17,18 +17,10 @@ const SECRET = 'hush-nobody-sees-this';
 
 // Real: the whole API and PostgreSQL. Left out: the metastores, which no operation here calls.
 describe('metastore catalogs', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let admin: Caller;
   let tenantId: string;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenantId = await people.tenant();

@@ -9,23 +9,19 @@ import { LOGGER } from '../../src/platform/kernel/logging/logger';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const READY = { state: 'ready', master_url: null, error: null };
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose reports the test sends.
 describe('what agents report of their nodes', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let number = 0;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
   });
-
-  afterAll(() => stop?.());
 
   async function makeAgent(role: string): Promise<TestAgent> {
     const agent = await TestAgent.unregistered(api, tenancy, number++);

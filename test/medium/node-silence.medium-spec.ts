@@ -1,32 +1,20 @@
-import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { setClock } from './harness/clock';
 import { makeNode, makeTenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const SILENCE = { ms: 35_000, answeredSeconds: 10, lostAfterSeconds: 195 };
 
 // Real: PostgreSQL. Left out: the processes that note seconds and the reconciler that asks; moments are written into rows.
 describe('the silence of a node', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let nodes: ClusterNodesRepository;
   let nodeId: number;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     await setClock(dataSource, new Date());
     nodes = new ClusterNodesRepository(dataSource);
     nodeId = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, 'mine'), 0);
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   beforeEach(() => dataSource.query('DELETE FROM answered_seconds'));

@@ -9,7 +9,7 @@ import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
 import { putCluster } from './harness/statuses';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 interface ShownCell {
   cell_uuid: string;
@@ -25,9 +25,8 @@ const PNG = Buffer.from('a picture').toString('base64');
 
 // Real: the whole API, PostgreSQL and the store of files. Left out: kernels, in whose place the test gives outputs.
 describe('notebook configurations', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let tenant: string;
   let cluster: number;
@@ -35,8 +34,6 @@ describe('notebook configurations', () => {
   let base: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     tenant = await people.tenant();
     caller = await people.everywhere(tenant);
     const estate = new Estate(people, caller);
@@ -44,8 +41,6 @@ describe('notebook configurations', () => {
     // Without nodes: runs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     const made = await caller.call('POST', '/workspace', { name: people.unique('workspace') });

@@ -14,7 +14,7 @@ import { KernelTestClient as Client } from '../harness/kernel-client';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 interface Asked {
   op: string;
@@ -31,22 +31,14 @@ const until = (expected: () => unknown) =>
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
 describe('notebook instances', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
   let confId: number;
   let frames: Map<string, number>;
   const clients: Client[] = [];
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     frames = new Map();

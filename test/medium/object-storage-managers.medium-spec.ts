@@ -1,3 +1,4 @@
+import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { generateKeyPairSync } from 'node:crypto';
 import { BillingModule } from '../../src/modules/execution/billing/billing.module';
 import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters.api.module';
@@ -8,11 +9,11 @@ import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundat
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
-import { type Caller, type People, startPeople } from './harness/people';
+import { type Caller, People } from './harness/people';
+import { apiOf } from './harness/test-api';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import type { TestApi } from './harness/test-api';
 
 const MANAGERS = '/object_storage_managers';
 const MANAGER = '/object_storage_manager';
@@ -38,27 +39,17 @@ const CREDENTIALS: Record<string, Record<string, string>> = {
 
 // Real: PostgreSQL, guards, pipes, filters and the domains named below. No store is called.
 describe('object storage managers', () => {
-  let api: TestApi;
-  let stop: () => Promise<void>;
-  let people: People;
+  const api = apiOf([IamModule, EnvironmentsApiModule, StorageApiModule, ClustersApiModule, BillingModule, RunsModule]);
+  const people = new People(api);
   let mine: Tenancy;
   let admin: Caller;
   const ids: Record<string, number> = {};
 
   beforeAll(async () => {
-    ({ api, people, stop } = await startPeople([
-      EnvironmentsApiModule,
-      StorageApiModule,
-      ClustersApiModule,
-      BillingModule,
-      RunsModule,
-    ]));
     mine = await makeTenancy(api.database.manager, 'mine');
     admin = await people.admin(mine.tenantId);
     for (const type of Object.keys(CREDENTIALS)) ids[type] = await credentials(type, type.toLowerCase());
   });
-
-  afterAll(() => stop?.());
 
   async function credentials(type: string, name: string, keys = CREDENTIALS[type], caller = admin): Promise<number> {
     const credential_type_id = CREDENTIAL_TYPE_ID[type as keyof typeof CREDENTIAL_TYPE_ID];

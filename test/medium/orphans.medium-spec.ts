@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { DataSource } from 'typeorm';
 import {
   ComputeDriverError,
   type ComputeDriver,
@@ -21,7 +20,7 @@ import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { setClock } from './harness/clock';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const DEADLINE_MS = 110_000;
 const MINUTE_MS = 60_000;
@@ -67,8 +66,7 @@ class Provider {
 
 // Real: PostgreSQL, the places and their rounds. Left out: the provider, and the secrets of credentials.
 describe('machines that no cluster owns', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { config, dataSource } = preparedDatabase();
   let tenancy: Tenancy;
   let places: MachinePlacesRepository;
   let provider: Provider;
@@ -77,17 +75,8 @@ describe('machines that no cluster owns', () => {
   let warnings: jest.SpiedFunction<typeof logger.warn>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'mine');
     places = new MachinePlacesRepository(dataSource);
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   beforeEach(async () => {
@@ -232,7 +221,7 @@ describe('machines that no cluster owns', () => {
   it('are looked for at every place in its turn, by two workers at once in none twice', async () => {
     const regions = Array.from({ length: 40 }, (_, number) => `region-${number}`);
     for (const region of regions) await due(region);
-    const other = await createDataSource(configure(database.url).database, 'test').initialize();
+    const other = await createDataSource(config.database, 'test').initialize();
     try {
       const signal = AbortSignal.timeout(DEADLINE_MS);
       await Promise.all([sweeper().reconcile(signal), sweeper(other).reconcile(signal)]);

@@ -1,9 +1,7 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { enqueueWorkflow } from '../../src/platform/background/outbox/outbox';
 import { OutboxRelay } from '../../src/platform/background/outbox/outbox-relay';
@@ -14,7 +12,7 @@ import { sendWakeUps } from '../../src/platform/kernel/wakeups/after-commit';
 import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
 import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { configure, preparedDatabase } from './harness/test-api';
 
 const ROWS = 250;
 const SLOW_POLL = '60000';
@@ -28,9 +26,12 @@ const WORK = defineWorkflow({
 
 // Real: PostgreSQL, Redis, BullMQ's queues. Left out: whoever handles the jobs.
 describe('OutboxRelay', () => {
-  let database: TestDatabase;
-  let config: Config;
-  let dataSource: DataSource;
+  // Before the database is dropped.
+  afterAll(async () => {
+    redis?.disconnect();
+    await sender?.onApplicationShutdown();
+  });
+  const { config, dataSource } = preparedDatabase({ OUTBOX_POLL_MS: SLOW_POLL });
   /** Of the process that writes the rows. */
   let sender: PgListener;
   let redis: Redis;
@@ -38,10 +39,6 @@ describe('OutboxRelay', () => {
   const logger = createLogger('test', 'silent');
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url, { OUTBOX_POLL_MS: SLOW_POLL });
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     sender = new PgListener(config, logger);
     await sender.onModuleInit();
     sendWakeUps(dataSource, sender);
@@ -54,13 +51,6 @@ describe('OutboxRelay', () => {
     await dataSource.query('DELETE FROM outbox_messages');
     const keys = await redis.keys(`${config.redis.prefix}:*`);
     if (keys.length > 0) await redis.del(keys);
-  });
-
-  afterAll(async () => {
-    redis?.disconnect();
-    await sender?.onApplicationShutdown();
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   /** A relay with connections of its own, as another worker would have. */
@@ -180,7 +170,7 @@ describe('OutboxRelay', () => {
   it('keeps the rows while Redis is away, and sends each once when it is back', async () => {
     const other = await PrivateRedis.start();
     try {
-      const relay = await newRelay(configure(database.url, { REDIS_URL: other.url, OUTBOX_POLL_MS: SLOW_POLL }));
+      const relay = await newRelay(configure(config.database.url, { REDIS_URL: other.url, OUTBOX_POLL_MS: SLOW_POLL }));
       await other.kill();
       relay.start();
       await write(3);

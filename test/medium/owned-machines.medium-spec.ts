@@ -3,7 +3,7 @@ import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundat
 import { type Caller, People } from './harness/people';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const encoded = (values: object) => ({
   base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(values)).toString('base64') },
@@ -11,22 +11,14 @@ const encoded = (values: object) => ({
 
 // Real: the whole API and PostgreSQL. Left out: the worker and its provider.
 describe('what leads to machines', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let tenancy: Tenancy;
   let nodeId: number;
   let placeId: number;
   let credentialsId: number;
   let made = 0;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   /** A cluster in ERROR with a node that may have a machine. */
   beforeEach(async () => {

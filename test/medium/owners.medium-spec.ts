@@ -1,6 +1,5 @@
 import { OwnersOfUsersAndGroups1795350452427 } from '../../src/database/migrations/1795350452427-owners-of-users-and-groups';
-import { type Caller, type Directory, PASSWORD, type People, refusal, ROLE_ID, startDirectory } from './harness/people';
-import type { TestApi } from './harness/test-api';
+import { type Caller, directory, PASSWORD, type People, refusal, ROLE_ID } from './harness/people';
 import { inTurns } from './harness/turns';
 
 const USER = '/platform/shared/admin/user';
@@ -9,20 +8,7 @@ const PLATFORM = '/platform/admin/tenant';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('owners of users and groups', () => {
-  let directory: Directory;
-  let api: TestApi;
-  let people: People;
-  let own: string;
-  let foreign: string;
-  let admin: Caller;
-  let platformAdmin: Caller;
-
-  beforeAll(async () => {
-    directory = await startDirectory();
-    ({ api, people, own, foreign, admin, platformAdmin } = directory);
-  });
-
-  afterAll(() => directory?.stop());
+  const { api, people, own, foreign, admin, platformAdmin } = directory();
 
   const ownerOf = async (kind: 'user' | 'group', id: number | string): Promise<string | null> => {
     const sql = `SELECT owner_tenant_id FROM ${kind}s WHERE ${kind}_id = $1`;

@@ -3,16 +3,14 @@ import { setProductName } from '../../src/platform/kernel/product/product-name';
 import { type Answer, ApiClient, type Json } from '../e2e/harness/api-client';
 import { clusterBody, describeEstate, type Estate } from '../e2e/harness/estate';
 import { readRuntime } from '../e2e/harness/platform';
-import { ADMIN_PASSWORD, LOCAL_NODES, startWholeApi, type TestApi } from './harness/test-api';
+import { ADMIN_PASSWORD, LOCAL_NODES, wholeApi } from './harness/test-api';
 
 // Real: the whole API over HTTP, and PostgreSQL and Redis.
-let api: TestApi;
-let stop: (() => Promise<void>) | undefined;
+const api = wholeApi({ ...LOCAL_NODES, PRODUCT_NAME: 'ACME' });
 let admin: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  ({ api, stop } = await startWholeApi({ ...LOCAL_NODES, PRODUCT_NAME: 'ACME' }));
   admin = new ApiClient(new URL(api.urlOf('/')).origin);
   await admin.loginToTenant('admin', ADMIN_PASSWORD);
   const [spark] = await api.database.query<{ id: number }[]>(
@@ -22,10 +20,7 @@ beforeAll(async () => {
   estate = await describeEstate(admin, spark?.id ?? 0);
 });
 
-afterAll(async () => {
-  await stop?.();
-  setProductName('PLATFORM');
-});
+afterAll(() => setProductName('PLATFORM'));
 
 /** The committed document says PLATFORM, so the answers of this installation are not checked against it. */
 async function call(method: string, path: string, json?: unknown): Promise<Pick<Answer<Json>, 'status' | 'body'>> {

@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
-import type { DataSource } from 'typeorm';
 import { type ComputeDriver, type DriverContext, type SweepScope } from '../../libs/compute-drivers/compute-driver';
 import { sweepFound } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../harness/eventually';
-import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
 import { ClusterReconciler } from '../../src/modules/execution/clusters/provisioning/cluster-reconciler';
@@ -18,7 +15,7 @@ import { ReconcileLoop } from '../../src/platform/background/workflows/reconcile
 import { Reconciler } from '../../src/platform/background/workflows/reconciler';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const IS_LOST = '1 hour';
 const EVERY_MS = 100;
@@ -43,22 +40,11 @@ class TestReconciler extends Reconciler {
 
 // Real: PostgreSQL. Left out: the provider, which does not answer here.
 describe('reconcilers, where one thing goes on being wrong', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-  let config: Config;
+  const { config, dataSource } = preparedDatabase({ RECONCILE_INTERVAL_MS: '100' });
   let tenancy: Tenancy;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url, { RECONCILE_INTERVAL_MS: '100' });
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'mine');
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   const signal = new AbortController().signal;

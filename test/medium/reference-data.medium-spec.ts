@@ -6,15 +6,7 @@ import {
   type ReferenceDataFiles,
 } from '../../src/modules/foundation/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
-import {
-  configure,
-  createTestDatabase,
-  prepare,
-  soon,
-  type TestAnswer,
-  TestApi,
-  type TestDatabase,
-} from './harness/test-api';
+import { soon, type TestAnswer, podsOf } from './harness/test-api';
 
 /** Every lookup that answers a list, with the number of its records. */
 const LISTS: [string, number][] = [
@@ -62,23 +54,11 @@ function ifNoneMatch(etag: string): Record<string, string> {
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('reference data', () => {
-  let database: TestDatabase;
-  let api: TestApi;
-  let otherPod: TestApi;
+  const [api, otherPod] = podsOf([IamModule, IamApiModule, ReferenceDataApiModule]);
   let token: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    api = await TestApi.start([IamModule, IamApiModule, ReferenceDataApiModule]);
-    otherPod = await TestApi.start([IamModule, IamApiModule, ReferenceDataApiModule]);
     token = await api.login();
-  });
-
-  afterAll(async () => {
-    await api?.stop();
-    await otherPod?.stop();
-    await database?.drop();
   });
 
   const get = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>

@@ -9,7 +9,7 @@ import { TAGS } from '../../src/platform/http/tags';
 import { KINDS, operationName } from '../samples';
 import { putCluster } from './harness/statuses';
 import { Cluster } from '../../src/modules/execution/clusters/model/entities/cluster.entity';
-import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
+import { ADMIN_PASSWORD, wholeApi, type TestApi } from './harness/test-api';
 
 type Body = Record<string, unknown>;
 
@@ -126,30 +126,26 @@ const NEED_SERVER: ReadonlySet<string> = new Set(['fetchUnityCatalogs']);
 // Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. The worker's part is
 // done by hand: it brings clusters to the state that they are on the way to.
 describe('the examples of requests', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let published: Published[];
-  let steps: [string, string][];
   const { sparkVersion } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
     sparkVersion: string;
   };
+  const api = wholeApi({
+    COMPUTE_LOCAL_ENABLED: 'true',
+    COMPUTE_LOCAL_DIR: '/nodes',
+    COMPUTE_LOCAL_SPARK_HOMES: `${sparkVersion}=/spark`,
+    COMPUTE_LOCAL_JAVA_HOME: '/java',
+    COMPUTE_LOCAL_PYTHON: '/python',
+  });
+  let published: Published[];
+  let steps: [string, string][];
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({
-      COMPUTE_LOCAL_ENABLED: 'true',
-      COMPUTE_LOCAL_DIR: '/nodes',
-      COMPUTE_LOCAL_SPARK_HOMES: `${sparkVersion}=/spark`,
-      COMPUTE_LOCAL_JAVA_HOME: '/java',
-      COMPUTE_LOCAL_PYTHON: '/python',
-    }));
     published = publishedBy(api);
     steps = stepsOf(published);
     const demo = { baseUrl: new URL(api.urlOf('')).origin, password: ADMIN_PASSWORD, sparkVersion };
     const env = { ...process.env, DEMO: JSON.stringify(demo) };
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', DEMO], { cwd: ROOT, env });
   });
-
-  afterAll(() => stop?.());
 
   it('are there for every body in JSON', () => {
     expect(published.filter(({ example }) => example === undefined).map(({ id }) => id)).toEqual([]);

@@ -1,26 +1,12 @@
 import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
-import { type People, type Caller, type Directory, refusal, ROLE_ID, startDirectory } from './harness/people';
+import { type Caller, directory, refusal, ROLE_ID } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';
 
 const PLATFORM = '/platform/admin/tenant';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('role assignments', () => {
-  let directory: Directory;
-  let api: TestApi;
-  let otherPod: TestApi;
-  let people: People;
-  let own: string;
-  let foreign: string;
-  let admin: Caller;
-  let platformAdmin: Caller;
-
-  beforeAll(async () => {
-    directory = await startDirectory();
-    ({ api, otherPod, people, own, foreign, admin, platformAdmin } = directory);
-  });
-
-  afterAll(() => directory?.stop());
+  const { api, otherPod, people, own, foreign, admin, platformAdmin } = directory();
 
   const audit = (caller: Caller) => ({
     created_by_user_id: String(caller.userId),
@@ -391,7 +377,7 @@ describe('role assignments', () => {
     });
 
     afterAll(async () => {
-      platformAdmin = await people.platformAdmin();
+      Object.assign(platformAdmin, await people.platformAdmin());
     });
 
     it('cannot be taken away, even where disabled accounts hold it, too', async () => {

@@ -14,7 +14,7 @@ import { ENDED_CHANNELS } from '../../src/modules/execution/runs/channels/run-ch
 import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { soon, startWholeApi, type TestApi } from './harness/test-api';
+import { soon, wholeApi } from './harness/test-api';
 
 const MIB = 1024 * 1024;
 
@@ -27,8 +27,7 @@ const texts = (found: readonly NumberedPayload[]) => found.map(({ payload }) => 
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
 describe('channels of runs', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let agent: TestAgent;
   let other: TestAgent;
@@ -36,15 +35,12 @@ describe('channels of runs', () => {
   let runId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
     agent = await TestAgent.unregistered(api, tenancy, 0);
     other = await TestAgent.unregistered(api, tenancy, 1);
     for (const one of [agent, other]) expect(await one.register()).toBe(200);
     channels = api.app.get(RunChannelsService, { strict: false });
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     consumed.length = 0;

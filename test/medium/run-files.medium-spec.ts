@@ -1,17 +1,15 @@
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 // Real: the whole API, PostgreSQL and the file store. Left out: the agent, whose requests the test sends.
 describe('files of a run', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenancy: Tenancy;
   let agent: TestAgent;
   let runId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
     const { tenantId: tenant_id } = tenancy;
     const workspace = await insertPlain(api.database.manager, 'workspaces', { tenant_id, name: 'files' });
@@ -26,8 +24,6 @@ describe('files of a run', () => {
     }
     agent = await TestAgent.ofNewNode(api, tenancy);
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     await ofCluster('second.txt');

@@ -3,7 +3,7 @@ import { unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 type Scope = 'tenant' | 'workspace' | 'user';
 type Role = 'metastore' | 'storage';
@@ -24,19 +24,11 @@ const glueWith = (name: string): RunMetastore => ({
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
 describe('metastores that runs open with a secret', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));

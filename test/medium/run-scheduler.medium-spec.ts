@@ -1,6 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { COUNTS } from '../harness/invariants.cjs';
-import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../src/modules/execution/clusters/model/cluster-rows.repository';
 import { ClusterSlotsService } from '../../src/modules/execution/clusters/nodes/cluster-slots.service';
@@ -20,7 +19,7 @@ import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const PARALLEL = 3;
 const NODES = 2;
@@ -36,8 +35,7 @@ interface Placed {
 
 // Real: PostgreSQL, the scheduler and its repositories. Left out: the agents, whose reports free the slots, and starts.
 describe('RunScheduler', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let tenancy: Tenancy;
   let runs: RunsRepository;
   let clusters: ClusterSlotsService;
@@ -46,10 +44,6 @@ describe('RunScheduler', () => {
   let made = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     runs = new RunsRepository(dataSource);
     clusters = new ClusterSlotsService(
       new ClusterDefinitionsRepository(dataSource),
@@ -94,11 +88,6 @@ describe('RunScheduler', () => {
       const wrong = await dataSource.query(sql, [tenancy.clusterId]);
       expect({ name, wrong }).toEqual({ name, wrong: [] });
     }
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   async function submit(): Promise<number> {

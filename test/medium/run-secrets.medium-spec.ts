@@ -3,7 +3,7 @@ import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.d
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 type Scope = 'tenant' | 'workspace' | 'user';
 
@@ -11,19 +11,11 @@ const VARIABLE = 'ENVIRONMENT VARIABLE';
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
 describe('secrets that a cluster names for its runs', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));

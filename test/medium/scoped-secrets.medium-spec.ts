@@ -4,7 +4,7 @@ import { SecretsOfUserService } from '../../src/modules/execution/user-secrets/s
 import { SecretsOfWorkspaceService } from '../../src/modules/execution/user-secrets/scoped-secrets/secrets-of-workspace.service';
 import { REFERENCE } from '../samples/reference';
 import { type Caller, People, refusal } from './harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const MOST = 1_000;
 const TOKEN = { secret_type: 'DATABRICKS UNITY TOKEN', token: 'hush' };
@@ -57,19 +57,11 @@ class Secrets {
 
 // Real: the whole API and PostgreSQL.
 describe('secrets', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenant: string;
   let admin: Caller;
   let workspace: number;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenant = await people.tenant();

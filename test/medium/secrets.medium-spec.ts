@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../src/database/data-source';
 import { rewrapDataKeys } from '../../src/modules/foundation/secrets/rewrap-data-keys';
 import { TenantSecretsRepository } from '../../src/modules/foundation/secrets/tenant-secrets.repository';
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { makeTenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { configure, preparedDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. A pod is a TenantSecretsService with the master keys it was started with.
 describe('Rotation of the master key', () => {
   const old = { id: 'old', key: randomBytes(32) };
   const young = { id: 'young', key: randomBytes(32) };
   const text = ({ id, key }: typeof old) => `${id}:${key.toString('base64')}`;
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { config, dataSource } = preparedDatabase();
   let tenants: string[];
 
   const pod = (...keys: (typeof old)[]) =>
     new TenantSecretsService(
       new TenantSecretsRepository(),
-      configure(database.url, { SECRETS_MASTER_KEYS: keys.map(text).join(',') }),
+      configure(config.database.url, { SECRETS_MASTER_KEYS: keys.map(text).join(',') }),
     );
   /** What users are told; the log has the cause. */
   const lockedFor = (keyId: string) => ({
@@ -32,17 +29,8 @@ describe('Rotation of the master key', () => {
     service.open(dataSource.manager, tenantId, 'things', 7, sealed);
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     const made = [await makeTenancy(dataSource.manager, 'one'), await makeTenancy(dataSource.manager, 'two')];
     tenants = made.map(({ tenantId }) => tenantId);
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   it('leaves secrets readable for pods with both keys at every moment, and then for those with the new one alone', async () => {

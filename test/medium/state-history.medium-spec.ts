@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { DataSource, EntityManager } from 'typeorm';
-import { createDataSource } from '../../src/database/data-source';
+import type { EntityManager } from 'typeorm';
 import { appendState, type History } from '../../src/platform/kernel/history/state-history';
 import { firstRow } from '../../src/platform/kernel/persistence/sql';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 import { ClusterStateEntry } from '../../src/modules/execution/clusters/model/entities/cluster-state.entity';
 
 const WRITERS = 40;
@@ -16,21 +15,11 @@ const HISTORY: History<ClusterStateEntry> = {
 };
 
 describe('state history', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let tenancy: Tenancy;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'history');
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   async function append(to: string, fails = false): Promise<void> {

@@ -1,33 +1,22 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { createDataSource } from '../../src/database/data-source';
 import { JOB } from '../../src/modules/execution/runs/jobs/run-kinds';
 import { sourceExports } from '../../src/database/source-exports';
 import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
 import { tableOf } from '../samples';
 import { insertPlain, KINDS_OF_TENANCY, makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 import { ClusterMount } from '../../src/modules/execution/clusters/model/entities/cluster-mount.entity';
 import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 
 describe('tenants', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let mine: Tenancy;
   let foreign: Tenancy;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     mine = await makeTenancy(dataSource.manager, 'mine');
     foreign = await makeTenancy(dataSource.manager, 'foreign');
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   const scopeOf = (tenancy: Tenancy) => ({

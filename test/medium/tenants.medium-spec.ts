@@ -9,41 +9,26 @@ import { bodyOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import {
-  configure,
-  createTestDatabase,
-  prepare,
-  soon,
-  TestApi,
-  type TestAnswer,
-  type TestDatabase,
-} from './harness/test-api';
+import { podsOf, soon, type TestAnswer, type TestApi } from './harness/test-api';
 
 const PATH = '/platform/admin/tenant';
 const UNKNOWN = '5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters, clusters and tenants. Two APIs stand for two pods.
 describe('the administration of tenants', () => {
-  let database: TestDatabase;
-  let api: TestApi;
-  let otherPod: TestApi;
-  let people: People;
+  const [api, otherPod] = podsOf([
+    IamModule,
+    IamApiModule,
+    ReferenceDataModule,
+    ClustersApiModule,
+    RunsModule,
+    BillingModule,
+  ]);
+  const people = new People(api);
   let token: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, RunsModule, BillingModule];
-    api = await TestApi.start(modules);
-    otherPod = await TestApi.start(modules);
-    people = new People(api);
     token = await api.login();
-  });
-
-  afterAll(async () => {
-    await api?.stop();
-    await otherPod?.stop();
-    await database?.drop();
   });
 
   const create = (body: object) => api.call('POST', PATH, { token, body });

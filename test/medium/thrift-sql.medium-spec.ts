@@ -7,7 +7,7 @@ import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.d
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const MIB = 1024 * 1024;
 
@@ -20,21 +20,13 @@ interface Call {
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their SQL servers, in whose place the test answers.
 describe('SQL that jobs serve', () => {
-  let api: TestApi;
-  let people: People;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let tenancy: Tenancy;
   let agent: TestAgent;
   let ada: Caller;
   let runId: number;
   let said: number;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
-  });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));

@@ -1,36 +1,23 @@
-import type { DataSource } from 'typeorm';
 import { type EntityManager } from 'typeorm';
-import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { type IdempotencyContext, runInContext } from '../../src/platform/kernel/context/request-context';
 import { Transactions } from '../../src/platform/kernel/persistence/transactions';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 
 const CALLERS = 12;
 
 // Real: PostgreSQL. Left out: HTTP, from which the key comes.
 describe('Transactions', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+  const { dataSource } = preparedDatabase();
   let transactions: Transactions;
   let userId: number;
   let keys = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config: Config = configure(database.url);
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     transactions = new Transactions(dataSource);
     [{ user_id: userId } = { user_id: 0 }] = await dataSource.query<{ user_id: number }[]>('SELECT user_id FROM users');
     await dataSource.query('CREATE TABLE effects (effect_id bigint GENERATED ALWAYS AS IDENTITY, key text)');
     await dataSource.query('CREATE TABLE accounts (account_id int PRIMARY KEY, amount int NOT NULL)');
     await dataSource.query('INSERT INTO accounts VALUES (1, 0), (2, 0)');
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   function newKey(more: Partial<IdempotencyContext> = {}): IdempotencyContext {

@@ -4,21 +4,15 @@ import { OPERATION_METADATA, type OperationOptions } from '../../src/platform/ht
 import { takesQuery } from '../../src/platform/http/no-query';
 import { operationsOf } from './access-matrix/requests';
 import { People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 /** What the SSO provider adds is its own matter; the session of a kernel's socket may have any name. */
 const OPEN = ['prepareKernelSocket', 'completeSsoLogin'];
 
 // Real: the whole API and PostgreSQL.
 describe('an unknown query parameter', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-
-  beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-  });
-
-  afterAll(() => stop?.());
+  const api = wholeApi();
+  const people = new People(api);
 
   it('is looked for by every operation', () => {
     const { app } = api;
@@ -38,7 +32,6 @@ describe('an unknown query parameter', () => {
   });
 
   it('is refused, and named, by every operation without a body', async () => {
-    const people = new People(api);
     const tenantId = await people.tenant();
     const userId = await people.user([
       ['PLATFORM ADMIN', null],

@@ -1,27 +1,13 @@
 import { Config } from '../../src/config/config';
-import { type People, type Caller, type Directory, PASSWORD, refusal, startDirectory } from './harness/people';
-import { soon, type TestApi } from './harness/test-api';
+import { directory, PASSWORD, type People, refusal } from './harness/people';
+import { soon } from './harness/test-api';
 
 const USERS = '/platform/shared/admin/users';
 const USER = '/platform/shared/admin/user';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('users', () => {
-  let directory: Directory;
-  let api: TestApi;
-  let otherPod: TestApi;
-  let people: People;
-  let own: string;
-  let foreign: string;
-  let admin: Caller;
-  let platformAdmin: Caller;
-
-  beforeAll(async () => {
-    directory = await startDirectory();
-    ({ api, otherPod, people, own, foreign, admin, platformAdmin } = directory);
-  });
-
-  afterAll(() => directory?.stop());
+  const { api, otherPod, people, own, foreign, admin, platformAdmin } = directory();
 
   const newAccount = (more: object = {}) => {
     const username = people.unique('new');

@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -18,7 +17,7 @@ import { WorkflowObserver, type WorkflowPoint } from '../../src/platform/backgro
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
 
 const JOB = defineWorkflow({
@@ -36,22 +35,16 @@ const after = (seconds: number) => new Date(START.getTime() + seconds * 1000);
 // Real: PostgreSQL, the sessions, the runner; each worker is all of a worker but a process. Left out: BullMQ, which only
 // says when to call `continue`.
 describe('the work of a worker whose session ends', () => {
-  let database: TestDatabase;
-  let config: Config;
-  let dataSource: DataSource;
+  const { config, dataSource } = preparedDatabase({
+    WORKFLOW_LEASE_MS: '86400000',
+    WORKER_GRACE_MS: String(GRACE_MS),
+    WORKER_WATCH_MS: '50',
+  });
   let tenancy: Tenancy;
   let stopping: (() => Promise<void>)[] = [];
   const logger = createLogger('test', 'silent');
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url, {
-      WORKFLOW_LEASE_MS: '86400000',
-      WORKER_GRACE_MS: String(GRACE_MS),
-      WORKER_WATCH_MS: '50',
-    });
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'takeover');
   });
 
@@ -61,11 +54,6 @@ describe('the work of a worker whose session ends', () => {
     for (const stop of stopping.reverse()) await stop();
     stopping = [];
     await dataSource.query('DELETE FROM workers');
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   interface Worker {

@@ -1,7 +1,4 @@
-import type { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
-import type { Config } from '../../src/config/config';
-import { createDataSource } from '../../src/database/data-source';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import {
   PermanentError,
@@ -22,7 +19,7 @@ import { WorkflowObserver } from '../../src/platform/background/workflows/workfl
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { configure, preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
 
 const DEADLINE_MS = 60_000;
@@ -64,28 +61,17 @@ class Gate {
 
 // Real: PostgreSQL. Left out: BullMQ, which only says when to call `continue`.
 describe('WorkflowRunner', () => {
-  let database: TestDatabase;
-  let config: Config;
-  let dataSource: DataSource;
+  const { config, dataSource } = preparedDatabase({ WORKFLOW_LEASE_MS: '60000' });
   let tenancy: Tenancy;
   let runner: WorkflowRunner;
   let other: WorkflowRunner;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    config = configure(database.url, { WORKFLOW_LEASE_MS: '60000' });
-    await prepare(config);
-    dataSource = await createDataSource(config.database, 'test').initialize();
     tenancy = await makeTenancy(dataSource.manager, 'workflows');
   });
 
   beforeEach(() => {
     [runner, other] = [newRunner(), newRunner()];
-  });
-
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
   });
 
   function newRunner(): WorkflowRunner {
@@ -250,7 +236,7 @@ describe('WorkflowRunner', () => {
   });
 
   it('tells its step when the lease is lost', async () => {
-    const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
+    const short = configure(config.database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
     const hasty = new WorkflowRunner(
       dataSource,

@@ -1,6 +1,6 @@
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { type Caller, People, refusal } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const [VIEW, RUN, EDIT, MANAGE] = [0, 1, 2, 3];
 /** Of the users in the test of many. */
@@ -20,9 +20,8 @@ interface PermissionOfAnswer {
 
 // Real: the whole API and PostgreSQL.
 describe('the permissions on a workspace', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let tenant: string;
   let foreign: string;
   let owner: Caller;
@@ -30,13 +29,9 @@ describe('the permissions on a workspace', () => {
   let made = 0;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     [tenant, foreign] = [await people.tenant(), await people.tenant()];
     owner = await member();
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     made += 1;

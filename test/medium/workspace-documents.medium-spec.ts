@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const MANY = 10_000;
 
@@ -16,16 +16,13 @@ interface Document {
 
 // Real: the whole API and PostgreSQL.
 describe('a workspace as a document', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let cluster: number;
   let clusterName: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    people = new People(api);
     caller = await people.everywhere(await people.tenant());
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
@@ -33,8 +30,6 @@ describe('a workspace as a document', () => {
     // Without nodes: jobs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
-
-  afterAll(() => stop?.());
 
   const workspace = async (body: object = {}): Promise<number> => {
     const made = await caller.call('POST', '/workspace', { name: people.unique('workspace'), ...body });

@@ -1,23 +1,20 @@
 import { DirectoryBlobStore } from '../../libs/object-storage/directory-blob-store';
 import { type Caller, People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
 describe('a download of a file that is overwritten meanwhile', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let workspaceId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    const people = new People(api);
     caller = await people.admin(await people.tenant('tenant'));
     const { body } = await caller.call('POST', '/workspace', { name: 'workspace' });
     workspaceId = Number(body.workspace_id);
   });
 
-  afterAll(() => stop?.());
   afterEach(() => jest.restoreAllMocks());
 
   const headers = () => ({ authorization: `Bearer ${caller.token}`, 'content-type': 'application/octet-stream' });

@@ -1,23 +1,18 @@
 import { type Caller, People, refusal } from './harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const QUOTA = 1_000;
 
 // Real: the whole API, PostgreSQL and the file store.
 describe('files of a workspace', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
-  let people: People;
+  const api = wholeApi({ WORKSPACE_QUOTA_BYTES: String(QUOTA) });
+  const people = new People(api);
   let caller: Caller;
   let workspace: string;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ WORKSPACE_QUOTA_BYTES: String(QUOTA) }));
-    people = new People(api);
     caller = await people.admin(await people.tenant());
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     const { body } = await caller.call('POST', '/workspace', { name: people.unique('workspace') });

@@ -1,23 +1,19 @@
 import { rows } from '../../src/platform/kernel/persistence/sql';
 import { WorkspaceFileTotals1795353906772 } from '../../src/database/migrations/1795353906772-workspace-file-totals';
 import { type Caller, People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
 describe('the totals of the files of a workspace', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi({ WORKSPACE_QUOTA_BYTES: '1000' });
+  const people = new People(api);
   let caller: Caller;
   let workspaceId: number;
   let made = 0;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({ WORKSPACE_QUOTA_BYTES: '1000' }));
-    const people = new People(api);
     caller = await people.admin(await people.tenant('tenant'));
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     const { body } = await caller.call('POST', '/workspace', { name: `workspace-${(made += 1)}` });

@@ -1,27 +1,23 @@
 import { WorkspaceFilesRepository } from '../../src/modules/execution/workspaces/workspace-files.repository';
 import { type Caller, People } from './harness/people';
-import { startWholeApi, type TestApi } from './harness/test-api';
+import { wholeApi } from './harness/test-api';
 
 const PAGE = 1_000;
 
 // Real: the whole API, PostgreSQL and the file store.
 describe('a directory with more than a page below it', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let workspaceId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    const people = new People(api);
     caller = await people.admin(await people.tenant());
     workspaceId = await people.workspace(caller);
     // Beside it what begins alike, and what its name would match as a pattern.
     for (const path of ['d_/file', 'd_-/file', 'd_.txt', 'dx/file', 'd']) expect(await upload(path)).toBe(200);
     await directories('d_', 2 * PAGE + 500);
   });
-
-  afterAll(() => stop?.());
 
   const headers = () => ({ authorization: `Bearer ${caller.token}`, 'content-type': 'application/octet-stream' });
 

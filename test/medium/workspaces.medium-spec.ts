@@ -1,21 +1,17 @@
 import { type Caller, People } from './harness/people';
-import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { wholeApi, type TestAnswer } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
 describe('workspaces', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
+  const people = new People(api);
   let caller: Caller;
   let workspace: string;
   let made = 0;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
-    const people = new People(api);
     caller = await people.admin(await people.tenant('tenant'));
   });
-
-  afterAll(() => stop?.());
 
   beforeEach(async () => {
     const { body } = await caller.call('POST', '/workspace', { name: `workspace-${(made += 1)}` });

@@ -1,6 +1,6 @@
 import { buffer, text } from 'node:stream/consumers';
 import { ObjectStorageFilesService } from '../../src/modules/infrastructure/storage/object-storage-managers/object-storage-files.service';
-import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { soon, wholeApi } from '../medium/harness/test-api';
 import { GoogleSignIn } from './harness/emulated-clouds';
 import { bytes, type FileClient, type FileTenant, type Query, refusals, tenantAdmin } from './harness/file-client';
 import { newBucketName } from './harness/store-servers';
@@ -32,22 +32,17 @@ const PROVIDERS: { provider: string; make: () => Promise<TestBucket> }[] = [
 ];
 
 describe.each(PROVIDERS)('files of object storage managers of $provider', ({ provider, make }) => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let tenant: FileTenant;
   let bucket: TestBucket;
   let files: FileClient;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     tenant = await tenantAdmin(api);
     await GoogleSignIn.start();
   });
 
-  afterAll(async () => {
-    await stop?.();
-    GoogleSignIn.stop();
-  });
+  afterAll(() => GoogleSignIn.stop());
 
   beforeEach(async () => {
     bucket = await make();

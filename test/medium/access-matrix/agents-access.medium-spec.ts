@@ -6,7 +6,7 @@ import { ClusterNodesService } from '../../../src/modules/execution/clusters/nod
 import { makeTenancy, type Tenancy } from '../harness/records';
 import { putNode } from '../harness/statuses';
 import { TestAgent } from '../harness/test-agent';
-import { startWholeApi, type TestApi } from '../harness/test-api';
+import { wholeApi, type TestApi } from '../harness/test-api';
 import { readExpectedAccess } from './expected-access';
 import { Declarations, wideningsOf } from './mutations';
 
@@ -142,8 +142,7 @@ const NOTHING_THERE = ['JOB.FILE_NOT_FOUND', 'CHANNEL.NOT_FOUND', 'AGENT.BUNDLE_
  * Real: the whole API and PostgreSQL. Left out: the agents, whose calls the test makes.
  */
 describe('access to the API of agents', () => {
-  let api: TestApi;
-  let stop: (() => Promise<void>) | undefined;
+  const api = wholeApi();
   let own: Tenancy;
   let foreign: Tenancy;
   let adminToken: string;
@@ -152,15 +151,12 @@ describe('access to the API of agents', () => {
   const expected = readExpectedAccess();
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
     adminToken = await api.login();
     own = await makeTenancy(api.database.manager, 'own');
     foreign = await makeTenancy(api.database.manager, 'foreign');
     declarations = new Declarations(api.app);
     operations = declarations.all().filter(({ access }) => isOfNodes(access));
   });
-
-  afterAll(() => stop?.());
 
   /** What is wrong with the answer to a caller; null when nothing is. */
   async function problemOf(operation: OperationOptions, caller: Caller): Promise<string | null> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Type } from '@nestjs/common';
 import { IamApiModule } from '../../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../../src/modules/foundation/iam/iam.module';
 import { AccessTokens } from '../../../src/modules/foundation/iam/sessions/access-tokens';
@@ -7,7 +6,7 @@ import { hashPassword } from '../../../src/modules/foundation/iam/users-and-grou
 import { type Role, ROLES } from '../../../src/platform/kernel/auth/roles';
 import { firstRow, insertRow } from '../../../src/platform/kernel/persistence/sql';
 import { insertPlain } from './records';
-import { configure, createTestDatabase, prepare, type TestAnswer, TestApi } from './test-api';
+import { podsOf, type TestAnswer, type TestApi } from './test-api';
 import { Group } from '../../../src/modules/foundation/iam/entities/group.entity';
 import { GroupRole } from '../../../src/modules/foundation/iam/entities/group-role.entity';
 import { GroupUser } from '../../../src/modules/foundation/iam/entities/group-user.entity';
@@ -42,8 +41,8 @@ export class People {
     return `${prefix}-${this.count}`;
   }
 
-  async tenant(name = this.unique('tenant')): Promise<string> {
-    return (await insertRow(this.manager, Tenant, { name })).tenant_id;
+  async tenant(name = this.unique('tenant'), tenant_id: string = randomUUID()): Promise<string> {
+    return (await insertRow(this.manager, Tenant, { name, tenant_id })).tenant_id;
   }
 
   /** One that can log in, with a password that nobody knows unless it is set; the platform's unless a tenant is named. */
@@ -156,62 +155,23 @@ export class People {
   }
 }
 
-/** The API of some domains over a database of its own, and who calls it. */
-export async function startPeople(
-  modules: Type[],
-  environment: Record<string, string> = {},
-): Promise<{ api: TestApi; people: People; stop(): Promise<void> }> {
-  const database = await createTestDatabase();
-  try {
-    await prepare(configure(database.url, environment));
-    const api = await TestApi.start([IamModule, ...modules]);
-    const stop = async () => {
-      await api.stop();
-      await database.drop();
-    };
-    return { api, people: new People(api), stop };
-  } catch (error) {
-    await database.drop();
-    throw error;
-  }
-}
-
-/** The API of users on two pods over one database, with two tenants and whoever administers them. */
-export interface Directory {
-  api: TestApi;
-  otherPod: TestApi;
-  people: People;
-  own: string;
-  foreign: string;
-  /** ADMIN in the own tenant. */
-  admin: Caller;
-  platformAdmin: Caller;
-  stop(): Promise<void>;
-}
-
-export async function startDirectory(): Promise<Directory> {
-  const database = await createTestDatabase();
-  const pods: TestApi[] = [];
-  const stop = async () => {
-    for (const pod of pods) await pod.stop();
-    await database.drop();
-  };
-  try {
-    await prepare(configure(database.url, { LOGIN_ATTEMPTS: '1000' }));
-    const start = async () => {
-      const pod = await TestApi.start([IamModule, IamApiModule]);
-      pods.push(pod);
-      return pod;
-    };
-    const [api, otherPod] = [await start(), await start()];
-    const people = new People(api);
-    const [own, foreign] = [await people.tenant(), await people.tenant()];
-    const [admin, platformAdmin] = [await people.admin(own), await people.platformAdmin()];
-    return { api, otherPod, people, own, foreign, admin, platformAdmin, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+/**
+ * The API of users on two pods over one database, with two tenants and whoever administers them, for the tests of the block
+ * in which this is called.
+ */
+export function directory() {
+  const [api, otherPod] = podsOf([IamModule, IamApiModule], { LOGIN_ATTEMPTS: '1000' });
+  const people = new People(api);
+  const [own, foreign] = [randomUUID(), randomUUID()];
+  // Sessions need the API, so their fields come later.
+  const admin = {} as Caller;
+  const platformAdmin = {} as Caller;
+  beforeAll(async () => {
+    for (const id of [own, foreign]) await people.tenant(people.unique('tenant'), id);
+    Object.assign(admin, await people.admin(own));
+    Object.assign(platformAdmin, await people.platformAdmin());
+  });
+  return { api, otherPod, people, own, foreign, admin, platformAdmin };
 }
 
 /** What tests compare of a refusal. */

@@ -19,7 +19,7 @@ import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
 import { PgListener, type WakeUpChannel } from '../../../src/platform/kernel/wakeups/pg-listener';
-import { createTestDatabase, type TestDatabase } from '../../harness/test-databases';
+import { createTestDatabase, plannedTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
 export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
@@ -76,12 +76,21 @@ export interface TestAnswer {
 
 /** The HTTP side of some modules, with the guards, pipes and filters of the API. */
 export class TestApi {
-  private constructor(
-    readonly app: INestApplication,
-    private readonly baseUrl: string,
-  ) {}
+  private served: { app: INestApplication; baseUrl: string } | null = null;
 
-  static async start(modules: Type[]): Promise<TestApi> {
+  /** One that is not served yet: whoever makes it can give it to others before. */
+  constructor(private readonly make: () => Promise<INestApplication>) {}
+
+  static start(modules: Type[]): Promise<TestApi> {
+    return new TestApi(() => TestApi.appOf(modules)).open();
+  }
+
+  /** The API as it is served, all domains included. */
+  static startWhole(config: Config, more: readonly Type[] = []): Promise<TestApi> {
+    return new TestApi(() => TestApi.wholeApp(config, more)).open();
+  }
+
+  static async appOf(modules: Type[]): Promise<INestApplication> {
     @Module({
       imports: [PlatformModule.of('api'), HttpModule, ...modules],
       providers: [
@@ -96,17 +105,17 @@ export class TestApi {
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
-    return TestApi.listening(app);
+    return app;
   }
 
-  /** The API as it is served, all domains included. */
-  static async startWhole(config: Config, more: readonly Type[] = []): Promise<TestApi> {
+  static async wholeApp(config: Config, more: readonly Type[]): Promise<INestApplication> {
     const app = await createApi({ preview: false, http: config.http, more });
     app.useLogger(false);
-    return TestApi.listening(app);
+    return app;
   }
 
-  private static async listening(app: INestApplication): Promise<TestApi> {
+  async open(): Promise<this> {
+    const app = await this.make();
     try {
       await app.listen(0, '127.0.0.1');
     } catch (error) {
@@ -115,7 +124,12 @@ export class TestApi {
       throw error;
     }
     const { port } = app.getHttpServer().address() as AddressInfo;
-    return new TestApi(app, `http://127.0.0.1:${port}/${API_PREFIX}`);
+    this.served = { app, baseUrl: `http://127.0.0.1:${port}/${API_PREFIX}` };
+    return this;
+  }
+
+  get app(): INestApplication {
+    return this.whenServed.app;
   }
 
   /** Payloads of the wake-ups that this process gets on the channel from now on. */
@@ -130,12 +144,12 @@ export class TestApi {
   }
 
   async stop(): Promise<void> {
-    await this.app.close();
+    await this.served?.app.close();
   }
 
   /** For requests that {@link call} does not make. */
   urlOf(path: string): string {
-    return `${this.baseUrl}${path}`;
+    return `${this.whenServed.baseUrl}${path}`;
   }
 
   async call(
@@ -161,6 +175,11 @@ export class TestApi {
     if (status !== 200) throw new Error(`Login answered ${status}: ${JSON.stringify(body)}`);
     return body.token as string;
   }
+
+  private get whenServed() {
+    if (!this.served) throw new Error('The API is not served yet: it can be used from beforeAll on');
+    return this.served;
+  }
 }
 
 /** Waits until the expectations in `check` hold. */
@@ -178,6 +197,59 @@ function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
+}
+
+/** The whole API over a database of its own, for the tests of the block in which this is called. */
+export function wholeApi(environment: Record<string, string> = {}, more: readonly Type[] = []): TestApi {
+  return served(1, environment, (config) => TestApi.wholeApp(config, more))[0]!;
+}
+
+/** The HTTP side of some modules, likewise. */
+export function apiOf(modules: Type[], environment: Record<string, string> = {}): TestApi {
+  return served(1, environment, () => TestApi.appOf(modules))[0]!;
+}
+
+/** Two pods of the same, over one database. */
+export function podsOf(modules: Type[], environment: Record<string, string> = {}): [TestApi, TestApi] {
+  return served(2, environment, () => TestApi.appOf(modules)) as [TestApi, TestApi];
+}
+
+function served(
+  count: number,
+  environment: Record<string, string>,
+  make: (config: Config) => Promise<INestApplication>,
+): TestApi[] {
+  const database = plannedTestDatabase();
+  let config: Config;
+  const pods = Array.from({ length: count }, () => new TestApi(() => make(config)));
+  beforeAll(async () => {
+    await database.create();
+    config = configure(database.url, environment);
+    await prepare(config);
+    for (const pod of pods) await pod.open();
+  });
+  afterAll(async () => {
+    for (const pod of pods) await pod.stop();
+    await database.drop();
+  });
+  return pods;
+}
+
+/** A prepared database of its own and a connection to it, for the tests of the block in which this is called. */
+export function preparedDatabase(environment: Record<string, string> = {}): { config: Config; dataSource: DataSource } {
+  const database = plannedTestDatabase();
+  const config = configure(database.url, environment);
+  const dataSource = createDataSource(config.database, 'test');
+  beforeAll(async () => {
+    await database.create();
+    await prepare(config);
+    await dataSource.initialize();
+  });
+  afterAll(async () => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await database.drop();
+  });
+  return { config, dataSource };
 }
 
 /** The API as it is served, over a database of its own. */
