@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
@@ -20,20 +18,18 @@ import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provi
 import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
 import { Step, type WorkflowContext } from '../../src/platform/background/workflows/workflow-definition';
-import { WorkerModule } from '../../src/worker.module';
 import { setClock } from './harness/clock';
+import { WorkerApp } from './harness/worker-app';
 import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const READY = { state: 'ready', master_url: null, error: null } as const;
 
 // Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says, and agents.
 describe('the size of a cluster', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const app = new WorkerApp({ CLUSTER_REPLACEMENTS_PER_HOUR: '2', SPOT_FALLBACK_MINUTES: '5' });
   let dataSource: DataSource;
   let provider: ScriptedProvider;
   let tenancy: Tenancy;
@@ -41,19 +37,10 @@ describe('the size of a cluster', () => {
   let made = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url, { CLUSTER_REPLACEMENTS_PER_HOUR: '2', SPOT_FALLBACK_MINUTES: '5' }));
-    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    dataSource = app.get(DataSource);
+    ({ dataSource } = app);
     const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
     app.get(ClusterSnapshots).withDriver = call;
-    app.get(Drivers).keepTenantsApart = () => true;
     app.get(Drivers).serves = () => true;
-  });
-
-  afterAll(async () => {
-    await app?.close();
-    await database?.drop();
   });
 
   beforeEach(async () => {

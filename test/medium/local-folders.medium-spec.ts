@@ -1,9 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { ComputeDriver, OnSite } from '../../libs/compute-drivers/compute-driver';
 import { FOLDER_IDS_FILE, LocalFolder } from '../../libs/compute-drivers/local/local-folder';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
@@ -16,13 +14,11 @@ import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provi
 import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
 import { Step, type StepOutcome, type Workflow } from '../../src/platform/background/workflows/workflow-definition';
-import { ThisWorker } from '../../src/platform/background/workers/this-worker';
-import { WorkerModule } from '../../src/worker.module';
 import { beginOperation, runStep } from './harness/cluster-workflow';
+import { WorkerApp } from './harness/worker-app';
 import { makeTenancy } from './harness/records';
 import { ScriptedProvider } from './harness/scripted-provider';
 import { putCluster, putNode } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 /** A worker's driver. Its folder is real, and so are its answers about where a node is. */
 interface Site {
@@ -32,8 +28,7 @@ interface Site {
 
 // Real: the worker's services, PostgreSQL and the folders. Left out: the processes of nodes.
 describe('workers with different folders of local nodes', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const app = new WorkerApp();
   let dataSource: DataSource;
   let root: string;
   let clusterId: number;
@@ -43,22 +38,12 @@ describe('workers with different folders of local nodes', () => {
   let made = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    dataSource = app.get(DataSource);
-    app.get(ThisWorker).become(1);
-    app.get(Drivers).keepTenantsApart = () => true;
+    ({ dataSource } = app);
     app.get(Drivers).serves = () => true;
     app.get(CredentialsConfsService).reveal = () => Promise.resolve({ values: {} } as never);
     await dataSource.query(
       `INSERT INTO answered_seconds SELECT date_trunc('second', now()) - s * interval '1 second' FROM generate_series(0, 600) s`,
     );
-  });
-
-  afterAll(async () => {
-    await app?.close();
-    await database?.drop();
   });
 
   beforeEach(async () => {

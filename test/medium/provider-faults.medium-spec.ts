@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { ComputeDriverError, FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
@@ -13,8 +11,8 @@ import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provi
 import { StopClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/stop-cluster.workflow';
 import { Step, type WorkflowContext } from '../../src/platform/background/workflows/workflow-definition';
 import { CredentialsConfsService } from '../../src/modules/infrastructure/environments/credentials/credentials-confs.service';
-import { WorkerModule } from '../../src/worker.module';
 import { beginOperation, runStep } from './harness/cluster-workflow';
+import { WorkerApp } from './harness/worker-app';
 import { makeTenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
@@ -22,15 +20,12 @@ import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/execution/clusters/lifecycle/cluster-histories.service';
 import { START_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
-import { ThisWorker } from '../../src/platform/background/workers/this-worker';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const PAGE = { limit: 100, pageNumber: 1 };
 
 // Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says.
 describe('a provider with faults of every kind', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const app = new WorkerApp();
   let dataSource: DataSource;
   let provider: ScriptedProvider;
   let clusterId: number;
@@ -38,19 +33,9 @@ describe('a provider with faults of every kind', () => {
   let made = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    dataSource = app.get(DataSource);
+    ({ dataSource } = app);
     const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
     app.get(ClusterSnapshots).withDriver = call;
-    app.get(ThisWorker).become(1);
-    app.get(Drivers).keepTenantsApart = () => true;
-  });
-
-  afterAll(async () => {
-    await app?.close();
-    await database?.drop();
   });
 
   beforeEach(async () => {

@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { AzureDriver } from '../../libs/compute-drivers/azure/azure-driver';
 import type { CloudDriverOptions } from '../../libs/compute-drivers/cloud-driver';
 import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
@@ -14,19 +12,16 @@ import { FakeOci } from '../fakes/clouds/fake-oci';
 import { ClusterLifecycle } from '../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
-import { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../src/modules/foundation/reference-data/reference-data';
-import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import {
   Step,
   type StepOutcome,
   type WorkflowContext,
 } from '../../src/platform/background/workflows/workflow-definition';
-import { WorkerModule } from '../../src/worker.module';
 import { makeTenancy } from './harness/records';
+import { WorkerApp } from './harness/worker-app';
 import { putCluster } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 /** A cloud that runs, as its driver reaches it. */
 interface Cloud {
@@ -134,18 +129,14 @@ describe.each([
   ['Azure', azure, 'eastus-2'],
   ['Oracle Cloud', oci, 'eu-frankfurt-1-ad-3'],
 ])('a zone of %s without room', (_name, begin, next) => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const app = new WorkerApp({ AGENT_API_URL: 'http://platform.example.org:8080' });
   let dataSource: DataSource;
   let cloud: Cloud;
   let context: WorkflowContext<'cluster'>;
   let clusterId: number;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url, { AGENT_API_URL: 'http://platform.example.org:8080' }));
-    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    dataSource = app.get(DataSource);
+    ({ dataSource } = app);
     const reader = app.get(ClusterSnapshots);
     reader.withDriver = (_facts, { signal }, use) =>
       use(cloud.driver, { endpoint: null, credentials: cloud.credentials, correlationId: 'test', signal });
@@ -157,13 +148,6 @@ describe.each([
       const machine = { ...facts.machine, type };
       return { ...facts, cloudProviderId, machine, image, disks: null, zones, place: { ...facts.place, ...place } };
     };
-    app.get(ThisWorker).become(1);
-    app.get(Drivers).keepTenantsApart = () => true;
-  });
-
-  afterAll(async () => {
-    await app?.close();
-    await database?.drop();
   });
 
   beforeEach(async () => {

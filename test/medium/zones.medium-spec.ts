@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterLifecycle } from '../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
@@ -18,7 +16,6 @@ import { Drivers } from '../../src/modules/execution/clusters/provisioning/drive
 import { ResizeClusterUpWorkflow } from '../../src/modules/execution/clusters/scaling/resize-cluster.workflow';
 import { StartClusterWorkflow } from '../../src/modules/execution/clusters/provisioning/start-cluster.workflow';
 import type { RetentionSweeper } from '../../src/platform/background/workflows/retention';
-import { ThisWorker } from '../../src/platform/background/workers/this-worker';
 import {
   Step,
   type StepOutcome,
@@ -26,10 +23,9 @@ import {
   type WorkflowContext,
 } from '../../src/platform/background/workflows/workflow-definition';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
-import { WorkerModule } from '../../src/worker.module';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { WorkerApp } from './harness/worker-app';
 import { putCluster, putNode } from './harness/statuses';
-import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { Killed, ZonedProvider } from './harness/zoned-provider';
 
 const REGION = 'land-1';
@@ -38,18 +34,14 @@ const [A, B, C] = ZONES as [string, string, string];
 
 // Real: the worker's services and PostgreSQL. Left out: the provider, which has no room where a test says, and agents.
 describe('zones without room', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const app = new WorkerApp({ SPOT_FALLBACK_MINUTES: '5' });
   let dataSource: DataSource;
   let provider: ZonedProvider;
   let tenancy: Tenancy;
   let made = 0;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url, { SPOT_FALLBACK_MINUTES: '5' }));
-    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    dataSource = app.get(DataSource);
+    ({ dataSource } = app);
     const reader = app.get(ClusterSnapshots);
     const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
     reader.withDriver = call;
@@ -58,14 +50,7 @@ describe('zones without room', () => {
       const facts = await read(id);
       return { ...facts, place: { ...facts.place, region: REGION, zone: A }, zones: ZONES };
     };
-    app.get(ThisWorker).become(1);
-    app.get(Drivers).keepTenantsApart = () => true;
     app.get(Drivers).serves = () => true;
-  });
-
-  afterAll(async () => {
-    await app?.close();
-    await database?.drop();
   });
 
   beforeEach(async () => {

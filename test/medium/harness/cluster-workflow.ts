@@ -1,4 +1,3 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ClusterLifecycle } from '../../../src/modules/execution/clusters/lifecycle/cluster-lifecycle';
 import type { ClusterOperation } from '../../../src/modules/execution/clusters/model/cluster-state';
@@ -28,7 +27,7 @@ export function workflowContext(instanceId: number, { clusterId, tenantId }: Sub
 
 /** Begins an operation whose steps do not run by themselves, and returns the context that they get. */
 export async function beginOperation(
-  app: INestApplicationContext,
+  app: { get<T>(token: { prototype: T }): T },
   subject: Subject,
   operation: ClusterOperation,
 ): Promise<WorkflowContext<'cluster'>> {
