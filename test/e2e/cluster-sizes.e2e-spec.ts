@@ -50,9 +50,7 @@ beforeAll(async () => {
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 async function statuses(clusterId: number): Promise<string[]> {
   return (await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).map(({ status }) => status);

@@ -29,9 +29,7 @@ beforeAll(async () => {
   estate = await describeEstate(admin, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 const create = (name: string, fields: object = {}) => createCluster(admin, estate, name, fields);
 const get = (id: number): Promise<Json> => admin.get('/cluster', { cluster_id: id });

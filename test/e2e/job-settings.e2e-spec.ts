@@ -294,9 +294,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 describe.each(CLUSTER_TYPES)('a job of a %s cluster', (type) => {
   let cluster: number;

@@ -112,9 +112,7 @@ beforeAll(async () => {
   await startCluster(admin, shared);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 /** An environment in which Python has one more variable. */
 function packedPython(): Buffer {

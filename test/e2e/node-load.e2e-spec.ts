@@ -47,9 +47,7 @@ beforeAll(async () => {
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 const nodesOf = (clusterId: number): Promise<NodeRow[]> =>
   platform.sql<NodeRow>(

@@ -32,9 +32,7 @@ beforeAll(async () => {
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 async function newCluster(): Promise<number> {
   made += 1;

@@ -26,9 +26,7 @@ beforeAll(async () => {
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 async function newCluster(fields: object = {}): Promise<number> {
   made += 1;

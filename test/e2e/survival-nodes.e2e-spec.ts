@@ -51,9 +51,7 @@ beforeAll(async () => {
   startedQuiet = await lastSeen(quiet);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 /** A running cluster of one node, and a job in its loop there. */
 async function running(name: string) {

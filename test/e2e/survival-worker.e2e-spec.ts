@@ -35,9 +35,7 @@ beforeAll(async () => {
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
 
-afterAll(async () => {
-  await platform?.close();
-});
+afterAll(() => platform?.close());
 
 /** Every step, and every moment of some step; with `npm run test:long` every step at every moment. */
 function points(steps: readonly string[]): [string, CrashMoment][] {

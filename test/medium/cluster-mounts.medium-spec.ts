@@ -11,9 +11,7 @@ describe('mounts on clusters', () => {
     bench = await MountsBench.start();
   });
 
-  afterAll(async () => {
-    await bench?.stop();
-  });
+  afterAll(() => bench?.stop());
 
   const attachedTo = async (clusterId: number): Promise<number[]> => {
     const { body } = await bench.call('GET', `/cluster/mount/map?cluster_id=${clusterId}`);

@@ -8,9 +8,7 @@ describe('mounts', () => {
     bench = await MountsBench.start();
   });
 
-  afterAll(async () => {
-    await bench?.stop();
-  });
+  afterAll(() => bench?.stop());
 
   it('are created, read, changed and deleted', async () => {
     const credentialsId = await bench.credentials('s3');

@@ -31,9 +31,7 @@ describe('clusters and runs, in every order of statements', () => {
     world = await World.make();
   });
 
-  afterAll(async () => {
-    await world?.close();
-  });
+  afterAll(() => world?.close());
 
   const scope = (): WorkspaceScope => {
     const { tenantId, userId, workspaceId } = world.tenancy;

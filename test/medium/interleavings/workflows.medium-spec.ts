@@ -36,9 +36,7 @@ describe('workflows and their outbox, in every order of statements', () => {
     world = await World.make();
   });
 
-  afterAll(async () => {
-    await world?.close();
-  });
+  afterAll(() => world?.close());
 
   const dataSource = () => world.get(DataSource);
 
