@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Logger } from '../platform/kernel/logging/logger';
+import { rows } from '../platform/kernel/persistence/sql';
 import { StartError } from '../platform/kernel/process/start-error';
 import { noConnection } from './database-start-errors';
 import { assertSchemaUsable } from './schema-compatibility';
@@ -55,7 +56,7 @@ async function obstacleOfConnection(dataSource: DataSource, url: string): Promis
 async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<StartError | null> {
   try {
     await assertSchemaUsable(dataSource.manager);
-    if (!(await dataSource.showMigrations())) return null;
+    if (await hasAllMigrations(dataSource)) return null;
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     return noConnection(url, cause).error;
@@ -64,4 +65,19 @@ async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<St
   const remedy =
     'Run "node dist/migrate.js" of this build, or start an API that serves clients with DATABASE_MIGRATE_ON_START=true.';
   return new StartError('DATABASE.SCHEMA_OLDER', message, { variable: 'DATABASE_MIGRATE_ON_START', remedy });
+}
+
+/**
+ * Reads only. TypeORM's own question creates the table of migrations, and of several processes that wait for the schema of a
+ * new database, one would fail because another has created it meanwhile.
+ */
+async function hasAllMigrations(dataSource: DataSource): Promise<boolean> {
+  const [found] = await rows<{ exists: boolean }>(
+    dataSource.manager,
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
+  );
+  if (!found?.exists) return false;
+  const names = dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name);
+  const applied = await rows(dataSource.manager, 'SELECT 1 FROM schema_migrations WHERE name = ANY($1)', [names]);
+  return applied.length === names.length;
 }

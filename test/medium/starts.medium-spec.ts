@@ -57,6 +57,8 @@ describe('A start', () => {
     const starts = (['api', 'worker'] as const).map((service) => readyDatabase(config, service, logger));
     await eventually(() => said('Waiting for the schema').length === 2, { what: 'a line of both' });
     expect(lines[0]).toMatchObject({ code: 'DATABASE.SCHEMA_OLDER', variable: 'DATABASE_MIGRATE_ON_START' });
+    // Whoever waits only reads: two that each created a table were in each other's way.
+    expect(await sql(`SELECT to_regclass('schema_migrations') AS made`)).toEqual([{ made: null }]);
     await prepare(config);
     await Promise.all(starts);
     expect(await sql('SELECT 1 FROM schema_migrations')).toHaveLength(MIGRATIONS.length);

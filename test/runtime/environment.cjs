@@ -17,6 +17,7 @@ module.exports = class SharedProcessEnvironment {
     this.before = snapshot();
     /** Set by the runtime. */
     this.hasFailedToLoad = false;
+    this.hasFailedTest = false;
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -39,11 +40,17 @@ module.exports = class SharedProcessEnvironment {
     process.exit = before.exit;
     restoreEnv(before.env);
     const leaks = [...undoListeners(before.listeners), ...undoBuiltins(before), ...(await openedSince(before))];
-    // If a file cannot be loaded, Jest should report why, not that the file has undone nothing.
-    if (leaks.length === 0 || this.hasFailedToLoad) return;
+    // If a file cannot be loaded or a test fails, Jest should report why, not that something was not undone: an error here
+    // takes the place of all results.
+    if (leaks.length === 0 || this.hasFailedToLoad || this.hasFailedTest) return;
     throw new Error(
       `This test file leaves behind: ${leaks.join('; ')}. Undo each in the file, because the next one shares its process.`,
     );
+  }
+
+  /** @param {{name: string}} event of jest-circus */
+  handleTestEvent({ name }) {
+    if (name === 'test_fn_failure' || name === 'hook_failure') this.hasFailedTest = true;
   }
 
   /** Jest refuses an environment without this method, which it calls only to collect coverage. */

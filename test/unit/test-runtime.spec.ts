@@ -57,6 +57,13 @@ describe('files that share a process', () => {
     expect(output).toContain('Test Suites: 1 failed, 1 passed, 2 total');
   });
 
+  it('say which test failed rather than what that test left behind', () => {
+    const output = run('failing');
+    expect(output).toContain('fails before it closes what it opened');
+    expect(output).not.toContain('leaves behind');
+    expect(output).toContain('Tests:       1 failed, 1 total');
+  });
+
   it('have errors after their end written down, which are no test’s', () => {
     const folder = mkdtempSync(join(tmpdir(), 'late-errors-'));
     const file = join(folder, 'late-errors');
