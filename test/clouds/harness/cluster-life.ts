@@ -146,9 +146,10 @@ export class ClusterLife {
     );
   }
 
-  /** Why the cluster has not grown. */
+  /** Why the cluster has not grown. A resize that found nothing left to do asked the provider for nothing. */
   private async refusedResize(): Promise<string | null> {
-    const sql = `SELECT reason FROM cluster_states WHERE cluster_id = $1 AND from_status = 'RESIZING_UP' ORDER BY sequence LIMIT 1`;
+    const sql = `SELECT reason FROM cluster_states WHERE cluster_id = $1 AND from_status = 'RESIZING_UP'
+      AND reason <> 'Its nodes are as planned' ORDER BY sequence LIMIT 1`;
     const [end] = await this.options.platform.sql<{ reason: string }>(sql, [this.clusterId]);
     return end?.reason ?? null;
   }
