@@ -46,6 +46,7 @@ class Calls:
         self.function = function
         self.most = description["max_request_concurrency"]
         self.idle = description["idle_timeout_sec"]
+        self.ending = False
         self.project = description["project"]
         self.lock = threading.Lock()
         # Those under way by id: when they end, and whether somebody still waits.
@@ -104,6 +105,8 @@ class Calls:
         if busy or stuck:
             self.last = now
         elif self.idle is not None and now - self.last >= self.idle:
+            # The watch must not take the end that this asks for to be one that Spark came to.
+            self.ending = True
             print("Nobody called the function for %d seconds." % self.idle, flush=True)
             with_context(lambda context: context.stop())
             os._exit(0)
@@ -123,7 +126,7 @@ class Calls:
             why = why_stopped()
             with self.lock:
                 busy = bool(self.running) or self.stuck > 0
-            if why is not None and not busy:
+            if why is not None and not busy and not self.ending:
                 fail(why)
 
     def serve(self):

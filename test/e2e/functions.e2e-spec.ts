@@ -126,7 +126,7 @@ describe('a function', () => {
 
   it('ends by itself when nobody calls, and with its reason when it cannot begin', async () => {
     const idle = { ...FIELDS, platform_functions_idle_timeout_sec: 1 };
-    expect(await desk.complete(clusterId, 'idle', idle)).toMatchObject({ job_status: 'DONE' });
+    await desk.reached(await desk.start(clusterId, 'idle', idle), ['DONE']);
     const broken = { ...FIELDS, platform_functions_script_path: 'project/broken.py' };
     expect(await desk.complete(clusterId, 'broken', broken)).toMatchObject({
       job_status: 'ERROR',
