@@ -23,7 +23,7 @@ const inOrder = (folder, names) =>
   }));
 /** Specs and contract suites are beside what they test. */
 const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
-/** What runs in the worker only. */
+/** Files that only a worker may load. */
 const work =
   '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/(.+/workflows|execution/clusters/(provisioning|scaling))/';
 const routes = '\\.(controller|api\\.module)\\.ts$';

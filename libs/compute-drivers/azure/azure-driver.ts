@@ -17,8 +17,8 @@ import { type AzureEndpoints, type AzureSession, AzureSessions, type CallOptions
 export type AzureDriverOptions = CloudDriverOptions & Pick<AzureEndpoints, 'authority' | 'ca'>;
 
 /** A list that is longer is not read to its end. */
-const MOST_LISTED = 200_000;
-const MOST_PAGES = 5_000;
+const MAX_LISTED = 200_000;
+const MAX_PAGES = 5_000;
 /** Disks that are looked for at once. */
 const DISKS_AT_ONCE = 8;
 /** No size of machines has more data disks. */
@@ -160,7 +160,7 @@ class AzurePort implements CloudPort {
     return parts.length === 0 ? [] : [{ nodeToken, createdAt: null, remove: () => this.removeParts(parts) }];
   }
 
-  /** What is left of one node is one leftover, as old as its youngest disk. */
+  /** All resources that one node has left behind make one leftover, which is as old as its youngest disk. */
   async leftovers(installationId: string): Promise<Leftover[]> {
     const { group } = this;
     const { compute, network } = this.session;
@@ -241,15 +241,15 @@ class AzurePort implements CloudPort {
     if (failure) throw failure;
   }
 
-  /** What is read of all of a list, within bounds, without what is none; nothing else of a page is kept. */
+  /** Reads a whole list within bounds and keeps of each page only what `read` returns. */
   private listed<T, R>(
     list: (options: CallOptions) => { byPage(): AsyncIterableIterator<T[]> },
     read: (one: T) => R | null,
   ): Promise<R[]> {
-    const words = `The resource group has more than ${MOST_LISTED} resources of a kind, or lists them without an end.`;
+    const words = `The resource group has more than ${MAX_LISTED} resources of a kind, or lists them without an end.`;
     let pages: AsyncIterableIterator<T[]> | null = null;
     return readPages(
-      { pages: MOST_PAGES, found: MOST_LISTED, exceeded: () => invalidRequest(words) },
+      { pages: MAX_PAGES, found: MAX_LISTED, exceeded: () => invalidRequest(words) },
       async () => {
         const page: IteratorResult<T[], unknown> | null = await this.maybe((options) => {
           pages ??= list(options).byPage();

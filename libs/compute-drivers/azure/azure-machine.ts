@@ -64,7 +64,7 @@ function faultOf(machine: VirtualMachine, end: Machine['end'], secrets: readonly
   return statusFault('ProvisioningFailed', 'Azure could not make the machine and does not say why', secrets);
 }
 
-/** Of the form `PowerState/running`; empty where the answer has none, as while the machine is made. */
+/** The power state has the form `PowerState/running`; it is empty if the answer has none, as while the machine is created. */
 function powerOf(machine: VirtualMachine): string {
   for (const { code } of statusesOf(machine)) {
     const [, power] = /^PowerState\/(\w+)$/.exec(code) ?? [];
@@ -82,7 +82,7 @@ function statusesOf({ instanceView }: VirtualMachine): { code: string; message: 
   });
 }
 
-/** Whose a resource is by its tags, whose names Azure may give in another case. */
+/** Returns the owner that the tags of a resource name. Azure may change the case of their names. */
 export function ownerIn({ tags }: Resource): Owner | null {
   if (typeof tags !== 'object' || tags === null) return null;
   const texts = Object.entries(tags).filter((entry): entry is [string, string] => typeof entry[1] === 'string');

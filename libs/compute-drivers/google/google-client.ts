@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /** Calls to Compute Engine with the key of one service account, for the length of one call of the driver. */
 export class GoogleClient {
-  /** What no error may repeat. */
+  /** Texts that no error may repeat. */
   readonly secrets: readonly string[];
   private readonly api: compute_v1.Compute;
   private readonly host: string;

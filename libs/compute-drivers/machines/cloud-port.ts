@@ -18,7 +18,7 @@ export interface Machine {
   id: string;
   owner: Owner;
   phase: MachinePhase;
-  /** What became of it though nobody asked for that; its fault says why. */
+  /** How the machine ended without a request; its fault says why. */
   end: 'interrupted' | 'failed' | null;
   fault: ComputeDriverError | null;
   isSpot: boolean;
@@ -29,7 +29,7 @@ export interface Machine {
   publicIp: string | null;
 }
 
-/** What is left of a node besides machines, such as a disk. */
+/** A resource that a node has left behind besides its machines, such as a disk. */
 export interface Leftover {
   nodeToken: string;
   createdAt: Date | null;
@@ -45,7 +45,7 @@ export type Sought = Pick<NodeRef, 'nodeToken' | 'place'> & {
   attempt: number | null;
 };
 
-/** What an error means besides its kind: the machine exists already, does not exist, or is just changing. */
+/** The class of an error, besides its kind: the machine exists already, does not exist, or is just changing. */
 export type ErrorClass = 'exists' | 'missing' | 'busy';
 
 /**
@@ -83,7 +83,7 @@ export interface CloudPort<M extends Machine = Machine> {
 export interface Cloud<M extends Machine = Machine> {
   /** Name of the driver. */
   readonly name: string;
-  /** What people call the provider. */
+  /** Name of the provider in messages. */
   readonly title: string;
   /** Where a spot machine finds the announcement that it is taken back; null where there is none. */
   readonly notice: MetadataKind | null;

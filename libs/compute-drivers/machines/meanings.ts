@@ -1,6 +1,6 @@
 import type { FaultKind, FaultScope } from '../compute-driver';
 
-/** What an error of a provider means. */
+/** The meaning of a provider's error. */
 export interface Meaning {
   kind: FaultKind;
   scope?: FaultScope;

@@ -189,7 +189,7 @@ export class OciConnection {
     return this.allOf(page, (item) => item);
   }
 
-  /** What is read of each item of a list, without those that are none. */
+  /** Reads each item of a list and leaves out those for which `read` returns null. */
   allOf<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
     const words = `has more than ${MAX_FOUND} things in one list, or lists them without an end`;
     return readPages(
