@@ -24,17 +24,22 @@ function domainOf(file: string): string {
   return domain.name;
 }
 
-/** Tables by their names, each with the domain whose entity it is. */
-async function ownersOf(entityFiles: string[]): Promise<Map<string, string>> {
-  const owners = new Map<string, string>();
+interface OwnedEntity {
+  table: string;
+  domain: string;
+}
+
+/** All entity classes that have a table, each with the domain that declares it. */
+async function entitiesOf(entityFiles: string[]): Promise<Map<unknown, OwnedEntity>> {
+  const entities = new Map<unknown, OwnedEntity>();
   for (const file of entityFiles) {
     const declared = (await import(join(SOURCES, file))) as Record<string, unknown>;
     for (const value of Object.values(declared).flat()) {
       const table = typeof value === 'function' ? nameOf(value as EntityClass) : null;
-      if (table !== null) owners.set(table, domainOf(file));
+      if (table !== null) entities.set(value, { table, domain: domainOf(file) });
     }
   }
-  return owners;
+  return entities;
 }
 
 /** Null for what has no table of its own, as a class that others extend. */
@@ -113,10 +118,13 @@ function upward(file: string, text: string, owners: ReadonlyMap<string, string>)
 }
 
 describe('Tables', () => {
+  let entities: Map<unknown, OwnedEntity>;
+  /** The owning domain of each table, by the table's name. */
   let owners: Map<string, string>;
 
   beforeAll(async () => {
-    owners = await ownersOf(files.filter((file) => file.endsWith('.entity.ts')));
+    entities = await entitiesOf(files.filter((file) => file.endsWith('.entity.ts')));
+    owners = new Map([...entities.values()].map(({ table, domain }) => [table, domain]));
   });
 
   it('are named by the statements of their owner and of the domains after it', () => {
@@ -139,9 +147,10 @@ describe('Tables', () => {
   });
 
   it('refer to those before them; only workflows name what they are about', () => {
-    const { tables, foreignKeys } = getMetadataArgsStorage();
-    const byClass = new Map(tables.map(({ target, name = '' }) => [(target as EntityClass).name, name]));
-    const place = (entity: string) => ORDER.indexOf(owners.get(byClass.get(entity) ?? '') ?? '');
+    const byName = new Map([...entities].map(([entity, { domain }]) => [(entity as EntityClass).name, domain]));
+    const place = (entity: string) => ORDER.indexOf(byName.get(entity) ?? '');
+    // TypeORM keeps one storage for the process: it also holds the classes of test files that have modules of their own.
+    const foreignKeys = getMetadataArgsStorage().foreignKeys.filter(({ target }) => entities.has(target));
     const references = foreignKeys.map(({ target, type }) => {
       const referred: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
       return [(target as EntityClass).name, typeof referred === 'string' ? referred : (referred as EntityClass).name];
