@@ -506,7 +506,7 @@ describe('the audit log', () => {
       }
     });
 
-    it('until an operator applies retention as docs/operations.md says', async () => {
+    it('until an operator applies retention as docs/operations/logs.md says', async () => {
       await query(`INSERT INTO audit_events (at, operation, method, path, subject, outcome, status, correlation_id)
         VALUES (now() - interval '500 days', 'old', 'POST', '/old', '{}', 'done', 200, 'old')`);
       await api.database.transaction(async (tx) => {
