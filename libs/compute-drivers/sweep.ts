@@ -23,11 +23,11 @@ interface Removal<T extends Found> {
 /** Calls under way at once. */
 const AT_ONCE = 12;
 /** So often a call is made that the provider puts off; a sweep that finds no room at all ends as failed. */
-const MOST_TRIES = 6;
+const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
+const MAX_PAUSE_MS = 15_000;
 /** Refused calls for several that are tried apart, in one sweep: one bad machine among a thousand takes ten. */
-const MOST_SPLITS = 100;
+const MAX_SPLITS = 100;
 
 /**
  * Removes of what was found that which is old enough and that no wanted node has. Calls go out some at a time. All of them
@@ -92,7 +92,7 @@ class Removing<T extends Found> {
   private async removeSome(some: readonly T[]): Promise<void> {
     const error = await this.tried(some);
     if (error === null) return;
-    if (some.length === 1 || this.splits >= MOST_SPLITS || this.removal.mayBlameOne?.(error) !== true) {
+    if (some.length === 1 || this.splits >= MAX_SPLITS || this.removal.mayBlameOne?.(error) !== true) {
       for (const one of some) this.failures.set(one, error);
       return;
     }
@@ -111,8 +111,8 @@ class Removing<T extends Found> {
         return null;
       } catch (error) {
         const isThrottled = error instanceof ComputeDriverError && error.kind === 'throttled';
-        if (!isThrottled || tries >= MOST_TRIES) return error;
-        const ms = Math.min(error.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+        if (!isThrottled || tries >= MAX_ATTEMPTS) return error;
+        const ms = Math.min(error.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1), MAX_PAUSE_MS);
         this.resumesAt = Math.max(this.resumesAt, performance.now() + ms);
       }
     }

@@ -304,13 +304,13 @@ export interface NodeUtilization {
   };
 }
 
-/** Whole numbers of at most {@link LARGEST_UTILIZATION}. */
+/** Whole numbers of at most {@link MAX_UTILIZATION}. */
 export interface UtilizationSample {
   average: number;
   max: number;
 }
 
-export const LARGEST_UTILIZATION = 2 ** 31 - 1;
+export const MAX_UTILIZATION = 2 ** 31 - 1;
 
 export interface PollResponse {
   version: number;
@@ -383,7 +383,7 @@ export interface RunReport {
   at: string;
 }
 
-/** What a standalone cluster does, as its daemons on this node tell; none of the numbers is larger than {@link LARGEST_LOAD}. */
+/** What a standalone cluster does, as its daemons on this node tell; none of the numbers is larger than {@link MAX_LOAD}. */
 export interface NodeLoad {
   /** Of a `master`: cores that its applications ask for and have not been given; else 0. */
   pending_cores: number;
@@ -393,7 +393,7 @@ export interface NodeLoad {
   executors: number;
 }
 
-export const LARGEST_LOAD = 1_000_000;
+export const MAX_LOAD = 1_000_000;
 
 /** The provider has announced that it takes the machine back. */
 export interface NodeInterruption {

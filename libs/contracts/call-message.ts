@@ -50,11 +50,11 @@ export interface Ahead {
 }
 
 /** Longest answer that comes ahead; payloads. */
-export const MOST_PARTS_AHEAD = 16;
+export const MAX_PARTS_AHEAD = 16;
 /** Most ids that one payload names. */
-const MOST_IDS = 20;
+const MAX_IDS = 20;
 /** Longest header; bytes. */
-const LONGEST_HEADER = 1024;
+const MAX_HEADER_BYTES = 1024;
 const LINE_BREAK = 0x0a;
 const ID = /^[\w-]{1,64}$/;
 const KEY = /^[\da-f]{64}$/;
@@ -65,7 +65,7 @@ export function encodeCall(header: CallHeader, body: Buffer = Buffer.alloc(0)): 
 
 /** Reads what a run said; null for what is no such payload, since a job can write whatever it likes. */
 export function decodeAnswer(payload: Buffer): { header: AnswerHeader; body: Buffer } | null {
-  const end = payload.subarray(0, LONGEST_HEADER).indexOf(LINE_BREAK);
+  const end = payload.subarray(0, MAX_HEADER_BYTES).indexOf(LINE_BREAK);
   if (end < 0) return null;
   const header = answerHeader(payload.toString('utf8', 0, end));
   return header && { header, body: payload.subarray(end + 1) };
@@ -76,7 +76,7 @@ function answerHeader(text: string): AnswerHeader | null {
   if (given['op'] === 'ready') return { op: 'ready' };
   if (given['op'] === 'void') {
     const { ids } = given;
-    return Array.isArray(ids) && ids.length <= MOST_IDS && ids.every(isId) ? { op: 'void', ids } : null;
+    return Array.isArray(ids) && ids.length <= MAX_IDS && ids.every(isId) ? { op: 'void', ids } : null;
   }
   return given['op'] === 'answer' ? partHeader(given) : null;
 }
@@ -106,6 +106,6 @@ function aheadOf(given: unknown): Ahead | null {
   if (typeof given !== 'object' || given === null) return null;
   const { key, parts } = given as Record<string, unknown>;
   if (typeof key !== 'string' || !KEY.test(key)) return null;
-  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MOST_PARTS_AHEAD) return null;
+  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MAX_PARTS_AHEAD) return null;
   return { key, parts };
 }

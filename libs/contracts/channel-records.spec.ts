@@ -3,7 +3,7 @@ import {
   decodeRecords,
   encodeFileRecord,
   encodeRecords,
-  LONGEST_PAYLOAD,
+  MAX_PAYLOAD_BYTES,
   MalformedRecords,
 } from './channel-records';
 
@@ -35,7 +35,7 @@ describe('records of channels', () => {
     const [first, , third] = records as [(typeof records)[0], (typeof records)[0], (typeof records)[0]];
     expect(() => decodeRecords(encodeRecords([first, third]))).toThrow('gap');
     const long = Buffer.alloc(12);
-    long.writeUInt32BE(LONGEST_PAYLOAD + 1);
+    long.writeUInt32BE(MAX_PAYLOAD_BYTES + 1);
     expect(() => decodeRecords(long)).toThrow('longer');
     expect(() => decodeRecords(Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0xff)]))).toThrow('too large');
   });
@@ -44,7 +44,7 @@ describe('records of channels', () => {
     expect(decodeFileHeader(Buffer.alloc(24))).toBeNull();
     expect(decodeFileHeader(Buffer.alloc(3))).toBeNull();
     const endless = encodeFileRecord({ number: 1, ack: 1, payload: Buffer.alloc(0) });
-    endless.writeUInt32BE(LONGEST_PAYLOAD + 1, 4);
+    endless.writeUInt32BE(MAX_PAYLOAD_BYTES + 1, 4);
     expect(decodeFileHeader(endless)).toBeNull();
   });
 });

@@ -10,7 +10,7 @@ export interface NumberedPayload {
 }
 
 /** Longest payload; bytes. */
-export const LONGEST_PAYLOAD = 16 * 1024 * 1024;
+export const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 /** Length (u32) and number (u64), big-endian, before each payload in requests and answers of an agent. */
 const WIRE_HEADER = 12;
@@ -41,7 +41,7 @@ export function decodeRecords(body: Buffer): NumberedPayload[] {
     const length = body.readUInt32BE(at);
     const number = readNumber(body, at + 4);
     at += WIRE_HEADER;
-    if (length > LONGEST_PAYLOAD) throw new MalformedRecords(`A record is longer than ${LONGEST_PAYLOAD} bytes.`);
+    if (length > MAX_PAYLOAD_BYTES) throw new MalformedRecords(`A record is longer than ${MAX_PAYLOAD_BYTES} bytes.`);
     if (length > body.length - at) throw new MalformedRecords('A record ends before its length.');
     const last = records.at(-1);
     if (last !== undefined && number !== last.number + 1) throw new MalformedRecords('Numbers of records have a gap.');
@@ -75,7 +75,7 @@ export function encodeFileRecord({ number, ack, payload }: FileRecord): Buffer {
 export function decodeFileHeader(header: Buffer): { length: number; number: number; ack: number } | null {
   if (header.length < FILE_HEADER || header.readUInt32BE(0) !== MAGIC) return null;
   const length = header.readUInt32BE(4);
-  if (length > LONGEST_PAYLOAD) return null;
+  if (length > MAX_PAYLOAD_BYTES) return null;
   try {
     return { length, number: readNumber(header, 8), ack: readNumber(header, 16) };
   } catch (error) {

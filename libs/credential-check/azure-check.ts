@@ -7,7 +7,7 @@ import { checkByToken, grantedIn, send, withoutToken } from './token-request';
 /** Rights in Azure's resource manager, which clusters are made through. */
 const SCOPE = `${AZURE_ENDPOINT}/.default`;
 const API_VERSION = '2022-04-01';
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 /** Id or domain of a directory. It becomes a part of a path. */
 const DIRECTORY = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/;
@@ -69,7 +69,7 @@ interface Grant {
 async function grants(first: URL, token: string, context: CheckContext): Promise<Grant[]> {
   const found: Grant[] = [];
   let url: URL | null = first;
-  for (let page = 0; url !== null && page < MOST_PAGES; page += 1) {
+  for (let page = 0; url !== null && page < MAX_PAGES; page += 1) {
     const headers = { Authorization: `Bearer ${token}` };
     const answer = await send(url, { method: 'GET', headers, body: null }, context);
     const { value, nextLink } = grantedIn(answer, url.host, [token]);

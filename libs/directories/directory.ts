@@ -47,12 +47,12 @@ export class DirectoryRefusalError extends Error {
   }
 }
 
-const LONGEST_TEXT = 256;
+const MAX_TEXT_LENGTH = 256;
 
 /** A text that can be stored and shown: trimmed, not empty, of bounded length and without control characters. */
 export function usableText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
-  return text === '' || text.length > LONGEST_TEXT || /[\u0000-\u001f\u007f]/.test(text) ? null : text;
+  return text === '' || text.length > MAX_TEXT_LENGTH || /[\u0000-\u001f\u007f]/.test(text) ? null : text;
 }

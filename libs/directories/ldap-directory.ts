@@ -56,8 +56,8 @@ const GROUP_CLASSES = ['groupOfNames', 'groupOfUniqueNames', 'posixGroup', 'grou
 const IS_GROUP = `(|${GROUP_CLASSES.map((name) => `(objectClass=${name})`).join('')})`;
 const MEMBER_NAMES = ['member', 'uniqueMember'];
 const MEMBER_USERNAMES = 'memberUid';
-const MOST_GROUPS = 1000;
-const MOST_MEMBERS = 10_000;
+const MAX_GROUPS = 1000;
+const MAX_MEMBERS = 10_000;
 const READS_AT_ONCE = 20;
 const PAGE = 500;
 const MEMBERS_TAKE_LONGER = 6;
@@ -223,11 +223,11 @@ export class LdapDirectory {
       entries = await this.searchGroups(client, `(&${IS_GROUP}${filter})`);
     } else {
       const names = textsOf(entry, memberOfAttribute).filter((dn) => isBelow(dn, groupBaseDn));
-      this.assertWithin(names.length, MOST_GROUPS, 'groups');
+      this.assertWithin(names.length, MAX_GROUPS, 'groups');
       const options = { filter: IS_GROUP, attributes: this.groupAttributes(), ...this.rawIds() };
       entries = await readAll(client, names, options);
     }
-    this.assertWithin(entries.length, MOST_GROUPS, 'groups');
+    this.assertWithin(entries.length, MAX_GROUPS, 'groups');
     return entries.map((group) => this.groupOf(group));
   }
 
@@ -267,13 +267,13 @@ export class LdapDirectory {
     } else {
       const names = MEMBER_NAMES.flatMap((attribute) => textsOf(group, attribute));
       const usernames = textsOf(group, MEMBER_USERNAMES);
-      this.assertWithin(names.length + usernames.length, MOST_MEMBERS, 'members');
+      this.assertWithin(names.length + usernames.length, MAX_MEMBERS, 'members');
       const within = names.filter((dn) => isBelow(dn, this.settings.userBaseDn));
       const byName = await readAll(client, within, { filter: anyUser, attributes: this.userAttributes() });
       const byUsername = await inChunks(usernames, (username) => this.findUserEntry(client, username));
       members = [...byName, ...byUsername.filter((entry) => entry !== null)];
     }
-    this.assertWithin(members.length, MOST_MEMBERS, 'members');
+    this.assertWithin(members.length, MAX_MEMBERS, 'members');
     return [...new Map(members.map((entry) => [entry.dn.toLowerCase(), entry])).values()];
   }
 

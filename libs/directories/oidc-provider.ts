@@ -62,7 +62,7 @@ type Claims = Readonly<Record<string, unknown>>;
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
 const DISCOVERY_KEPT_MS = 3_600_000;
-const MOST_GROUPS = 1000;
+const MAX_GROUPS = 1000;
 
 /** The provider gave no usable answer; any other error is an answer that must not be accepted. */
 const NO_ANSWER: ReadonlySet<string> = new Set([
@@ -220,7 +220,7 @@ export class OidcProvider {
       (typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, groupsClaim));
     const value = claims[groupsClaim];
     const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-    if (leftOut || listed.length > MOST_GROUPS) {
+    if (leftOut || listed.length > MAX_GROUPS) {
       const remedy = 'Configure it to name only the groups assigned to this application.';
       throw new DirectoryRefusalError(`The ${this.server} names too many groups for a token. ${remedy}`);
     }

@@ -3,7 +3,7 @@ import { finished, type Readable } from 'node:stream';
 import { MetastoreError } from './metastore-client';
 
 /** Of one answer; a page of a hundred wide tables has some megabytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * The whole body of an answer, of at most 16 MiB, which is not read further than that. The stream is destroyed with
@@ -20,7 +20,7 @@ export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal:
     const onAbort = () => stop(new MetastoreError('timeout', 'The answer was no longer waited for.'));
     const take = (chunk: Buffer) => {
       received += chunk.length;
-      if (received > MOST_BYTES) stop(tooLarge());
+      if (received > MAX_BYTES) stop(tooLarge());
       else chunks.push(chunk);
     };
     finished(stream, (error) => {
@@ -30,11 +30,11 @@ export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal:
     });
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    else if (Number(headers['content-length'] ?? 0) > MOST_BYTES) stop(tooLarge());
+    else if (Number(headers['content-length'] ?? 0) > MAX_BYTES) stop(tooLarge());
     else stream.on('data', take);
   });
 }
 
 function tooLarge(): MetastoreError {
-  return new MetastoreError('too-large', `The metastore answers with more than ${MOST_BYTES / 1024 / 1024} MiB.`);
+  return new MetastoreError('too-large', `The metastore answers with more than ${MAX_BYTES / 1024 / 1024} MiB.`);
 }

@@ -1,11 +1,11 @@
 import { MetastoreError } from './metastore-client';
 
 /** Characters; no metastore admits longer names. */
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 /** Characters of a text in a list, such as an owner's name or a comment. */
-const LONGEST_TEXT = 64 * 1024;
+const MAX_TEXT_LENGTH = 64 * 1024;
 /** Characters of a view, of the type of a column or of a property: Spark keeps schemas there. */
-const LONGEST_CONTENT = 4 * 1024 * 1024;
+const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -28,17 +28,17 @@ export class AnswerFields {
   }
 
   name(field: string): string {
-    const name = this.texts(field, LONGEST_NAME);
+    const name = this.texts(field, MAX_NAME_LENGTH);
     if (name === null) throw this.unusable(field, 'is missing');
     return name;
   }
 
-  text(field: string, longest = LONGEST_TEXT): string | null {
+  text(field: string, longest = MAX_TEXT_LENGTH): string | null {
     return this.texts(field, longest);
   }
 
   content(field: string): string | null {
-    return this.texts(field, LONGEST_CONTENT);
+    return this.texts(field, MAX_CONTENT_BYTES);
   }
 
   integer(field: string): number | null {

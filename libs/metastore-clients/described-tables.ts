@@ -1,4 +1,4 @@
-import { MOST_DESCRIBED, type TableInfo } from './metastore-client';
+import { MAX_DESCRIBED, type TableInfo } from './metastore-client';
 import { sortedByName } from './paged-list';
 
 /** Requests under way at once, for a metastore that describes one table a request. */
@@ -10,7 +10,7 @@ export async function describeEach(
   describe: (name: string) => Promise<TableInfo | null>,
 ): Promise<TableInfo[]> {
   const waiting = [...new Set(names)];
-  if (waiting.length > MOST_DESCRIBED) throw new RangeError(`At most ${MOST_DESCRIBED} tables are described at once.`);
+  if (waiting.length > MAX_DESCRIBED) throw new RangeError(`At most ${MAX_DESCRIBED} tables are described at once.`);
   const found = new Map<string, TableInfo>();
   const worker = async () => {
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {

@@ -1,10 +1,10 @@
 /** What all metastores have in common for those who look through them: Hive, AWS Glue and Unity. */
 
 /** Entries that one list may have; a longer one is an error rather than a memory that grows with a stranger's answer. */
-export const MOST_ENTRIES = 100_000;
+export const MAX_ENTRIES = 100_000;
 
 /** Names that {@link MetastoreClient.describeTables} takes at once. */
-export const MOST_DESCRIBED = 100;
+export const MAX_DESCRIBED = 100;
 
 /** Where a schema is. Only Unity has several catalogs; Hive and Glue ignore the catalog. */
 export interface SchemaRef {
@@ -119,7 +119,7 @@ export interface VolumeInfo extends Authorship, SchemaRef {
 
 /**
  * One metastore with the secret of one caller. Every call ends by the deadline of the client or when `signal` aborts, and
- * answers at most {@link MOST_ENTRIES} entries. Throws {@link MetastoreError}. Lists are sorted by code unit, without
+ * answers at most {@link MAX_ENTRIES} entries. Throws {@link MetastoreError}. Lists are sorted by code unit, without
  * duplicates, whatever order the metastore answers in.
  */
 export interface MetastoreClient {
@@ -127,7 +127,7 @@ export interface MetastoreClient {
   listSchemas(catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]>;
   /** With what a list tells: Hive tells names alone, which {@link describeTables} completes. */
   listTables(schema: SchemaRef, signal: AbortSignal): Promise<TableInfo[]>;
-  /** At most {@link MOST_DESCRIBED} names; a table that is gone is left out. */
+  /** At most {@link MAX_DESCRIBED} names; a table that is gone is left out. */
   describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]>;
   /** Null when there is none. */
   readTable(table: TableRef, signal: AbortSignal): Promise<Table | null>;

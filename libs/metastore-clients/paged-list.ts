@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MetastoreError, MOST_ENTRIES } from './metastore-client';
+import { MetastoreError, MAX_ENTRIES } from './metastore-client';
 
 export interface MetastorePage<T> {
   /** May be empty although more follow. */
@@ -9,9 +9,9 @@ export interface MetastorePage<T> {
 }
 
 /** A metastore that hides entries may answer many pages with few of them or none. */
-const MOST_PAGES = 10_000;
+const MAX_PAGES = 10_000;
 /** Of all texts of a list together. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * A whole list, read page by page: sorted by name, without duplicates. A list that has no end, because its tokens repeat
@@ -30,8 +30,8 @@ export async function readPages<T extends { name: string }>(
       characters += lengthOf(entry);
       found.set(entry.name, entry);
     }
-    if (found.size > MOST_ENTRIES) throw tooLarge(`more than ${MOST_ENTRIES} entries`);
-    if (characters > MOST_CHARACTERS) throw tooLarge(`more than ${MOST_CHARACTERS} characters`);
+    if (found.size > MAX_ENTRIES) throw tooLarge(`more than ${MAX_ENTRIES} entries`);
+    if (characters > MAX_CHARACTERS) throw tooLarge(`more than ${MAX_CHARACTERS} characters`);
     if (nextToken !== null) remember(nextToken, tokens);
     token = nextToken;
   } while (token !== null);
@@ -48,7 +48,7 @@ function remember(token: string, tokens: Set<string>): void {
   const digest = createHash('sha256').update(token).digest('base64');
   if (tokens.has(digest)) throw new MetastoreError('failed', 'The metastore answers the same page of a list again.');
   tokens.add(digest);
-  if (tokens.size >= MOST_PAGES) throw tooLarge(`more than ${MOST_PAGES} pages`);
+  if (tokens.size >= MAX_PAGES) throw tooLarge(`more than ${MAX_PAGES} pages`);
 }
 
 /** Counts duplicates, too: a list of nothing else has no end either. */

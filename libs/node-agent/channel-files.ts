@@ -3,7 +3,7 @@ import {
   decodeFileHeader,
   encodeFileRecord,
   FILE_HEADER,
-  LONGEST_PAYLOAD,
+  MAX_PAYLOAD_BYTES,
   type NumberedPayload,
 } from '../contracts/channel-records';
 import { openPlain, readAt } from './files';
@@ -11,7 +11,7 @@ import { openPlain, readAt } from './files';
 /** A file that is longer is begun anew once the other side has read all of it. */
 const LONG_FILE = 8 * 1024 * 1024;
 /** A file of requests is never longer than this; one that is was written by somebody else. */
-const LONGEST_FILE = LONG_FILE + 5 * LONGEST_PAYLOAD;
+const MAX_FILE_BYTES = LONG_FILE + 5 * MAX_PAYLOAD_BYTES;
 /** Bytes of a file in one read, unless a record is longer. */
 const READ_AT_ONCE = 256 * 1024;
 /** How much is read before the other side is told of it; bytes. */
@@ -149,7 +149,7 @@ export class RecordWriter {
 /** Number of the last whole record of a file, and where it ends. */
 function wholeRecords(fd: number): { last: number; end: number } {
   const { size } = fstatSync(fd);
-  if (size > LONGEST_FILE) throw new ForeignRecords('The file of requests is longer than an agent makes it.');
+  if (size > MAX_FILE_BYTES) throw new ForeignRecords('The file of requests is longer than an agent makes it.');
   let [last, end] = [0, 0];
   while (size - end >= FILE_HEADER) {
     const header = decodeFileHeader(readAt(fd, end, FILE_HEADER));

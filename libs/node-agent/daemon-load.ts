@@ -1,9 +1,9 @@
-import { LARGEST_LOAD, type NodeLoad } from '../contracts/agent-protocol';
+import { MAX_LOAD, type NodeLoad } from '../contracts/agent-protocol';
 import { parseApplicationDemand, pendingCores } from '../spark/application-demand';
 import type { WorkerLoad } from '../spark/daemon-command';
 
 /** The load is looked at no more often. */
-export const SHORTEST_LOOK_MS = 1_000;
+export const MIN_SAMPLE_INTERVAL_MS = 1_000;
 /** So many applications ask for more than a cluster can grow by. */
 const APPLICATIONS = 50;
 /** For the pages of all of them. */
@@ -42,7 +42,7 @@ export class DaemonLoad {
     const until = performance.now() + PAGES_DEADLINE_MS;
     let pending = 0;
     for (const id of applications.slice(0, APPLICATIONS)) {
-      if (performance.now() > until || pending >= LARGEST_LOAD) break;
+      if (performance.now() > until || pending >= MAX_LOAD) break;
       const page = await pageOf(`/app/?appId=${encodeURIComponent(id)}`);
       const demand = page === null ? null : parseApplicationDemand(page);
       if (demand) pending += pendingCores(demand);
@@ -52,12 +52,12 @@ export class DaemonLoad {
 
   private isDue(): boolean {
     const now = performance.now();
-    if (now - this.at < SHORTEST_LOOK_MS) return false;
+    if (now - this.at < MIN_SAMPLE_INTERVAL_MS) return false;
     this.at = now;
     return true;
   }
 }
 
 function bounded(number: number): number {
-  return Math.min(number, LARGEST_LOAD);
+  return Math.min(number, MAX_LOAD);
 }

@@ -22,7 +22,7 @@ import {
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
 import type { BoundedLog } from './bounded-log';
 import { runBootstrapScript } from './bootstrap-script';
-import { DaemonLoad, SHORTEST_LOOK_MS } from './daemon-load';
+import { DaemonLoad, MIN_SAMPLE_INTERVAL_MS } from './daemon-load';
 import { readJson, readTail, readText, writeJson } from './files';
 import type { NodeLog } from './node-log';
 import {
@@ -71,7 +71,7 @@ interface DaemonJournal {
 /** Of control planes that say nothing of it. */
 const BOOTSTRAP_TIMEOUT_MS = 10 * 60_000;
 const TAIL_BYTES = 4_000;
-const LONGEST_PAGE = 4 * 1024 * 1024;
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** Crashes in a row after which the node counts as failed; it goes on trying. */
 const CRASHES_TO_FAIL = 5;
 /** A daemon that ran this long did not crash at once. */
@@ -400,7 +400,7 @@ export class Daemons {
 
   private lookMs(): number {
     if (this.desired?.role === 'master') return MASTER_LOOK_MS;
-    return this.draining && this.desired?.role === 'worker' ? SHORTEST_LOOK_MS : LOOK_MS;
+    return this.draining && this.desired?.role === 'worker' ? MIN_SAMPLE_INTERVAL_MS : LOOK_MS;
   }
 
   private async look(): Promise<boolean> {
@@ -463,7 +463,7 @@ export class Daemons {
         answer.on('data', (part: string) => {
           text += part;
           // Applications put their names there.
-          if (text.length > LONGEST_PAGE) answer.destroy();
+          if (text.length > MAX_PAGE_BYTES) answer.destroy();
         });
         answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
         answer.on('error', () => resolve(null));

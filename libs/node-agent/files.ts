@@ -13,7 +13,7 @@ import {
 import { parseTrusted } from '../json/parse-json';
 
 /** A journal, or the description of a run with its files and mounts, is shorter; bytes. */
-const LONGEST_TEXT = 64 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 64 * 1024 * 1024;
 /** Names in one folder that are looked at. */
 const LOOKED_AT = 100_000;
 /** If somebody has put a link or a pipe in a file's place, it is neither followed nor waited for. */
@@ -47,7 +47,7 @@ export function openPlain(path: string, flags: number = constants.O_RDONLY): num
 }
 
 /** Content of a text file of at most `maxBytes`; null when there is no plain file of that name, or a longer one. */
-export function readText(path: string, maxBytes = LONGEST_TEXT): string | null {
+export function readText(path: string, maxBytes = MAX_TEXT_LENGTH): string | null {
   const fd = openPlain(path);
   if (fd === null) return null;
   try {

@@ -21,7 +21,7 @@ const EVERY_MS = 5_000;
 /** A file costs nothing. */
 const FILE_EVERY_MS = 500;
 const DEADLINE_MS = 2_000;
-const LONGEST_ANSWER = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Runs end so long before their machine. */
 const BEFORE_END_MS = 10_000;
 /** The same after a notice that does not say when: the shortest time that a provider gives is half a minute. */
@@ -121,7 +121,7 @@ async function readFileNotice(path: string): Promise<NodeInterruption | null> {
   });
   if (!file) return null;
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_ANSWER), 0, LONGEST_ANSWER, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_RESPONSE_BYTES), 0, MAX_RESPONSE_BYTES, 0);
     const { detail, ends_at } = recordOf(parseUntrusted(buffer.subarray(0, bytesRead), SHORT_JSON));
     return interruption(wordOf(detail, 'The machine is taken back.'), ends_at);
   } finally {
@@ -144,7 +144,7 @@ async function ask(
   for await (const part of answer.body ?? []) {
     parts.push(part as Uint8Array);
     length += (part as Uint8Array).length;
-    if (length > LONGEST_ANSWER) throw new Error('the answer is too long');
+    if (length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
   }
   if (!answer.ok) throw new Error(`the metadata service answers ${answer.status}`);
   return Buffer.concat(parts).toString('utf8');

@@ -91,7 +91,7 @@ interface Seen {
 }
 
 /** Of a busy machine's processes those with the lowest numbers are looked at: a job must not keep the agent busy. */
-const MOST_PROCESSES = 4096;
+const MAX_PROCESSES = 4096;
 
 /** How often a process is asked whose it is. */
 const SURELY_FOREIGN = 2;
@@ -115,7 +115,7 @@ class ProcessesOfNode implements Machine {
     const seen = new Map<string, Seen>();
     const foreign = new Map<string, number>();
     let memoryBytes = 0;
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).slice(0, MOST_PROCESSES);
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
     for (const pid of pids.map(Number)) {
       const text = await procText(`/proc/${pid}/stat`);
       if (text === null) continue;

@@ -81,14 +81,14 @@ const SECRET_VALUES = 'secret-values.json';
 /** How long an end waits for its log when the control plane answers but takes no log. */
 const LOG_DEADLINE_MS = 60_000;
 /** A process id or a length in a file is no longer than this. */
-const LONGEST_NUMBER = 40;
+const MAX_NUMBER_LENGTH = 40;
 /** Sequence number beyond any that a run reaches, for reports made without its journal. */
 export const LOST_SEQ = 1_000_000;
 
 /** Spark writes events all the time, and nobody waits for each. */
 const EVENTS_MS = 1_000;
 
-const LONGEST_PROPERTIES = 1024 * 1024;
+const MAX_PROPERTIES_BYTES = 1024 * 1024;
 const READ_DEADLINE_MS = 10_000;
 
 /**
@@ -436,7 +436,7 @@ export class Run {
     const folder = env['SPARK_CONF_DIR'];
     const file = `${folder ?? `${this.context.runtime.sparkHome}/conf`}/spark-defaults.conf`;
     if (folder === undefined) return readText(file) ?? '';
-    return (await this.sandbox.read(file, LONGEST_PROPERTIES, READ_DEADLINE_MS)) ?? '';
+    return (await this.sandbox.read(file, MAX_PROPERTIES_BYTES, READ_DEADLINE_MS)) ?? '';
   }
 
   private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
@@ -505,7 +505,7 @@ export class Run {
     if (this.finishing) return;
     this.finishing = true;
     const left = this.endProcesses();
-    const text = readText(`${this.dir}/exit`, LONGEST_NUMBER);
+    const text = readText(`${this.dir}/exit`, MAX_NUMBER_LENGTH);
     const exitCode = text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
     if (this.journal.application_id === null) this.findApplication();
     const [stdoutTail, stderrTail] = [this.logs.stdout.tail(this.mask()), this.logs.stderr.tail(this.mask())];
@@ -602,7 +602,7 @@ export class Run {
 
   private async readProperties(file: RunFile): Promise<string> {
     const path = this.staged.locate(file).replace(/^file:\/*/, '/');
-    const text = path.startsWith('/') ? await this.sandbox.read(path, LONGEST_PROPERTIES, READ_DEADLINE_MS) : null;
+    const text = path.startsWith('/') ? await this.sandbox.read(path, MAX_PROPERTIES_BYTES, READ_DEADLINE_MS) : null;
     if (text === null) throw new SubmitError(`The properties file ${file.name} cannot be read on the node.`);
     return text;
   }
@@ -611,7 +611,7 @@ export class Run {
   private stdoutBegin(): number | null {
     const { greets, begin, end } = this.journal;
     if (!greets || begin !== null) return begin ?? 0;
-    const text = readText(`${this.sandbox.box}/stdout.begin`, LONGEST_NUMBER) ?? '';
+    const text = readText(`${this.sandbox.box}/stdout.begin`, MAX_NUMBER_LENGTH) ?? '';
     const told = /^\d+$/.test(text) ? Math.min(Number(text), this.logs.stdout.kept) : end ? 0 : null;
     if (told !== null) {
       this.journal.begin = told;

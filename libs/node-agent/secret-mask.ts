@@ -5,7 +5,7 @@ export const MASK_REACH = PIECE - 1;
 /** Shorter values are words of any text: masking them would hide the log and not the value. */
 const SHORTEST = 4;
 /** Of a value with several lines: a bracket or a key word is no secret. */
-const SHORTEST_LINE = 8;
+const MIN_LINE = 8;
 /** Words of JSON itself, which an event log is full of. */
 const WORDS = new Set(['true', 'false', 'null']);
 
@@ -137,7 +137,7 @@ function hide(text: Buffer, from: number, to: number, form: MaskedForm): void {
  */
 function formsOf(value: string): string[] {
   const lines = value.split(/[\r\n]+/).flatMap((line) => line.trim() || []);
-  const shortest = lines.length > 1 ? SHORTEST_LINE : SHORTEST;
+  const shortest = lines.length > 1 ? MIN_LINE : SHORTEST;
   const parts = lines.filter((line) => line.length >= shortest);
   const forms = [value, value.replaceAll('\0', ''), ...parts].filter((form) => form.length >= SHORTEST);
   return forms.filter((form) => !WORDS.has(form));

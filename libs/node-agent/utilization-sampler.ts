@@ -1,4 +1,4 @@
-import { LARGEST_UTILIZATION, type NodeUtilization, type UtilizationSample } from '../contracts/agent-protocol';
+import { MAX_UTILIZATION, type NodeUtilization, type UtilizationSample } from '../contracts/agent-protocol';
 import type { NodeUse } from './node-meter';
 import { pause } from './waiting';
 
@@ -6,9 +6,9 @@ import { pause } from './waiting';
 const FIRST_MS = 250;
 const EVERY_MS = 15_000;
 /** Of a machine with so many processes that measuring takes long. */
-const LONGEST_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 /** Of a core, most that measuring may take. */
-const LARGEST_SHARE = 0.002;
+const MAX_SHARE = 0.002;
 
 /** What samples have in common with the values of {@link NodeUtilization}. */
 class Samples {
@@ -54,7 +54,7 @@ export class UtilizationSampler {
         isFailing = true;
       }
       const { user, system } = process.cpuUsage(before);
-      const spared = Math.min(LONGEST_MS, (user + system) / 1000 / LARGEST_SHARE);
+      const spared = Math.min(MAX_INTERVAL_MS, (user + system) / 1000 / MAX_SHARE);
       await pause(next < EVERY_MS ? next : Math.max(EVERY_MS, spared), signal);
       next = Math.min(EVERY_MS, next * 2);
     }
@@ -89,5 +89,5 @@ export class UtilizationSampler {
 
 /** As it is sent: what a kernel says beyond any machine is not. */
 function whole(value: number): number {
-  return Math.min(LARGEST_UTILIZATION, Math.max(0, Math.round(value)));
+  return Math.min(MAX_UTILIZATION, Math.max(0, Math.round(value)));
 }

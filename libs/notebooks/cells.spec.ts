@@ -1,5 +1,5 @@
 import { readCells, shownCell, withCells } from './cells';
-import { emptyDocument, MOST_CELLS, type NotebookDocument, readIpynb } from './ipynb';
+import { emptyDocument, MAX_CELLS, type NotebookDocument, readIpynb } from './ipynb';
 import { fromShown, type NbOutput, shown } from './outputs';
 
 const sent = (...cells: unknown[]) => readCells(cells);
@@ -75,7 +75,7 @@ describe('cells that a client sends', () => {
     ['an output that is none', [cell('a', { output: [{ type: 'video', Celloutput: '' }] })], /output\[0\]/],
     ['an output without a text', [cell('a', { output: [{ type: 'text', Celloutput: 1 }] })], /output\[0\]/],
     ['too deep a nest', [cell('a', { metadata: { deep } })], /nested/],
-    ['too many', Array.from({ length: MOST_CELLS + 1 }, (_, index) => cell(`c${index}`)), /at most/],
+    ['too many', Array.from({ length: MAX_CELLS + 1 }, (_, index) => cell(`c${index}`)), /at most/],
   ])('are refused with %s', (_what, cells, why) => {
     expect(() => readCells(cells)).toThrow(why);
   });

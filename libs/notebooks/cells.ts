@@ -1,4 +1,4 @@
-import { CELL_ID, type CellType, type DocumentCell, MOST_CELLS, type NotebookDocument, NotebookError } from './ipynb';
+import { CELL_ID, type CellType, type DocumentCell, MAX_CELLS, type NotebookDocument, NotebookError } from './ipynb';
 import { isObject, isShallow, type JsonObject, without } from './json';
 import { SHOWN_TYPES, type ShownOutput } from './outputs';
 
@@ -52,7 +52,7 @@ export function shownCell(cell: DocumentCell, output: ShownOutput[]): ShownCell 
 
 /** Reads the cells that a client sends; throws {@link NotebookError}, which names the first that is wrong. */
 export function readCells(given: readonly unknown[]): SentCell[] {
-  if (given.length > MOST_CELLS) throw new NotebookError(`A notebook has at most ${MOST_CELLS} cells.`);
+  if (given.length > MAX_CELLS) throw new NotebookError(`A notebook has at most ${MAX_CELLS} cells.`);
   const ids = new Set<string>();
   return given.map((one, index) => {
     const cell = readCell(one, `cells[${index}]`);

@@ -2,7 +2,7 @@ import { exactJson } from '../json/exact-json';
 import { readOpaque } from '../json/opaque-json';
 import { JSON_BOUNDS, parseStrictJson } from '../json/strict-json';
 import { isShallow } from './json';
-import { documentText, emptyDocument, ipynbText, MOST_CELLS, NO_OUTPUTS, readIpynb } from './ipynb';
+import { documentText, emptyDocument, ipynbText, MAX_CELLS, NO_OUTPUTS, readIpynb } from './ipynb';
 import { mergedStreams, type NbOutput, readOutput } from './outputs';
 
 const notebook = (...cells: unknown[]) => ({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 });
@@ -112,7 +112,7 @@ describe('a notebook that is read and written', () => {
     ['a cell of another type', notebook(code('a'), { cell_type: 'heading', source: '' }), /cell 2 .*cell_type/],
     ['a cell without a source', notebook({ cell_type: 'code' }), /source/],
     ['a source that is neither text nor lines', notebook(code([1])), /source/],
-    ['too many cells', { nbformat: 4, cells: new Array(1_000_000).fill(code('')) }, new RegExp(`${MOST_CELLS} cells`)],
+    ['too many cells', { nbformat: 4, cells: new Array(1_000_000).fill(code('')) }, new RegExp(`${MAX_CELLS} cells`)],
     ['too deep a nest', { ...notebook(), metadata: { deep } }, /nested/],
   ])('is refused with %s', (_what, given, why) => {
     expect(() => readIpynb(given)).toThrow(why);

@@ -14,7 +14,7 @@ export class NotebookError extends Error {
 export const CELL_TYPES = ['code', 'markdown', 'raw'] as const;
 export type CellType = (typeof CELL_TYPES)[number];
 
-export const MOST_CELLS = 10_000;
+export const MAX_CELLS = 10_000;
 /** What nbformat allows as the id of a cell. */
 export const CELL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -85,7 +85,7 @@ export function readIpynb(value: unknown): ReadNotebook {
   const { cells: given, metadata, nbformat, nbformat_minor: minor, ...rest } = value;
   if (nbformat !== 4) throw new NotebookError('It is no notebook of format 4: its nbformat must be 4.');
   if (!Array.isArray(given)) throw new NotebookError('It is no notebook: its cells must be a list.');
-  if (given.length > MOST_CELLS) throw new NotebookError(`It has more than ${MOST_CELLS} cells.`);
+  if (given.length > MAX_CELLS) throw new NotebookError(`It has more than ${MAX_CELLS} cells.`);
   const ids = new Set<string>();
   const outputs = new Map<string, CellOutputs>();
   const cells = given.map((cell, index) => {

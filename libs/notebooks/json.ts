@@ -4,14 +4,14 @@ import { readOpaque } from '../json/opaque-json';
 export type JsonObject = Record<string, unknown>;
 
 /** What is nested deeper would overflow the stack of whoever writes it as JSON. */
-export const MOST_LEVELS = 100;
+export const MAX_DEPTH = 100;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether a parsed JSON value has no more than so many levels; takes time that grows with its size only. */
-export function isShallow(value: unknown, levels = MOST_LEVELS): boolean {
+export function isShallow(value: unknown, levels = MAX_DEPTH): boolean {
   const pending: { value: unknown; level: number }[] = [{ value, level: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     if (typeof next.value !== 'object' || next.value === null) continue;

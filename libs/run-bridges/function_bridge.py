@@ -21,13 +21,13 @@ from run_channel import RunChannel
 from spark_session import FailedSession, SessionStart, own_packages, why_stopped, with_context
 
 MIB = 1024 * 1024
-LONGEST_ANSWER = 8 * MIB
-MOST_PROJECT_BYTES = 256 * MIB
+MAX_RESPONSE_BYTES = 8 * MIB
+MAX_PROJECT_BYTES = 256 * MIB
 INSTALL_WITHIN = 300
 # How often it is looked whether Spark is still there; seconds.
 LOOK_EVERY = 1
-MOST_LINES = 30
-LONGEST_TEXT = 4_000
+MAX_LINES = 30
+MAX_TEXT_LENGTH = 4_000
 # What the run ends with; the reason is the last line of its log.
 FAILED = 1
 
@@ -158,8 +158,8 @@ class Calls:
             text = json.dumps(result, allow_nan=False, ensure_ascii=False).encode("utf-8")
         except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
             raise TypeError("The function returned what JSON cannot hold: %s" % error) from None
-        if len(text) > LONGEST_ANSWER:
-            raise ValueError("The function returned %d bytes of JSON; it may return %d." % (len(text), LONGEST_ANSWER))
+        if len(text) > MAX_RESPONSE_BYTES:
+            raise ValueError("The function returned %d bytes of JSON; it may return %d." % (len(text), MAX_RESPONSE_BYTES))
         return text
 
     def described(self, error):
@@ -169,8 +169,8 @@ class Calls:
             if frame.filename.startswith(self.project):
                 name = os.path.relpath(frame.filename, self.project)
                 line = "%s:%d in %s: %s" % (name, frame.lineno, frame.name, frame.line or "")
-                lines.append(line[:LONGEST_TEXT])
-        told = {"type": type(error).__name__, "message": str(error)[:LONGEST_TEXT], "lines": lines[-MOST_LINES:]}
+                lines.append(line[:MAX_TEXT_LENGTH])
+        told = {"type": type(error).__name__, "message": str(error)[:MAX_TEXT_LENGTH], "lines": lines[-MAX_LINES:]}
         traceback.print_exception(type(error), error, error.__traceback__)
         return json.dumps(told).encode()
 
@@ -178,8 +178,8 @@ class Calls:
 def unpacked(archive, folder):
     """The files of the project below a folder; none may lie elsewhere."""
     with zipfile.ZipFile(archive) as files:
-        if sum(one.file_size for one in files.infolist()) > MOST_PROJECT_BYTES:
-            fail("The project of the function has more than %d MiB." % (MOST_PROJECT_BYTES // MIB))
+        if sum(one.file_size for one in files.infolist()) > MAX_PROJECT_BYTES:
+            fail("The project of the function has more than %d MiB." % (MAX_PROJECT_BYTES // MIB))
         files.extractall(folder)
 
 

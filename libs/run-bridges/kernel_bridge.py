@@ -19,7 +19,7 @@ from collections import OrderedDict, deque
 
 from kernel_messages import encoded
 from kernel_process import PipeKernel, SocketKernel
-from run_channel import LONGEST_PAYLOAD, RunChannel, close_to_others
+from run_channel import MAX_PAYLOAD_BYTES, RunChannel, close_to_others
 from spark_session import SPARK_ENDED
 
 NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
@@ -34,13 +34,13 @@ STREAM_EVERY = 0.1
 STREAM_AT_ONCE = 64 * 1024
 # What a cell says is held back for so long until its reply: all of a short one is then taken care of at once.
 HELD = 0.01
-MOST_HELD_BYTES = 1024 * 1024
+MAX_BUFFERED_BYTES = 1024 * 1024
 # Of what one request prints; characters.
-MOST_PRINTED = 1024 * 1024
-LONGEST_PICTURE = 10 * 1024 * 1024
-LONGEST_DATA = 1024 * 1024
+MAX_PRINTED_BYTES = 1024 * 1024
+MAX_PICTURE_BYTES = 10 * 1024 * 1024
+MAX_DATA_BYTES = 1024 * 1024
 # Requests that may wait, and ids that are remembered.
-MOST_WAITING = 1_000
+MAX_WAITING = 1_000
 REMEMBERED = 10_000
 TICK = 0.05
 
@@ -100,20 +100,20 @@ class Bridge:
 
     def say(self, frame):
         payload = encoded(json.dumps(frame, default=json_default, ensure_ascii=False))
-        if len(payload) > LONGEST_PAYLOAD:
+        if len(payload) > MAX_PAYLOAD_BYTES:
             payload = json.dumps(self.left_out(frame, len(payload))).encode()
         if not self.held:
             self.held_since = time.monotonic()
         self.held.append(payload)
         self.held_bytes += len(payload)
-        if self.held_bytes > MOST_HELD_BYTES:
+        if self.held_bytes > MAX_BUFFERED_BYTES:
             self.release()
 
     @staticmethod
     def left_out(frame, size):
         """In the place of a message that is longer than any may be: whoever waits for a reply gets one."""
         message = frame["message"]
-        why = "A %s of %d bytes is left out: %d may be sent." % (message["msg_type"], size, LONGEST_PAYLOAD)
+        why = "A %s of %d bytes is left out: %d may be sent." % (message["msg_type"], size, MAX_PAYLOAD_BYTES)
         if message["msg_type"].endswith("_reply"):
             content = {"status": "error", "ename": "TooLong", "evalue": why, "traceback": [why]}
             return dict(frame, message=dict(message, content=content, metadata={}))
@@ -213,14 +213,14 @@ class Bridge:
         if self.died is not None:
             self.refuse(message, "KernelDied", self.died)
             return
-        if self.kernel is None or request.get("generation", 0) < self.generation or len(self.waiting) >= MOST_WAITING:
+        if self.kernel is None or request.get("generation", 0) < self.generation or len(self.waiting) >= MAX_WAITING:
             self.abort(message)
             return
         self.waiting.append(message)
 
     def ask(self, message):
         """Passes on a request that executes nothing."""
-        if self.kernel is None or len(self.asked) >= MOST_WAITING:
+        if self.kernel is None or len(self.asked) >= MAX_WAITING:
             self.abort(message)
             return
         self.asked[message["header"]["msg_id"]] = message
@@ -394,7 +394,7 @@ class Bridge:
     def take_stream(self, message, parent):
         text = message["content"].get("text", "")
         name = message["content"].get("name", "stdout")
-        left = MOST_PRINTED - self.output.printed
+        left = MAX_PRINTED_BYTES - self.output.printed
         self.output.printed += len(text)
         if len(text) > left:
             text = text[: max(left, 0)]
@@ -407,10 +407,10 @@ class Bridge:
             self.stream["length"] += len(text)
             if self.stream["length"] >= STREAM_AT_ONCE:
                 self.flush()
-        if self.output.printed > MOST_PRINTED and not self.output.cut:
+        if self.output.printed > MAX_PRINTED_BYTES and not self.output.cut:
             self.output.cut = True
             self.flush()
-            self.note(message, "[What else this cell prints is left out: it has printed %d characters.]" % MOST_PRINTED)
+            self.note(message, "[What else this cell prints is left out: it has printed %d characters.]" % MAX_PRINTED_BYTES)
 
     def note(self, message, text):
         self.pass_on(dict(message, content={"name": "stderr", "text": "\n%s\n" % text}), "iopub")
@@ -424,7 +424,7 @@ class Bridge:
     def bound_data(self, message):
         data = message["content"].get("data", {})
         for kind in list(data):
-            limit = LONGEST_PICTURE if kind.startswith("image/") else LONGEST_DATA
+            limit = MAX_PICTURE_BYTES if kind.startswith("image/") else MAX_DATA_BYTES
             value = data[kind]
             size = len(value) if isinstance(value, str) else len(json.dumps(value, default=json_default))
             if size > limit:

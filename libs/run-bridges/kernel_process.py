@@ -22,10 +22,10 @@ END_WITHIN = 4
 NUDGE_EVERY = 0.3
 TAIL = 2_000
 # Of what is received at once.
-MOST_AT_ONCE = 1_000
+MAX_CONCURRENT = 1_000
 READ_AT_ONCE = 256 * 1024
 # Of one message over a pipe; no kernel of the platform writes a longer one.
-LONGEST_RECORD = 64 * 1024 * 1024
+MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 
 class Tail:
@@ -156,7 +156,7 @@ class SocketKernel(KernelProcess):
         """Messages that have come, each with its channel."""
         # In this order, so that a reply finds what was said before it.
         for channel in ("iopub", "shell", "control"):
-            for _ in range(MOST_AT_ONCE):
+            for _ in range(MAX_CONCURRENT):
                 message = self._receive(channel)
                 if message is None:
                     break
@@ -254,7 +254,7 @@ class PipeKernel(KernelProcess):
     def received(self):
         """Messages that have come, each with its channel."""
         self._write()
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_CONCURRENT):
             try:
                 frame = self._frame()
                 message = frame and frame.get("message")
@@ -314,6 +314,6 @@ class PipeKernel(KernelProcess):
         if len(self._unread) < 4:
             return None
         (size,) = struct.unpack_from(">I", self._unread)
-        if size > LONGEST_RECORD:
+        if size > MAX_RECORD_BYTES:
             raise ValueError("The kernel sent a message of %d bytes." % size)
         return size

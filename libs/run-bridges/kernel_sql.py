@@ -10,9 +10,9 @@ from ipykernel.kernelbase import Kernel
 
 from spark_session import SessionStart, cancel_jobs, end_with_spark
 
-MOST_ROWS = 1_000
-LONGEST_CELL = 10_000
-LONGEST_TABLE = 1024 * 1024
+MAX_ROWS = 1_000
+MAX_CELL_LENGTH = 10_000
+MAX_TABLE_BYTES = 1024 * 1024
 
 
 def tables(columns, rows):
@@ -22,7 +22,7 @@ def tables(columns, rows):
     for cells in rows:
         # Markup, and the width of the columns, come on top.
         size += sum(len(cell) for cell in cells) * 2 + 20 * len(cells)
-        if size > LONGEST_TABLE and texts:
+        if size > MAX_TABLE_BYTES and texts:
             break
         texts.append(cells)
     widths = [min(max([len(name)] + [len(row[at]) for row in texts]), 100) for at, name in enumerate(columns)]
@@ -44,7 +44,7 @@ def shown_rows(frame):
     from pyspark.rdd import _load_from_socket
     from pyspark.serializers import BatchedSerializer, CPickleSerializer
 
-    served = frame._jdf.getRowsToPython(MOST_ROWS, LONGEST_CELL)
+    served = frame._jdf.getRowsToPython(MAX_ROWS, MAX_CELL_LENGTH)
     return list(_load_from_socket(served, BatchedSerializer(CPickleSerializer())))
 
 
@@ -97,7 +97,7 @@ class SqlKernel(Kernel):
         columns, *rows = shown_rows(frame)
         if silent:
             return
-        plain, markup, count = tables(columns, rows[:MOST_ROWS])
+        plain, markup, count = tables(columns, rows[:MAX_ROWS])
         if count < len(rows):
             note = "The first %d rows." % count
             plain += "\n" + note

@@ -16,16 +16,16 @@ import time
 
 MAGIC = 0x52434831
 HEADER = struct.Struct(">IIQQ")
-LONGEST_PAYLOAD = 16 * 1024 * 1024
+MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 # A longer file is begun anew once all of it was read.
 LONG_FILE = 8 * 1024 * 1024
 # What may lie in the file without having been taken: whoever says more waits.
-MOST_UNREAD = 64 * 1024 * 1024
+MAX_UNREAD_BYTES = 64 * 1024 * 1024
 READ_AT_ONCE = 256 * 1024
-SHORTEST_PAUSE = 0.002
-LONGEST_PAUSE = 0.02
+MIN_PAUSE = 0.002
+MAX_PAUSE = 0.02
 # The longest while the system tells of what is written; there are file systems of which it tells nothing.
-LONGEST_WATCH = 0.1
+MAX_WATCH = 0.1
 IN_MODIFY = 2
 PR_SET_DUMPABLE = 4
 # How much is read before the other side is told of it.
@@ -53,7 +53,7 @@ class Growth:
     """Waits until somebody writes to a file that is open."""
 
     def __init__(self, fd):
-        self._pause = SHORTEST_PAUSE
+        self._pause = MIN_PAUSE
         self._events = self._watched(fd)
         self._poll = select.poll()
         if self._events is not None:
@@ -61,14 +61,14 @@ class Growth:
 
     def reset(self):
         """Something was there: more may come soon."""
-        self._pause = SHORTEST_PAUSE
+        self._pause = MIN_PAUSE
 
     def wait(self, seconds):
         """Waits so long at most; may end without cause."""
         if self._events is None:
             time.sleep(min(self._pause, seconds))
-            self._pause = min(self._pause * 1.2, LONGEST_PAUSE)
-        elif self._poll.poll(min(seconds, LONGEST_WATCH) * 1_000):
+            self._pause = min(self._pause * 1.2, MAX_PAUSE)
+        elif self._poll.poll(min(seconds, MAX_WATCH) * 1_000):
             os.read(self._events, 64 * 1024)
 
     @staticmethod
@@ -121,10 +121,10 @@ class RunChannel:
     def send(self, *payloads):
         """Appends payloads of bytes, which are there all at once; waits while too much has not been taken."""
         for payload in payloads:
-            if len(payload) > LONGEST_PAYLOAD:
+            if len(payload) > MAX_PAYLOAD_BYTES:
                 raise ChannelError("A payload of %d bytes is too long." % len(payload))
         with self._lock:
-            while self._unread_bytes > MOST_UNREAD and not self._closed:
+            while self._unread_bytes > MAX_UNREAD_BYTES and not self._closed:
                 self._lock.wait(1)
             if self._closed:
                 return
@@ -209,7 +209,7 @@ class RunChannel:
         if not self._fill(HEADER.size):
             return None
         magic, length, number, taken = HEADER.unpack_from(self._buffer, self._at)
-        if magic != MAGIC or length > LONGEST_PAYLOAD:
+        if magic != MAGIC or length > MAX_PAYLOAD_BYTES:
             return FOREIGN
         if not self._fill(HEADER.size + length):
             return None

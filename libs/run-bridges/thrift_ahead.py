@@ -19,10 +19,10 @@ EQUAL_FETCHES = 2
 # A shorter page suggests that it was the last one; bytes.
 LARGE_PAGE = 8 * 1024
 # Pages ahead of one operation, and of all; what those have, and how many may be on their way at once.
-MOST_OF_OPERATION = 8
-MOST_PAGES = 500
-MOST_BYTES = 32 * MIB
-MOST_READING = 8
+MAX_PER_OPERATION = 8
+MAX_PAGES = 500
+MAX_BYTES = 32 * MIB
+MAX_CONCURRENT_READS = 8
 # Seconds between two looks for operations that are not used.
 LOOK_EVERY = 60
 
@@ -127,10 +127,10 @@ class ReadAhead:
             if (
                 operation.reading
                 or not self._is_wanted(operation)
-                or self._count + self._reading >= MOST_PAGES
+                or self._count + self._reading >= MAX_PAGES
                 # The next page is taken to be as long as the last one.
-                or self._bytes + (self._reading + 1) * operation.size > MOST_BYTES
-                or self._reading >= MOST_READING
+                or self._bytes + (self._reading + 1) * operation.size > MAX_BYTES
+                or self._reading >= MAX_CONCURRENT_READS
             ):
                 return False
             operation.reading = True
@@ -154,7 +154,7 @@ class ReadAhead:
             and operation.times >= EQUAL_FETCHES
             and operation.size >= LARGE_PAGE
             # The longer somebody goes on, the further.
-            and len(operation.pages) < min(operation.times, MOST_OF_OPERATION)
+            and len(operation.pages) < min(operation.times, MAX_PER_OPERATION)
             # A pod finds the pages of one key only.
             and all(page.key == operation.key for page in operation.pages)
         )

@@ -43,19 +43,19 @@ from thrift_messages import (
     with_sequence,
     without_database,
 )
-from thrift_pages import LONGEST_ANSWER, TooLong
+from thrift_pages import MAX_RESPONSE_BYTES, TooLong
 
 MIB = 1024 * 1024
-LONGEST_PART = 3 * MIB
+MAX_PART_BYTES = 3 * MIB
 # What a thread of the JVM gathers before it writes it.
 WRITTEN_AT_ONCE = 64 * 1024
 HANDLE_BYTES = 16
 # Calls that are under way at once, and that wait for that.
-MOST_AT_ONCE = 64
-MOST_WAITING = 1_000
+MAX_CONCURRENT = 64
+MAX_WAITING = 1_000
 # Of one user; and what is remembered of all.
-MOST_SESSIONS = 200
-MOST_HANDLES = 50_000
+MAX_SESSIONS = 200
+MAX_HANDLES = 50_000
 # A session that is not used for so long is closed; seconds.
 SESSION_IDLE = 3_600
 # Answers of so many bytes are compressed, quickly rather than well.
@@ -64,7 +64,7 @@ COMPRESSION = 1
 # How often the server looks for those; seconds.
 SESSION_CHECK = 60
 # Ids that one payload names.
-MOST_IDS = 20
+MAX_IDS = 20
 LOOK_EVERY = 0.25
 # How often somebody looks whether Spark still works; seconds.
 HEALTH_CHECK = 1
@@ -139,7 +139,7 @@ class Handles:
         """Notes the handle of a session, or of an operation of one; the handles that are forgotten for it."""
         with self._lock:
             self._known[handle] = (user, session, time.monotonic())
-            forgotten = [next(iter(self._known))] if len(self._known) > MOST_HANDLES else []
+            forgotten = [next(iter(self._known))] if len(self._known) > MAX_HANDLES else []
             return self._forget(forgotten)
 
     def use(self, handle, user):
@@ -269,7 +269,7 @@ class Line:
             self._message.reset(message)
             processor.process(self._read, self._written)
             size = os.fstat(self._file).st_size
-            if size > LONGEST_ANSWER:
+            if size > MAX_RESPONSE_BYTES:
                 raise TooLong(size)
             return os.pread(self._file, size, 0)
         except TooLong:
@@ -342,14 +342,14 @@ class Calls:
             body = zlib.compress(body, COMPRESSION)
             more_of_last = dict(more_of_last, deflated=True)
         view = memoryview(body)
-        for at in range(0, len(body) or 1, LONGEST_PART):
-            more = at + LONGEST_PART < len(body)
+        for at in range(0, len(body) or 1, MAX_PART_BYTES):
+            more = at + MAX_PART_BYTES < len(body)
             header = {"op": "answer", "id": call, "outcome": outcome, "more": more}
-            yield header if more else dict(header, **more_of_last), view[at : at + LONGEST_PART]
+            yield header if more else dict(header, **more_of_last), view[at : at + MAX_PART_BYTES]
 
     def say_void(self, ids):
-        for at in range(0, len(ids), MOST_IDS):
-            self.say({"op": "void", "ids": ids[at : at + MOST_IDS]})
+        for at in range(0, len(ids), MAX_IDS):
+            self.say({"op": "void", "ids": ids[at : at + MAX_IDS]})
 
     def run(self):
         ending = threading.Event()
@@ -387,7 +387,7 @@ class Calls:
                 if call in self.awaited:
                     self.awaited[call] = False
                 return
-            full = self.work.qsize() >= MOST_WAITING
+            full = self.work.qsize() >= MAX_WAITING
             if not full:
                 self.awaited[call] = True
         if full:
@@ -398,7 +398,7 @@ class Calls:
     def enqueue(self, task):
         with self.lock:
             self.reading += 1 if task.call is None else 0
-            begins = len(self.awaited) + self.reading > self.threads and self.threads < MOST_AT_ONCE
+            begins = len(self.awaited) + self.reading > self.threads and self.threads < MAX_CONCURRENT
             self.threads += 1 if begins else 0
         self.work.put(task)
         if begins:
@@ -475,8 +475,8 @@ class Calls:
         return Given(answer)
 
     def open(self, user, message):
-        if self.handles.sessions_of(user) >= MOST_SESSIONS:
-            raise Refused("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS), CONNECTION_REFUSED)
+        if self.handles.sessions_of(user) >= MAX_SESSIONS:
+            raise Refused("%s has %d sessions already. Close some of them." % (user, MAX_SESSIONS), CONNECTION_REFUSED)
         message, database = without_database(message)
         answer = self.server.answer(user, message)
         session = opened(OPENS_SESSION, answer)

@@ -19,11 +19,11 @@ STOP, BOOL, BYTE, DOUBLE, I16, I32, I64, STRING, STRUCT, MAP, SET, LIST = 0, 2, 
 WIDTHS = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8}
 FORMS = {I16: ">h", I32: ">i", I64: ">q"}
 
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 DEEPEST = 16
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 # Of what a client is told of a failure; characters.
-LONGEST_REASON = 2_000
+MAX_REASON_LENGTH = 2_000
 
 OPENS_SESSION = "OpenSession"
 CLOSES_SESSION = "CloseSession"
@@ -105,7 +105,7 @@ class Reader:
         (head,) = self._unpack(">I", 4)
         if head != VERSION | kind:
             raise ForeignMessage("It is no message of Thrift's binary protocol.")
-        name = bytes(self._text(LONGEST_NAME))
+        name = bytes(self._text(MAX_NAME_LENGTH))
         begin = self._at
         self._skip_bytes(4)
         return name, bytes(self._bytes[begin : self._at])
@@ -129,7 +129,7 @@ class Reader:
 
     def text_into(self, found):
         def read(_depth):
-            found.append(bytes(self._text(LONGEST_NAME)))
+            found.append(bytes(self._text(MAX_NAME_LENGTH)))
 
         return STRING, read
 
@@ -195,7 +195,7 @@ class Reader:
 
     def skip(self, kind, depth):
         self._values += 1
-        if self._values > MOST_VALUES or depth > DEEPEST:
+        if self._values > MAX_VALUES or depth > DEEPEST:
             raise ForeignMessage("The message has too many values.")
         width = WIDTHS.get(kind)
         if width is not None:
@@ -224,7 +224,7 @@ class Reader:
 
     @staticmethod
     def _count(count):
-        if not 0 <= count <= MOST_VALUES:
+        if not 0 <= count <= MAX_VALUES:
             raise ForeignMessage("The message has too many values.")
 
     def _unpack(self, form, size):
@@ -385,7 +385,7 @@ class Page:
 
 def failure(name, sequence, text, state):
     """The answer that a call has failed, as the server would give it: clients show its text."""
-    text = text[:LONGEST_REASON]
+    text = text[:MAX_REASON_LENGTH]
     if name == GETS_QUERY_ID:
         # Its answer has no status.
         return _exception(name.encode(), sequence, text, INTERNAL_ERROR)

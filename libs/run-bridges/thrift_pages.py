@@ -14,7 +14,7 @@ from thrift_messages import (
 )
 
 MIB = 1024 * 1024
-LONGEST_ANSWER = 32 * MIB
+MAX_RESPONSE_BYTES = 32 * MIB
 # Of which the rows are asked for that are expected to fit: the next ones may be wider than the last.
 PAGE_BYTES = 8 * MIB
 # Rows of the first page of a result, and how many times as many the next page may have.
@@ -32,7 +32,7 @@ class TooLong(Exception):
     """The server has answered with more bytes than an answer may have."""
 
     def __init__(self, size):
-        super().__init__("The answer has %d bytes; it may have %d." % (size, LONGEST_ANSWER))
+        super().__init__("The answer has %d bytes; it may have %d." % (size, MAX_RESPONSE_BYTES))
         self.size = size
 
 
@@ -98,7 +98,7 @@ class Cursor:
         row = self._next + 1 if begin == NEXT else 1
         self._next = row
         self._lost = False
-        return Refused(TOO_LONG % (row, size, LONGEST_ANSWER), LIMIT_EXCEEDED)
+        return Refused(TOO_LONG % (row, size, MAX_RESPONSE_BYTES), LIMIT_EXCEEDED)
 
     def _go_back(self, ask, fetch):
         """Has the server go on behind the last page, whatever it has made of the fetch that failed."""

@@ -7,7 +7,7 @@ import json, struct, sys
 sys.path.insert(0, sys.argv[1])
 import thrift_messages as messages
 import thrift_pages as pages
-pages.LONGEST_ANSWER, pages.PAGE_BYTES = 32_000, 8_000
+pages.MAX_RESPONSE_BYTES, pages.PAGE_BYTES = 32_000, 8_000
 
 class Server:
     def __init__(self, widths, is_forward, failing):
@@ -34,7 +34,7 @@ class Server:
         if self.failing.pop(len(self.asked), None):
             raise RuntimeError("no answer")
         answer = self.answer(rows)
-        if len(answer) > pages.LONGEST_ANSWER:
+        if len(answer) > pages.MAX_RESPONSE_BYTES:
             raise pages.TooLong(len(answer))
         return answer
 

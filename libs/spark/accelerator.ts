@@ -3,7 +3,7 @@ import type { AcceleratorKind, RunAccelerator } from '../contracts/agent-protoco
 /** Of an accelerator that works on a columnar copy of the data: heap and the memory besides are as 2 to 1. */
 const HEAP_PER_OFF_HEAP = 2;
 /** Below this Comet cannot hold the batches of a few tasks. */
-const LEAST_OFF_HEAP_MB = 256;
+const MIN_OFF_HEAP_MB = 256;
 /** Of the memory of a GPU; the rest is for the driver of the device and what shares it. */
 const GPU_SHARE = 0.9;
 
@@ -39,7 +39,7 @@ export function acceleratorProperties(accelerator: RunAccelerator, run: Accelera
  */
 function turboProperties(memoryMb: number, { isLocal, heapMb }: AcceleratedRun): [string, string][] {
   const half = Math.floor(heapMb / HEAP_PER_OFF_HEAP);
-  const offHeap = Math.max(LEAST_OFF_HEAP_MB, isLocal ? Math.min(half, memoryMb - heapMb) : half);
+  const offHeap = Math.max(MIN_OFF_HEAP_MB, isLocal ? Math.min(half, memoryMb - heapMb) : half);
   return [
     ['spark.plugins', 'org.apache.spark.CometPlugin'],
     ['spark.shuffle.manager', 'org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager'],

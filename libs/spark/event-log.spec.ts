@@ -1,4 +1,4 @@
-import { EventLogReader, MOST_EXECUTORS, MOST_STAGES } from './event-log';
+import { EventLogReader, MAX_EXECUTORS, MAX_STAGES } from './event-log';
 
 const line = (event: string, more: object): string =>
   `${JSON.stringify({ Event: `SparkListener${event}`, ...more })}\n`;
@@ -116,11 +116,11 @@ describe('EventLogReader', () => {
   it('keeps a stage that was pushed out before it began, and then did, when its job ends', () => {
     const begin = (job: number, ids: number[]) =>
       line('JobStart', { 'Job ID': job, 'Stage Infos': ids.map((id) => stage(id)['Stage Info']) });
-    const many = Array.from({ length: MOST_STAGES }, (_, index) => index + 10);
+    const many = Array.from({ length: MAX_STAGES }, (_, index) => index + 10);
     const end = line('JobEnd', { 'Job ID': 1 });
     const reader = read(begin(1, [0, 1]) + begin(2, many) + line('StageSubmitted', stage(0)) + end);
     const { stages } = reader.metrics(false);
-    expect([stages.length, stages.at(-1)]).toMatchObject([MOST_STAGES, { stage_id: 0, status: 'ACTIVE' }]);
+    expect([stages.length, stages.at(-1)]).toMatchObject([MAX_STAGES, { stage_id: 0, status: 'ACTIVE' }]);
   });
 
   it('tells a task that was killed from one that failed', () => {
@@ -167,7 +167,7 @@ describe('EventLogReader', () => {
     for (let n = 0; n < 3_000; n += 1)
       reader.add(Buffer.from(executor(`e${n}`) + task({ stage: n, executor: `e${n}` }) + '\n'));
     const { stages, executors, totals } = reader.metrics(true);
-    expect([stages.length, executors.length, totals.tasks]).toEqual([MOST_STAGES, MOST_EXECUTORS, 3_000]);
+    expect([stages.length, executors.length, totals.tasks]).toEqual([MAX_STAGES, MAX_EXECUTORS, 3_000]);
     expect([stages[0]?.stage_id, executors[0]?.executor_id]).toEqual([2_000, 'e0']);
   });
 });

@@ -57,16 +57,16 @@ interface Stage extends Omit<StageMetrics, 'duration_ms'> {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Of more stages the last are kept, of more executors the first; the totals are of all. */
-export const MOST_STAGES = 1_000;
-export const MOST_EXECUTORS = 1_000;
+export const MAX_STAGES = 1_000;
+export const MAX_EXECUTORS = 1_000;
 
 /** A longer line is left out; Spark's are up to some 100 KiB, by plans and class paths, which are not read here. */
-const LONGEST_LINE = 1024 * 1024;
-const EVENT_JSON: UntrustedBounds = { bytes: LONGEST_LINE, values: 500_000, levels: 200 };
-const LONGEST_NAME = 500;
+const MAX_LINE_LENGTH = 1024 * 1024;
+const EVENT_JSON: UntrustedBounds = { bytes: MAX_LINE_LENGTH, values: 500_000, levels: 200 };
+const MAX_NAME_LENGTH = 500;
 const LINE_END = 0x0a;
 const EVENT = /^\{"Event":"(\w{1,60})"/;
-const LONGEST_BEGINNING = 80;
+const MAX_BEGINNING_LENGTH = 80;
 
 /**
  * Reads Spark's event log piece by piece, JSON lines as its History Server reads them, into what stages, executors and the
@@ -122,7 +122,7 @@ export class EventLogReader {
     if (this.isSkipping) return;
     this.rest.push(part);
     this.restLength += part.length;
-    if (this.restLength > LONGEST_LINE) this.forget(true);
+    if (this.restLength > MAX_LINE_LENGTH) this.forget(true);
   }
 
   private forget(isSkipping: boolean): void {
@@ -132,7 +132,7 @@ export class EventLogReader {
   }
 
   private line(line: Buffer): void {
-    const name = EVENT.exec(line.toString('latin1', 0, LONGEST_BEGINNING))?.[1] ?? '';
+    const name = EVENT.exec(line.toString('latin1', 0, MAX_BEGINNING_LENGTH))?.[1] ?? '';
     const read = this.events.get(name);
     if (!read) return;
     const event = readUntrusted(line, EVENT_JSON);
@@ -163,7 +163,7 @@ export class EventLogReader {
     this.seen(event['Submission Time']);
     const job = count(event['Job ID']);
     const infos = Array.isArray(event['Stage Infos']) ? (event['Stage Infos'] as unknown[]) : [];
-    for (const info of infos.slice(0, MOST_STAGES).map(fields)) {
+    for (const info of infos.slice(0, MAX_STAGES).map(fields)) {
       if (!this.stages.has(keyOf(info))) describe(this.newStage(info, job), info);
     }
   }
@@ -212,7 +212,7 @@ export class EventLogReader {
     };
     const key = keyOf(named);
     const [oldest] = this.stages;
-    if (this.stages.size >= MOST_STAGES && oldest) {
+    if (this.stages.size >= MAX_STAGES && oldest) {
       this.noLongerPending(oldest[1]);
       this.stages.delete(oldest[0]);
     }
@@ -259,7 +259,7 @@ export class EventLogReader {
     const id = text(idField);
     const known = this.executors.get(id);
     if (known) return known;
-    if (id === '' || this.executors.size >= MOST_EXECUTORS) return null;
+    if (id === '' || this.executors.size >= MAX_EXECUTORS) return null;
     const executor = { executor_id: id, host: text(host), cores: 0, peak_memory_bytes: 0, gc_ms: 0, tasks: 0 };
     this.executors.set(id, executor);
     return executor;
@@ -338,6 +338,6 @@ function count(value: unknown): number {
 /** A copy, if it is cut: a part of a string keeps all of it in memory. */
 function text(value: unknown): string {
   if (typeof value !== 'string') return '';
-  const line = toldLine(value, LONGEST_NAME);
+  const line = toldLine(value, MAX_NAME_LENGTH);
   return line === value ? value : Buffer.from(line).toString('utf8');
 }

@@ -18,11 +18,11 @@ export interface RunEnd {
   message: string;
 }
 
-const LONGEST_MESSAGE = 600;
-const LONGEST_QUOTE = 200;
+const MAX_MESSAGE_BYTES = 600;
+const MAX_QUOTE_LENGTH = 200;
 
 /** Spark's advice about an error of SQL is shorter. */
-const MOST_ADVICE_LINES = 8;
+const MAX_ADVICE_LINES = 8;
 const SIGNALS: Record<number, string> = {
   1: 'SIGHUP',
   2: 'SIGINT',
@@ -138,8 +138,8 @@ function verdict(
   text: string,
   advice: string | undefined = ADVICE[reason],
 ): RunEnd {
-  if (advice === undefined) return { outcome, reason, message: shorten(text, LONGEST_MESSAGE) };
-  const said = shorten(text, LONGEST_MESSAGE - advice.length - 2);
+  if (advice === undefined) return { outcome, reason, message: shorten(text, MAX_MESSAGE_BYTES) };
+  const said = shorten(text, MAX_MESSAGE_BYTES - advice.length - 2);
   return { outcome, reason, message: `${said}${/[.!?…]$/.test(said) ? '' : '.'} ${advice}` };
 }
 
@@ -215,7 +215,7 @@ function sqlError(output: string): string | null {
   const found = /^(?:Error in query: )?(\[[A-Z][A-Z0-9_.]+\] .*|(?<=Error in query: ).*)$/m.exec(output);
   const head = found?.[1];
   if (!found || head === undefined) return null;
-  const following = output.slice(found.index).split('\n').slice(0, MOST_ADVICE_LINES).join('\n');
+  const following = output.slice(found.index).split('\n').slice(0, MAX_ADVICE_LINES).join('\n');
   const [, line, position] = /(?:; |\()line (\d+),? pos(?:ition)? (\d+)/.exec(following) ?? [];
   if (line === undefined) return head;
   const text = head.replace(/(?:; line \d+ pos \d+;?|\(line \d+, pos \d+\))$/, '').trim();
@@ -261,7 +261,7 @@ function unparsed(output: string): string {
   const lines = output.slice(at + heading.length).split('\n');
   const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at |Statement \d.*, failed\.$)/.test(line));
   const own = lines.slice(0, end < 0 ? undefined : end).filter((line) => !/^-*\^\^\^$/.test(line));
-  return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), LONGEST_QUOTE);
+  return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), MAX_QUOTE_LENGTH);
 }
 
 /** Compiler message of the interpreter: `<file>:12: error: type mismatch;` and the lines that detail it. */

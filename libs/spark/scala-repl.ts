@@ -9,7 +9,7 @@ export interface GeneratedFile {
 }
 
 /** More are refused: each is compiled on its own, which takes a tenth of a second and more. */
-const MOST_STATEMENTS = 10_000;
+const MAX_STATEMENTS = 10_000;
 
 /** A Scala string literal; every escape of JSON is one of Scala. */
 const literal = (text: string): string => JSON.stringify(text);
@@ -112,7 +112,7 @@ function driverScript({
   val source = new String(java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(${literal(sourceFile)})), "UTF-8")
   val statements = statementsOf(source)
   if ($intp.reporter.hasErrors) end(Some("The source is not Scala."))
-  if (statements.size > ${MOST_STATEMENTS}) end(Some("The source has " + statements.size + " statements; at most ${MOST_STATEMENTS} are run."))
+  if (statements.size > ${MAX_STATEMENTS}) end(Some("The source has " + statements.size + " statements; at most ${MAX_STATEMENTS} are run."))
   if (!runs(${literal(`val args: Array[String] = Array(${args.map(literal).join(', ')})`)})) end(Some("The arguments cannot be used."))
   end(statements.find { case (_, code) => !runs(code) }.map { case (line, _) => "The statement at line " + line + " failed." })
 }

@@ -20,10 +20,10 @@ export interface StructField {
 }
 
 /** How deep types may be nested; Spark itself gives up on some hundred. */
-export const MOST_NESTING = 64;
+export const MAX_NESTING = 64;
 
 /** Fields of one table, nested ones included. */
-export const MOST_FIELDS = 100_000;
+export const MAX_FIELDS = 100_000;
 
 const NAMES: Record<string, string> = {
   boolean: 'boolean',

@@ -6,16 +6,16 @@ import type { TableFiles } from './table-files';
 import { TableSchemaError } from './table-schema-error';
 
 /** Bytes that are read of one checkpoint: its footer and the columns of the `metaData` action, empty in most rows. */
-const MOST_BYTES = 2 ** 26;
+const MAX_BYTES = 2 ** 26;
 /** Bytes of one page, unpacked. */
-const MOST_PAGE = 2 ** 25;
+const MAX_PAGE_BYTES = 2 ** 25;
 /** Actions of one checkpoint. */
-const MOST_ROWS = 4_000_000;
+const MAX_ROWS = 4_000_000;
 const MEMORY_MB = 384;
 /** Milliseconds that a reader may take, its requests included. */
 const DEADLINE = 30_000;
 /** Readers at once, each with its memory. */
-const MOST_READERS = 2;
+const MAX_CONCURRENT_READS = 2;
 
 /**
  * A file may have its reader fill all memory or turn round for hours. It is read in a process, which alone ends by that: a
@@ -109,7 +109,7 @@ export async function readDeltaCheckpoint(
 }
 
 async function turn(signal: AbortSignal): Promise<void> {
-  while (readers >= MOST_READERS) {
+  while (readers >= MAX_CONCURRENT_READS) {
     await new Promise<void>((resolve, reject) => {
       turns.push(resolve);
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -126,7 +126,7 @@ async function readApart(
 ): Promise<JsonObject | null> {
   signal.throwIfAborted();
   const library = pathToFileURL(require.resolve('hyparquet')).href;
-  const given = { library, size, mostPage: MOST_PAGE, mostRows: MOST_ROWS, deadline: DEADLINE };
+  const given = { library, size, mostPage: MAX_PAGE_BYTES, mostRows: MAX_ROWS, deadline: DEADLINE };
   const reader = spawn(
     process.execPath,
     [`--max-old-space-size=${MEMORY_MB}`, '-e', READER, '--', JSON.stringify(given)],
@@ -136,7 +136,7 @@ async function readApart(
   const part = async ({ id, start, end }: { id: number; start: number; end: number }) => {
     if (!(start >= 0 && start <= end && end <= size)) throw unreadable('it points outside of itself');
     bytes += end - start;
-    if (bytes > MOST_BYTES) throw new TableSchemaError('too-large', 'The checkpoint of the Delta table is too large.');
+    if (bytes > MAX_BYTES) throw new TableSchemaError('too-large', 'The checkpoint of the Delta table is too large.');
     const content = await files.readPart(uri, { start, end }, signal);
     // What goes wrong with a reader that has ended is said by its end.
     reader.send({ id, bytes: content }, () => undefined);

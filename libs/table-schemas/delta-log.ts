@@ -3,13 +3,13 @@ import { readDeltaCheckpoint } from './delta-checkpoint';
 import {
   isObject,
   type JsonObject,
-  MOST_SCHEMA_JSON,
+  MAX_SCHEMA_JSON_LENGTH,
   parseJson,
   parseSchemaJson,
   type SchemaColumn,
   textOf,
 } from './schema-json';
-import { MOST_PARTITIONINGS } from './table-columns';
+import { MAX_PARTITIONINGS } from './table-columns';
 import type { TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
@@ -22,13 +22,13 @@ export interface DeltaTable {
 }
 
 /** Names in a log; older ones than thirty days go by default. */
-const MOST_FILES = 100_000;
+const MAX_FILES = 100_000;
 /** Commits after a checkpoint, which is written every ten by default. */
-const MOST_COMMITS = 1000;
-const MOST_HINT = 2 ** 20;
+const MAX_COMMITS = 1000;
+const MAX_HINT_BYTES = 2 ** 20;
 /** Bytes of one commit, and of all that is read of a log. */
-const MOST_COMMIT = 2 ** 25;
-const MOST_BYTES = 2 ** 28;
+const MAX_COMMIT_BYTES = 2 ** 25;
+const MAX_BYTES = 2 ** 28;
 /** Commits read at once. */
 const AT_ONCE = 4;
 
@@ -55,7 +55,7 @@ function deltaTable(action: JsonObject): DeltaTable {
   const { schemaString, partitionColumns, configuration, description } = action;
   if (typeof schemaString !== 'string') throw malformed('has no schema');
   const partitions = Array.isArray(partitionColumns) ? partitionColumns : [];
-  if (partitions.length > MOST_PARTITIONINGS) throw malformed('has too many partition columns');
+  if (partitions.length > MAX_PARTITIONINGS) throw malformed('has too many partition columns');
   const settings = Object.entries(isObject(configuration) ? configuration : {});
   return {
     columns: parseSchemaJson(schemaString),
@@ -93,7 +93,7 @@ class DeltaLog {
     const checkpoint = await this.lastCheckpoint();
     if (!checkpoint) return null;
     let newest: JsonObject | null = null;
-    for (let after = 1; after <= MOST_COMMITS; after += AT_ONCE) {
+    for (let after = 1; after <= MAX_COMMITS; after += AT_ONCE) {
       const versions = Array.from({ length: AT_ONCE }, (_, at) => checkpoint.version + after + at);
       const commits = await Promise.all(versions.map((version) => this.commit(version)));
       const end = commits.findIndex((commit) => commit === 'absent');
@@ -105,15 +105,15 @@ class DeltaLog {
   }
 
   private async lastCheckpoint(): Promise<Checkpoint | null> {
-    const content = await unlessMissing(this.read('_last_checkpoint', MOST_HINT));
+    const content = await unlessMissing(this.read('_last_checkpoint', MAX_HINT_BYTES));
     if (!content) return null;
-    const hint = readUntrusted(content, { ...SHORT_JSON, bytes: MOST_HINT });
+    const hint = readUntrusted(content, { ...SHORT_JSON, bytes: MAX_HINT_BYTES });
     if (!isObject(hint) || !isVersion(hint['version'])) return null;
     return hintedCheckpoint(hint['version'], hint);
   }
 
   private async byList(): Promise<JsonObject> {
-    const listed = await this.files.list(this.directory, { maxFiles: MOST_FILES }, this.signal);
+    const listed = await this.files.list(this.directory, { maxFiles: MAX_FILES }, this.signal);
     const names = listed.map(({ name }) => name);
     const checkpoint = newestCheckpoint(names);
     const versions = names
@@ -121,7 +121,7 @@ class DeltaLog {
       .map(Number)
       .filter((version) => version > (checkpoint?.version ?? -1))
       .sort((a, b) => b - a);
-    if (versions.length > MOST_COMMITS) {
+    if (versions.length > MAX_COMMITS) {
       throw new TableSchemaError('too-large', `The Delta table has ${versions.length} commits without a checkpoint.`);
     }
     const oldest = (checkpoint?.version ?? -1) + 1;
@@ -136,14 +136,14 @@ class DeltaLog {
   }
 
   private async commit(version: number): Promise<JsonObject | 'absent' | null> {
-    const content = await unlessMissing(this.read(`${numbered(version)}.json`, MOST_COMMIT));
+    const content = await unlessMissing(this.read(`${numbered(version)}.json`, MAX_COMMIT_BYTES));
     return content ? metadataIn(content) : 'absent';
   }
 
   private async ofCheckpoint({ files }: Checkpoint): Promise<JsonObject> {
     for (const name of files) {
       const action = name.endsWith('.json')
-        ? metadataIn(await this.read(name, MOST_COMMIT))
+        ? metadataIn(await this.read(name, MAX_COMMIT_BYTES))
         : await readDeltaCheckpoint(`${this.directory}/${name}`, this.files, this.signal);
       if (action) return action;
     }
@@ -153,7 +153,7 @@ class DeltaLog {
   private async read(name: string, maxBytes: number): Promise<Buffer> {
     const content = await this.files.read(`${this.directory}/${name}`, maxBytes, this.signal);
     this.bytes += content.length;
-    if (this.bytes <= MOST_BYTES) return content;
+    if (this.bytes <= MAX_BYTES) return content;
     throw new TableSchemaError('too-large', 'The log of the Delta table is too large to be read.');
   }
 }
@@ -186,7 +186,7 @@ function hintedCheckpoint(version: number, hint: JsonObject): Checkpoint | null 
   }
   const { parts } = hint;
   if (parts === undefined || parts === null) return { version, files: [`${start}.parquet`] };
-  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MOST_COMMITS) return null;
+  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MAX_COMMITS) return null;
   return { version, files: partNames(start, parts) };
 }
 
@@ -204,7 +204,7 @@ function newestCheckpoint(names: readonly string[]): Checkpoint | null {
     const version = Number(first ?? second ?? -1);
     if (version <= (newest?.version ?? -1) || (part !== undefined && Number(part) !== 1)) continue;
     const count = Number(parts ?? 1);
-    if (count > MOST_COMMITS) continue;
+    if (count > MAX_COMMITS) continue;
     const files = part === undefined ? [name] : partNames(`${numbered(version)}.checkpoint`, count);
     if (files.every((file) => present.has(file))) newest = { version, files };
   }
@@ -228,7 +228,7 @@ function metadataIn(content: Buffer): JsonObject | null {
 
 function metadataOf(line: Buffer): JsonObject | null {
   // A schema in a string has twice as many bytes where every other is a quote.
-  if (line.length > 2 * MOST_SCHEMA_JSON)
+  if (line.length > 2 * MAX_SCHEMA_JSON_LENGTH)
     throw new TableSchemaError('too-large', 'A line of the Delta log is too long.');
   const action = parseJson(line, 'A line of the Delta log');
   const metadata = isObject(action) ? action['metaData'] : null;

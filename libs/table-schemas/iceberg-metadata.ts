@@ -1,13 +1,13 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING } from './data-type';
+import { atomicType, type DataType, MAX_FIELDS, MAX_NESTING } from './data-type';
 import { isObject, type Json, type JsonObject, parseJson, type SchemaColumn, textOf } from './schema-json';
-import { MOST_PARTITIONINGS, type PartitionTransform, plainColumn } from './table-columns';
+import { MAX_PARTITIONINGS, type PartitionTransform, plainColumn } from './table-columns';
 import type { TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
 /** Bytes of a metadata file, unpacked. Most of it are snapshots: some ten thousand. */
-const MOST_METADATA = 2 ** 24;
+const MAX_METADATA_BYTES = 2 ** 24;
 
 const inflate = promisify(gunzip);
 
@@ -22,7 +22,7 @@ export interface IcebergTable {
 
 /** Reads the metadata file of an Iceberg table, packed or not. Throws `TableSchemaError` and what `files` throws. */
 export async function readIcebergTable(uri: string, files: TableFiles, signal: AbortSignal): Promise<IcebergTable> {
-  const bytes = await unpacked(await files.read(uri, MOST_METADATA, signal));
+  const bytes = await unpacked(await files.read(uri, MAX_METADATA_BYTES, signal));
   const metadata = parseJson(bytes, `The metadata file ${excerpt(uri)}`);
   return icebergTable(metadata);
 }
@@ -30,7 +30,7 @@ export async function readIcebergTable(uri: string, files: TableFiles, signal: A
 async function unpacked(bytes: Buffer): Promise<Buffer> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return await inflate(bytes, { maxOutputLength: MOST_METADATA });
+    return await inflate(bytes, { maxOutputLength: MAX_METADATA_BYTES });
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     const message = `The metadata of the table ${isLarge ? 'are too large to be read' : 'are no gzip file'}.`;
@@ -71,7 +71,7 @@ function fieldsOfSpec(metadata: JsonObject): Json[] {
   const spec = Array.isArray(specs) && specs.find((candidate) => isObject(candidate) && candidate['spec-id'] === id);
   const fields = isObject(spec) ? spec['fields'] : metadata['partition-spec'];
   if (!Array.isArray(fields)) return fail('default-spec-id');
-  if (fields.length > MOST_PARTITIONINGS)
+  if (fields.length > MAX_PARTITIONINGS)
     throw new TableSchemaError('too-large', 'There are too many partition fields.');
   return fields;
 }
@@ -97,7 +97,7 @@ function partitioning(fields: Json[], paths: ReadonlyMap<number, string[]>): Par
 function sourcesOf(field: JsonObject): (Json | undefined)[] {
   const sources = field['source-ids'];
   if (!Array.isArray(sources)) return [field['source-id']];
-  if (sources.length > MOST_PARTITIONINGS)
+  if (sources.length > MAX_PARTITIONINGS)
     throw new TableSchemaError('too-large', 'A partition field has too many columns.');
   return sources;
 }
@@ -118,7 +118,7 @@ class IcebergSchema {
     const fields = struct['fields'];
     if (!Array.isArray(fields)) return fail('fields');
     this.fields += fields.length;
-    if (this.fields > MOST_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
+    if (this.fields > MAX_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
     return fields.map((field) => {
       if (!isObject(field)) return fail('fields');
       const name = textOf(field['name']) ?? fail('name');
@@ -130,7 +130,7 @@ class IcebergSchema {
   }
 
   private type(json: Json | undefined, path: string[] | null, depth: number): DataType {
-    if (depth > MOST_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
+    if (depth > MAX_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
     if (typeof json === 'string') {
       if (/^fixed\[\d+\]$/.test(json)) return atomicType('binary');
       return atomicType(Object.hasOwn(TYPES, json) ? TYPES[json]! : json);

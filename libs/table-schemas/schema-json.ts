@@ -1,13 +1,13 @@
 import { JsonError, parseUntrusted, type UntrustedBounds } from '../json/parse-json';
-import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING, type StructField } from './data-type';
+import { atomicType, type DataType, MAX_FIELDS, MAX_NESTING, type StructField } from './data-type';
 import { excerpt, TableSchemaError } from './table-schema-error';
 import { parseTypeText } from './type-text';
 
 /** Bytes of the JSON of one schema: some fifty thousand columns. */
-export const MOST_SCHEMA_JSON = 2 ** 23;
+export const MAX_SCHEMA_JSON_LENGTH = 2 ** 23;
 
 /** Most of a table's metadata is snapshots and statistics. A level of a type takes up to four levels of JSON. */
-const TABLE_JSON: UntrustedBounds = { bytes: 2 ** 25, values: 1_000_000, levels: 10 + 4 * MOST_NESTING };
+const TABLE_JSON: UntrustedBounds = { bytes: 2 ** 25, values: 1_000_000, levels: 10 + 4 * MAX_NESTING };
 
 /** A column as Spark's JSON says it, with what SQL can say of it besides. */
 export interface SchemaColumn extends StructField {
@@ -41,13 +41,15 @@ export function textOf(value: Json | undefined): string | null {
 
 /** The columns of a schema as Spark writes it in JSON (Delta keeps it, too). Throws `malformed` or `too-large`. */
 export function parseSchemaJson(text: string): SchemaColumn[] {
-  if (text.length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The schema of the table is too large.');
+  if (text.length > MAX_SCHEMA_JSON_LENGTH)
+    throw new TableSchemaError('too-large', 'The schema of the table is too large.');
   return columnsOfSchema(parseJson(text, 'The schema of the table'));
 }
 
 /** A column as Spark writes it in JSON, or only its type; `name` is of the column. Throws `malformed` or `too-large`. */
 export function parseColumnJson(text: string, name: string): SchemaColumn {
-  if (text.length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The type of a column is too large.');
+  if (text.length > MAX_SCHEMA_JSON_LENGTH)
+    throw new TableSchemaError('too-large', 'The type of a column is too large.');
   const json = parseJson(text, 'The type of a column');
   const isColumn = typeof json === 'object' && json !== null && !Array.isArray(json) && 'name' in json;
   const field: Json = isColumn ? { ...json, name } : { name, type: json };
@@ -76,7 +78,7 @@ class SchemaReader {
   fieldsOf(json: Json | undefined, depth: number): { field: StructField; metadata: JsonObject }[] {
     if (!isObject(json) || !Array.isArray(json['fields'])) return fail(json);
     this.fields += json['fields'].length;
-    if (this.fields > MOST_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
+    if (this.fields > MAX_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
     return json['fields'].map((field) => {
       if (!isObject(field) || typeof field['name'] !== 'string') return fail(field);
       const metadata = isObject(field['metadata']) ? field['metadata'] : {};
@@ -87,7 +89,7 @@ class SchemaReader {
   }
 
   private type(json: Json | undefined, depth: number): DataType {
-    if (depth > MOST_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
+    if (depth > MAX_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
     if (typeof json === 'string') return atomicType(json);
     if (!isObject(json)) return fail(json);
     switch (textOf(json['type']) ?? '') {

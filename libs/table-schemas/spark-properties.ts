@@ -1,5 +1,5 @@
-import { MOST_FIELDS } from './data-type';
-import { MOST_SCHEMA_JSON, parseSchemaJson, type SchemaColumn } from './schema-json';
+import { MAX_FIELDS } from './data-type';
+import { MAX_SCHEMA_JSON_LENGTH, parseSchemaJson, type SchemaColumn } from './schema-json';
 import { TableSchemaError } from './table-schema-error';
 
 const PREFIX = 'spark.sql.sources';
@@ -54,7 +54,8 @@ export class SparkProperties {
       const part = this.get(`${key}.part.${at}`);
       if (part === null) throw new TableSchemaError('missing', `Part ${at} of the ${parts} of ${key} is missing.`);
       length += part.length;
-      if (length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The schema of the table is too large.');
+      if (length > MAX_SCHEMA_JSON_LENGTH)
+        throw new TableSchemaError('too-large', 'The schema of the table is too large.');
       texts.push(part);
     }
     return texts.join('');
@@ -74,7 +75,7 @@ export class SparkProperties {
     const text = this.get(key);
     if (text === null) return null;
     const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-    if (count < 0 || count > MOST_FIELDS) throw new TableSchemaError('malformed', `${key} of the table is no count.`);
+    if (count < 0 || count > MAX_FIELDS) throw new TableSchemaError('malformed', `${key} of the table is no count.`);
     return count;
   }
 

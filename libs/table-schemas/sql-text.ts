@@ -35,7 +35,7 @@ export function literal(value: string): string {
 const LINE_END = /[\r\n]/g;
 
 /** Brackets of a statement that may be open at once. */
-const MOST_OPEN = 10_000;
+const MAX_OPEN = 10_000;
 
 /**
  * Throws `unsupported` unless the text, put as it is into a statement, can neither end it nor leave a quote or bracket
@@ -78,7 +78,7 @@ function scan(text: string): { isWhole: boolean; hasComments: boolean } {
     const char = text[at];
     if (char === '(') depth += 1;
     if (char === ')') depth -= 1;
-    if (next === -1 || char === ';' || depth < 0 || depth > MOST_OPEN) return { isWhole: false, hasComments };
+    if (next === -1 || char === ';' || depth < 0 || depth > MAX_OPEN) return { isWhole: false, hasComments };
     if (next > at + 1 && (char === '-' || char === '/')) hasComments = true;
     at = next;
   }

@@ -51,7 +51,7 @@ export interface TableColumns {
 }
 
 /** The most partition columns, transforms and buckets' columns that are told. */
-export const MOST_PARTITIONINGS = 1000;
+export const MAX_PARTITIONINGS = 1000;
 
 /** A column of which only name, type and comment are known. */
 export function plainColumn(name: string, type: DataType, comment: string | null): SchemaColumn {

@@ -1,9 +1,9 @@
-import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING, type StructField } from './data-type';
+import { atomicType, type DataType, MAX_FIELDS, MAX_NESTING, type StructField } from './data-type';
 import { quotedEnd } from './sql-text';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
 /** Characters of the text of one type; Hive keeps at most a few megabytes in a column of its database. */
-const MOST_TEXT = 2 ** 22;
+const MAX_TEXT_LENGTH = 2 ** 22;
 
 const UNQUOTED_NAME = /[^:,<>`'"()]+(?=:)/y;
 const FIRST_WORD = /[^\s:,<>`'"()]+/y;
@@ -16,7 +16,7 @@ const ATOM =
  * does not know is `foreign`. Throws `malformed` or `too-large`.
  */
 export function parseTypeText(text: string): DataType {
-  if (text.length > MOST_TEXT) throw new TableSchemaError('too-large', 'The text of a type is too long.');
+  if (text.length > MAX_TEXT_LENGTH) throw new TableSchemaError('too-large', 'The text of a type is too long.');
   const parser = new TypeTextParser(text);
   const type = parser.type(0);
   parser.end();
@@ -35,7 +35,7 @@ class TypeTextParser {
   }
 
   type(depth: number): DataType {
-    if (depth > MOST_NESTING) throw new TableSchemaError('too-large', 'A type is nested too deep.');
+    if (depth > MAX_NESTING) throw new TableSchemaError('too-large', 'A type is nested too deep.');
     this.space();
     const start = this.at;
     const atom = this.match(ATOM)?.[0] ?? this.fail();
@@ -74,7 +74,7 @@ class TypeTextParser {
 
   private field(depth: number): StructField {
     this.fields += 1;
-    if (this.fields > MOST_FIELDS) throw new TableSchemaError('too-large', 'A type has too many fields.');
+    if (this.fields > MAX_FIELDS) throw new TableSchemaError('too-large', 'A type has too many fields.');
     this.space();
     const name = this.name();
     this.accept(':');

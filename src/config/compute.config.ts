@@ -192,12 +192,12 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
 
 /** Above those of systemd's containers, below the largest that programs take. */
 const UIDS = '1900000000-1900065535';
-const LARGEST_UID = 2 ** 31 - 2;
+const MAX_UID = 2 ** 31 - 2;
 
 function readUids(env: EnvReader): { firstUid: number; uids: number } {
   const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(env.string('COMPUTE_LOCAL_UIDS', { default: UIDS })) ?? [];
   const [firstUid, lastUid] = [Number(first ?? 0), Number(last ?? 0)];
-  if (firstUid < 1 || lastUid > LARGEST_UID || lastUid - firstUid < 127)
+  if (firstUid < 1 || lastUid > MAX_UID || lastUid - firstUid < 127)
     env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last, at least 128 ids, none of them 0');
   return { firstUid, uids: lastUid - firstUid + 1 };
 }

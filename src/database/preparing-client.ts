@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { isPrepared } from '../platform/kernel/persistence/sql';
 
 /** PostgreSQL keeps a plan of each on every connection: reads by id or name of each kind, and the hot statements. */
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 
 /** Names of the statements, by their text. */
 const names = new Map<string, string>();
@@ -11,7 +11,7 @@ const names = new Map<string, string>();
 function nameOf(sql: string): string | null {
   if (!isPrepared(sql)) return null;
   const known = names.get(sql);
-  if (known !== undefined || names.size >= MOST_NAMES) return known ?? null;
+  if (known !== undefined || names.size >= MAX_NAMES) return known ?? null;
   const name = createHash('sha256').update(sql).digest('base64url').slice(0, 22);
   names.set(sql, name);
   return name;

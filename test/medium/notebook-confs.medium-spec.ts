@@ -1,6 +1,6 @@
 import { readOpaque } from '../../libs/json/opaque-json';
 import { SHORT_JSON } from '../../libs/json/parse-json';
-import { MOST_CELLS } from '../../libs/notebooks/ipynb';
+import { MAX_CELLS } from '../../libs/notebooks/ipynb';
 import { type NbOutput, readOutput } from '../../libs/notebooks/outputs';
 import { NotebookContentsRepository } from '../../src/modules/execution/notebooks/content/notebook-contents.repository';
 import { NotebookDocumentsService } from '../../src/modules/execution/notebooks/content/notebook-documents.service';
@@ -296,7 +296,7 @@ describe('notebook configurations', () => {
       [code('a', '', { output: [{ type: 'image', Celloutput: 'x' }] })],
       'NOTEBOOK_CONF.INVALID_CELLS',
     ],
-    ['too many', Array.from({ length: MOST_CELLS + 1 }, (_, index) => code(`c${index}`, '')), 'REQUEST.INVALID'],
+    ['too many', Array.from({ length: MAX_CELLS + 1 }, (_, index) => code(`c${index}`, '')), 'REQUEST.INVALID'],
   ])('refuse cells with %s', async (_what, cells, expected) => {
     const id = await made('hostile');
     expect(refusal(await post(id, cells))).toEqual([400, expected]);

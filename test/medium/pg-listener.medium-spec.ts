@@ -9,7 +9,7 @@ import { configure, createEmptyDatabase, type TestDatabase } from './harness/tes
 /** Each try is half a second after the one before, so this sees several of them fail. */
 const FAILED_TRIES = 4;
 /** Below half a second, for timers may be a moment early. */
-const LEAST_PAUSE_MS = 450;
+const MIN_PAUSE_MS = 450;
 
 describe('PgListener', () => {
   let database: TestDatabase;
@@ -129,6 +129,6 @@ describe('PgListener', () => {
     expect(heard).toEqual(['', 'after', 'last']);
     expect(await connections()).toBe(1);
     // One try after the other: the failed ones have not multiplied.
-    for (const [at, time] of tries.slice(1).entries()) expect(time - (tries[at] ?? 0)).toBeGreaterThan(LEAST_PAUSE_MS);
+    for (const [at, time] of tries.slice(1).entries()) expect(time - (tries[at] ?? 0)).toBeGreaterThan(MIN_PAUSE_MS);
   });
 });

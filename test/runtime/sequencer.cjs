@@ -3,9 +3,9 @@ const { join, relative } = require('node:path');
 
 /** @typedef {{path: string, context: {config: {rootDir: string}}}} Test */
 
-/** The file has the seconds that each test file took in a run with TEST_RECORD_TIMES=1, if {@link LEAST_SECONDS} or more. */
+/** The file has the seconds that each test file took in a run with TEST_RECORD_TIMES=1, if {@link MIN_SECONDS} or more. */
 const TIMES = join(__dirname, 'times.json');
-const LEAST_SECONDS = 5;
+const MIN_SECONDS = 5;
 
 /**
  * The last file to end decides when a run ends, so the longest files start first. Files without a recorded time come in an
@@ -38,7 +38,7 @@ module.exports = class Sequencer {
     for (const { testFilePath, perfStats } of testResults) {
       const name = nameOf(testFilePath);
       const seconds = Math.round(perfStats.runtime / 1000);
-      if (seconds < LEAST_SECONDS) delete times[name];
+      if (seconds < MIN_SECONDS) delete times[name];
       else times[name] = seconds;
     }
     const entries = Object.entries(times).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -22,7 +22,7 @@ const MAX_PAGES = 5_000;
 /** Disks that are looked for at once. */
 const DISKS_AT_ONCE = 8;
 /** No size of machines has more data disks. */
-const MOST_DISKS = 64;
+const MAX_DISKS = 64;
 
 /** What Azure answers where a machine of the name exists already. */
 const EXISTS: ReadonlySet<string> = new Set([
@@ -150,7 +150,7 @@ class AzurePort implements CloudPort {
       { kind: 'address', name: names.address, resource: address },
       bootDisk,
     ];
-    for (let first = 0; first < MOST_DISKS; first += DISKS_AT_ONCE) {
+    for (let first = 0; first < MAX_DISKS; first += DISKS_AT_ONCE) {
       const disks = await Promise.all(Array.from({ length: DISKS_AT_ONCE }, (_, at) => disk(names.disk(first + at))));
       own.push(...disks);
       // Not at the first that is missing: of several, some may be removed before the others.

@@ -11,10 +11,10 @@ export const AZURE_AUTHORITY = 'https://login.microsoftonline.com';
 export const AZURE_ENDPOINT = 'https://management.azure.com';
 
 /** Azure's limits of a resource. */
-const MOST_TAGS = 50;
-const LONGEST_TAG_NAME = 512;
-const LONGEST_TAG_VALUE = 256;
-const LONGEST_CUSTOM_DATA_BYTES = 65_535;
+const MAX_TAGS = 50;
+const MAX_TAG_NAME_LENGTH = 512;
+const MAX_TAG_VALUE_LENGTH = 256;
+const MAX_CUSTOM_DATA_BYTES = 65_535;
 
 /** Nobody logs in as this user: the key that could is thrown away. */
 const ADMIN = 'platform';
@@ -89,8 +89,8 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
   const idOf = (kind: string, name: string, of = group) =>
     `/subscriptions/${subscription}/resourceGroups/${of}/providers/${kind}/${name}`;
   const customData = Buffer.from(script);
-  if (customData.length > LONGEST_CUSTOM_DATA_BYTES)
-    throw invalidRequest(`The boot script has ${customData.length} bytes; Azure takes ${LONGEST_CUSTOM_DATA_BYTES}.`);
+  if (customData.length > MAX_CUSTOM_DATA_BYTES)
+    throw invalidRequest(`The boot script has ${customData.length} bytes; Azure takes ${MAX_CUSTOM_DATA_BYTES}.`);
   if (!/^[\w-]{1,80}$/.test(wanted.type)) throw invalidRequest('The machine type is not one of Azure.');
   if (disks.length > 64) throw invalidRequest(`A machine has 64 disks at most, not ${disks.length}.`);
 
@@ -187,18 +187,18 @@ function subnetId({ network, subnet }: Place, group: string, subscription: strin
 
 /** Azure treats `Team` and `team` as the same tag, so a user's label could otherwise replace one that names the owner. */
 function tagsOf(spec: NodeSpec): Record<string, string> {
-  const tags = machineLabels(spec, MOST_TAGS);
+  const tags = machineLabels(spec, MAX_TAGS);
   const entries = Object.entries(tags);
-  if (entries.length > MOST_TAGS)
+  if (entries.length > MAX_TAGS)
     throw invalidRequest(
-      `Azure allows ${MOST_TAGS} tags, and the machine would have ${entries.length}. Remove some labels.`,
+      `Azure allows ${MAX_TAGS} tags, and the machine would have ${entries.length}. Remove some labels.`,
     );
   const names = new Set<string>();
   for (const [name, value] of entries) {
-    if (name === '' || name.length > LONGEST_TAG_NAME || /[<>%&\\?/\p{Cc}]/u.test(name))
+    if (name === '' || name.length > MAX_TAG_NAME_LENGTH || /[<>%&\\?/\p{Cc}]/u.test(name))
       throw invalidRequest(`Azure does not allow a tag with the name ${JSON.stringify(name.slice(0, 60))}.`);
-    if (value.length > LONGEST_TAG_VALUE)
-      throw invalidRequest(`The value of the tag ${name} is longer than ${LONGEST_TAG_VALUE} characters.`);
+    if (value.length > MAX_TAG_VALUE_LENGTH)
+      throw invalidRequest(`The value of the tag ${name} is longer than ${MAX_TAG_VALUE_LENGTH} characters.`);
     if (names.has(name.toLowerCase()))
       throw invalidRequest(`Two tags are called ${name} in different case, which Azure treats as one. Rename a label.`);
     names.add(name.toLowerCase());

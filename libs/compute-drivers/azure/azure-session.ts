@@ -15,9 +15,9 @@ const AUDIENCES: Readonly<Record<string, string>> = {
 };
 
 /** Azure's pages hold some hundreds of records. */
-const LONGEST_ANSWER_BYTES = 64 * 2 ** 20;
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 /** Each has tokens for its principal. */
-const MOST_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Id or domain of a directory. It becomes a part of a path. */
@@ -115,7 +115,7 @@ export class AzureSessions {
     this.sessions.delete(id);
     this.sessions.set(id, session);
     for (const oldest of this.sessions.keys()) {
-      if (this.sessions.size <= MOST_SESSIONS) break;
+      if (this.sessions.size <= MAX_SESSIONS) break;
       this.sessions.delete(oldest);
     }
     return session;
@@ -177,7 +177,7 @@ function guard(server: URL, agents: OutboundAgents, noteFailure?: (error: unknow
           });
         request.agent = agents.https;
         request.onDownloadProgress = ({ loadedBytes }) => {
-          if (loadedBytes > LONGEST_ANSWER_BYTES) throw new Error('The answer is too long');
+          if (loadedBytes > MAX_RESPONSE_BYTES) throw new Error('The answer is too long');
         };
         const response = await next(request).catch((error: unknown) => {
           noteFailure?.(error);

@@ -27,7 +27,7 @@ export interface BootScriptOptions {
 }
 
 /** EC2 takes 16 kB and no more; the other providers take more. */
-const LONGEST_SCRIPT = 16 * 1024;
+const MAX_SCRIPT_BYTES = 16 * 1024;
 
 /** Makes the scripts of nodes: settings of the node, then the two files beside this one. */
 export function makeBootScript(options: BootScriptOptions): BootScript {
@@ -60,8 +60,8 @@ export function makeBootScript(options: BootScriptOptions): BootScript {
     ];
     const script = lines.join('\n');
     const bytes = Buffer.byteLength(script);
-    if (bytes > LONGEST_SCRIPT) {
-      const message = `The script that nodes boot by has ${bytes} bytes; ${LONGEST_SCRIPT} are possible. NODE_CA_FILE holds too much.`;
+    if (bytes > MAX_SCRIPT_BYTES) {
+      const message = `The script that nodes boot by has ${bytes} bytes; ${MAX_SCRIPT_BYTES} are possible. NODE_CA_FILE holds too much.`;
       throw new ComputeDriverError('BOOT.SCRIPT_TOO_LONG', message, { kind: 'invalid' });
     }
     return script;

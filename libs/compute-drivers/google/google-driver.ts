@@ -28,7 +28,7 @@ import {
 const TOKENS_A_QUESTION = 50;
 const PREEMPTED = 'compute.instances.preempted';
 /** How long a machine that was asked for may be missing from lists. */
-const HIDDEN_AT_MOST_MS = 600_000;
+const MAX_HIDDEN_MS = 600_000;
 
 /** Google Compute Engine in the project of a place. */
 class GoogleCloud implements Cloud<GoogleMachine> {
@@ -232,7 +232,7 @@ function interruption(words: string): ComputeDriverError {
 }
 
 function isRecent(date: Date | null): boolean {
-  return date !== null && Date.now() - date.getTime() < HIDDEN_AT_MOST_MS;
+  return date !== null && Date.now() - date.getTime() < MAX_HIDDEN_MS;
 }
 
 function isLater(one: Date | null, other: Date | null): boolean {

@@ -3,13 +3,13 @@ import { machineLabels } from '../cloud-driver';
 import type { NodeDisk, NodeSpec } from '../compute-driver';
 import { diskTypeOf, imageOf, invalidInput, machineName, machineTypeOf, networkOf, zoneOf } from './google-names';
 
-const MOST_LABELS = 64;
+const MAX_LABELS = 64;
 const LABEL_KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const LABEL_VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 const NETWORK_TAG = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const IDENTITY = /^(default|[a-zA-Z0-9.-]{1,128}@[a-z0-9.-]{1,128})$/;
 /** Bytes of one value of metadata. */
-const LONGEST_SCRIPT = 262_144;
+const MAX_SCRIPT_BYTES = 262_144;
 /** Machines of these families boot from Hyperdisk only. */
 const HYPERDISK_ONLY = /^[a-z]4/;
 /** Machines of these families cannot be moved while they run; GPUs have the same effect. */
@@ -28,8 +28,8 @@ const ACCELERATORS: Readonly<Record<string, string>> = {
 /** The request for a node's machine: the same for every try of an attempt. */
 export function machineOf(spec: NodeSpec, script: string): compute_v1.Schema$Instance {
   const { place, machine, labels: owner, attempt } = spec;
-  if (Buffer.byteLength(script) > LONGEST_SCRIPT)
-    throw invalidInput('SCRIPT_TOO_LONG', `The script that nodes boot by is longer than ${LONGEST_SCRIPT} bytes.`);
+  if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES)
+    throw invalidInput('SCRIPT_TOO_LONG', `The script that nodes boot by is longer than ${MAX_SCRIPT_BYTES} bytes.`);
   const zone = zoneOf(place);
   const name = machineName(owner.nodeToken, attempt);
   const labels = checkedLabels(machineLabels(spec));
@@ -72,10 +72,10 @@ function checkedLabels(labels: Record<string, string>): Record<string, string> {
       'LABEL_INVALID',
       'Google Cloud takes labels of small letters, digits, hyphens and underscores only, at most 63 of each key and value, and keys that begin with a letter.',
     );
-  if (entries.length > MOST_LABELS)
+  if (entries.length > MAX_LABELS)
     throw invalidInput(
       'TOO_MANY_LABELS',
-      `Google Cloud takes at most ${MOST_LABELS} labels, and the node has ${entries.length}.`,
+      `Google Cloud takes at most ${MAX_LABELS} labels, and the node has ${entries.length}.`,
     );
   return labels;
 }

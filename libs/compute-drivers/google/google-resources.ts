@@ -11,8 +11,8 @@ import { projectOf } from './google-names';
 
 /** Of one page: the most that Google gives. */
 const PAGE_SIZE = 500;
-const MOST_PAGES = 60;
-const MOST_FOUND = MOST_PAGES * PAGE_SIZE;
+const MAX_PAGES = 60;
+const MAX_FOUND = MAX_PAGES * PAGE_SIZE;
 const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Of a label's value that stands in a filter. */
 const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
@@ -138,10 +138,10 @@ function pages<One>(
   ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
   read: (items: unknown) => (One | null)[],
 ): Promise<One[]> {
-  const words = `Compute Engine lists more than ${MOST_FOUND} things of a kind, or lists them without an end.`;
+  const words = `Compute Engine lists more than ${MAX_FOUND} things of a kind, or lists them without an end.`;
   const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
   return readPages(
-    { pages: MOST_PAGES, found: MOST_FOUND, exceeded },
+    { pages: MAX_PAGES, found: MAX_FOUND, exceeded },
     async (pageToken) => {
       const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
       const answer = await client.call((api, options) => ask(api, query, options));

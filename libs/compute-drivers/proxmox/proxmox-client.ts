@@ -75,7 +75,7 @@ interface Ticket {
 /** Tickets are valid for two hours; we drop ours earlier, so that none expires on its way. */
 const TICKET_KEPT_MS = 90 * 60_000;
 const API_TOKEN = /@[A-Za-z][\w.-]*![A-Za-z][\w.-]*$/;
-const LONGEST_REASON = 200;
+const MAX_REASON_LENGTH = 200;
 
 /**
  * Calls Proxmox VE's REST API as one user: with an API token where the user name is one, else with a ticket that the
@@ -230,7 +230,7 @@ export class ProxmoxClient {
     const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason);
     const short = safe
       .replaceAll(/[^\x20-\x7e]/g, ' ')
-      .slice(0, LONGEST_REASON)
+      .slice(0, MAX_REASON_LENGTH)
       .trim();
     const what = short === '' ? `${status}` : `${status} ${short}`;
     return `${this.apiUrl.host} answers: ${what}${/[.!?]$/.test(what) ? '' : '.'}`;

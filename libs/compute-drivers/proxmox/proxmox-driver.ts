@@ -71,8 +71,8 @@ interface Task {
   isRunning: boolean;
 }
 
-const MOST_MACHINES = 20_000;
-const MOST_COPIES = 10_000;
+const MAX_MACHINES = 20_000;
+const MAX_COPIES = 10_000;
 /** For so long after a node was asked for, a copy that failed is looked for. */
 const COPY_SECONDS = 3600;
 const LOCKED_MS = 5_000;
@@ -201,7 +201,7 @@ export class ProxmoxDriver implements ComputeDriver {
     if (task === null) return;
     this.copies.set(nodeToken, task);
     for (const oldest of this.copies.keys()) {
-      if (this.copies.size <= MOST_COPIES) break;
+      if (this.copies.size <= MAX_COPIES) break;
       this.copies.delete(oldest);
     }
   }
@@ -664,7 +664,7 @@ function says(error: unknown, words: RegExp): boolean {
 
 function listOf(data: unknown): Json[] {
   if (!Array.isArray(data)) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE does not answer with a list.');
-  if (data.length > MOST_MACHINES) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE answers with too long a list.');
+  if (data.length > MAX_MACHINES) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE answers with too long a list.');
   return data.filter((one): one is Json => typeof one === 'object' && one !== null);
 }
 

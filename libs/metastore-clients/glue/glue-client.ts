@@ -51,7 +51,7 @@ export const GLUE_CATALOG = 'AwsDataCatalog';
 
 /** As long as Glue's pages can be. */
 const MaxResults = 100;
-const LONGEST_PAGE_TOKEN = 16 * 1024;
+const MAX_PAGE_TOKEN_LENGTH = 16 * 1024;
 const CONNECTIONS = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout: 30_000 };
 
 /** The fields of a list of tables that are read. */
@@ -167,7 +167,7 @@ export class GlueClient implements MetastoreClient {
     return this.guard.run(signal, (bounds) =>
       readPages(async (token) => {
         const answer = await this.send(ask(token ?? undefined), field, bounds);
-        return { entries: answer.list(field, kind, read), nextToken: answer.text('NextToken', LONGEST_PAGE_TOKEN) };
+        return { entries: answer.list(field, kind, read), nextToken: answer.text('NextToken', MAX_PAGE_TOKEN_LENGTH) };
       }),
     );
   }

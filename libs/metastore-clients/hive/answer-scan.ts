@@ -1,16 +1,16 @@
 import { MetastoreError } from '../metastore-client';
 
 /** Bytes of one answer; 100,000 names of 255 letters take 25 MiB. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Values of one answer, each of which becomes an object or a text; 100 tables of 2,500 columns have that many. */
-const MOST_VALUES = 2_000_000;
+const MAX_VALUES = 2_000_000;
 
 /** An entry that is a struct becomes an object with all its fields, whether they were sent or not. */
 const VALUES_OF_STRUCT = 4;
 
 /** Of containers and structs in each other; the answers that are asked for have seven. */
-const MOST_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 const FIRST_ALLOCATION = 4 * 1024;
 
@@ -91,9 +91,9 @@ export class AnswerScan {
 
   private keep(chunk: Buffer): void {
     const length = this.length + chunk.length;
-    if (length > MOST_BYTES) throw this.tooLarge();
+    if (length > MAX_BYTES) throw this.tooLarge();
     if (length > this.buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.min(Math.max(this.buffer.length * 2, length), MOST_BYTES));
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(this.buffer.length * 2, length), MAX_BYTES));
       this.buffer.copy(larger, 0, 0, this.length);
       this.buffer = larger;
     }
@@ -183,23 +183,23 @@ export class AnswerScan {
     this.position += headerBytes;
     this.count(left);
     // The smallest entry takes a byte.
-    if (this.position + left > MOST_BYTES) throw this.tooLarge();
+    if (this.position + left > MAX_BYTES) throw this.tooLarge();
     this.enter({ types, left });
   }
 
   private enter(open: Open): void {
-    if (this.open.length >= MOST_DEPTH) throw this.invalid('answers with values nested too deeply');
+    if (this.open.length >= MAX_DEPTH) throw this.invalid('answers with values nested too deeply');
     this.open.push(open);
   }
 
   private skip(bytes: number): void {
     this.position += bytes;
-    if (this.position > MOST_BYTES) throw this.tooLarge();
+    if (this.position > MAX_BYTES) throw this.tooLarge();
   }
 
   private count(values: number): void {
     this.values += values;
-    if (this.values > MOST_VALUES) throw this.tooLarge();
+    if (this.values > MAX_VALUES) throw this.tooLarge();
   }
 
   private has(bytes: number): boolean {
@@ -221,7 +221,7 @@ export class AnswerScan {
   }
 
   private tooLarge(): MetastoreError {
-    const most = `${MOST_BYTES / 2 ** 20} MiB or ${MOST_VALUES} values`;
+    const most = `${MAX_BYTES / 2 ** 20} MiB or ${MAX_VALUES} values`;
     return new MetastoreError('too-large', `${this.server} answers with more than ${most}.`);
   }
 }

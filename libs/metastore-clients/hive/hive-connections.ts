@@ -6,13 +6,13 @@ import type { HiveAuthentication } from './hive-authentication';
 import type { ThriftMethod } from './thrift-structs';
 
 /** To all metastores of a client together. */
-export const MOST_CONNECTIONS = 2;
+export const MAX_CONNECTIONS = 2;
 
 /** A few connections to the metastores that serve the same data, which calls take in turn. */
 export class HiveConnections {
   private readonly idle: HiveConnection[] = [];
   private readonly used = new Set<HiveConnection>();
-  private readonly places = new Places(MOST_CONNECTIONS);
+  private readonly places = new Places(MAX_CONNECTIONS);
   private isClosed = false;
 
   /**

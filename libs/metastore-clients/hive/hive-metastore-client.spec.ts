@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { eventually } from '../../../test/harness/eventually';
-import { MOST_ENTRIES } from '../metastore-client';
+import { MAX_ENTRIES } from '../metastore-client';
 import { HiveMetastoreClient } from './hive-metastore-client';
 
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
@@ -226,9 +226,9 @@ describe('HiveMetastoreClient', () => {
 
   it('keeps a list of as many names as are admitted, and no more', async () => {
     const all = (count: number) => Array.from({ length: count }, (_, at) => `t${at}`);
-    const full = await clientFor((request) => names(request, all(MOST_ENTRIES)));
-    expect(await full.listTables(schema, never)).toHaveLength(MOST_ENTRIES);
-    const over = await clientFor((request) => names(request, all(MOST_ENTRIES + 1)));
+    const full = await clientFor((request) => names(request, all(MAX_ENTRIES)));
+    expect(await full.listTables(schema, never)).toHaveLength(MAX_ENTRIES);
+    const over = await clientFor((request) => names(request, all(MAX_ENTRIES + 1)));
     await expect(over.listTables(schema, never)).rejects.toMatchObject({ fault: 'too-large' });
   });
 

@@ -6,8 +6,8 @@ import {
   type FunctionInfo,
   type MetastoreClient,
   MetastoreError,
-  MOST_DESCRIBED,
-  MOST_ENTRIES,
+  MAX_DESCRIBED,
+  MAX_ENTRIES,
   type SchemaInfo,
   type SchemaRef,
   type Table,
@@ -21,13 +21,13 @@ import { sortedByName } from '../paged-list';
 import { functionOf, namedTable, schemaOf, tableInfoOf, tableOf } from './hive-answers';
 import { HiveAuthentication, type HiveLogin } from './hive-authentication';
 import type { HiveUri } from './hive-connection';
-import { HiveConnections, MOST_CONNECTIONS } from './hive-connections';
+import { HiveConnections, MAX_CONNECTIONS } from './hive-connections';
 import { answeredFault } from './hive-fault';
 import { HIVE } from './hive-thrift';
 import type { ThriftMethod } from './thrift-structs';
 
 /** Schemas whose owner and comment a list tells: Hive tells them one by one. */
-const MOST_DESCRIBED_SCHEMAS = 100;
+const MAX_DESCRIBED_SCHEMAS = 100;
 
 export interface HiveMetastoreOptions {
   /** Metastores that serve the same data, tried in this order. */
@@ -62,7 +62,7 @@ export class HiveMetastoreClient implements MetastoreClient {
   async listSchemas(_catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]> {
     return this.run(signal, async (call) => {
       const names = sortedNames(await call(HIVE.get_all_databases, {}));
-      if (names.length > MOST_DESCRIBED_SCHEMAS) return names.map((name) => schemaOf(name, null));
+      if (names.length > MAX_DESCRIBED_SCHEMAS) return names.map((name) => schemaOf(name, null));
       const waiting = [...names];
       const found: SchemaInfo[] = [];
       const worker = async (): Promise<void> => {
@@ -71,7 +71,7 @@ export class HiveMetastoreClient implements MetastoreClient {
           if (database) found.push(schemaOf(name, database));
         }
       };
-      await Promise.all(Array.from({ length: MOST_CONNECTIONS }, worker));
+      await Promise.all(Array.from({ length: MAX_CONNECTIONS }, worker));
       return sortedByName(found);
     });
   }
@@ -87,7 +87,7 @@ export class HiveMetastoreClient implements MetastoreClient {
 
   async describeTables({ schema }: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]> {
     const wanted = new Set(names.map((name) => name.toLowerCase()));
-    if (wanted.size > MOST_DESCRIBED) throw new RangeError(`At most ${MOST_DESCRIBED} tables are described at once.`);
+    if (wanted.size > MAX_DESCRIBED) throw new RangeError(`At most ${MAX_DESCRIBED} tables are described at once.`);
     const sent = [...wanted].filter(isUsable);
     if (sent.length === 0) return [];
     return this.run(signal, async (call) => {
@@ -182,6 +182,6 @@ function unique<T extends { name: string }>(entries: readonly T[]): T[] {
 }
 
 function assertBounded(entries: readonly unknown[]): void {
-  if (entries.length <= MOST_ENTRIES) return;
-  throw new MetastoreError('too-large', `The Hive metastore answers a list of more than ${MOST_ENTRIES} entries.`);
+  if (entries.length <= MAX_ENTRIES) return;
+  throw new MetastoreError('too-large', `The Hive metastore answers a list of more than ${MAX_ENTRIES} entries.`);
 }

@@ -6,11 +6,11 @@ import type { SaslLayer, SaslMechanism } from './sasl-mechanism';
 /** What a message of a login means: the first begins it, others go on, refuse for a reason, or end it. */
 const [START, OK, BAD, ERROR, COMPLETE] = [1, 2, 3, 4, 5];
 /** Of one message of a login, bytes; a ticket with many groups has tens of thousands. */
-const LONGEST_MESSAGE = 256 * 1024;
+const MAX_MESSAGE_BYTES = 256 * 1024;
 /** Messages of a server in one login; GSSAPI has three. */
-const MOST_MESSAGES = 10;
+const MAX_MESSAGES = 10;
 /** Of what is packed in a layer, bytes: an answer with a little more. */
-const LONGEST_PACKED = 65 * 1024 * 1024;
+const MAX_PACKED_BYTES = 65 * 1024 * 1024;
 
 interface Message {
   status: number;
@@ -46,7 +46,7 @@ export class SaslStream {
     this.say(START, Buffer.from(mechanism.name));
     const first = await mechanism.start(signal);
     this.say(mechanism.complete ? COMPLETE : OK, first);
-    for (let count = 0; count < MOST_MESSAGES; count += 1) {
+    for (let count = 0; count < MAX_MESSAGES; count += 1) {
       const { status, payload } = await this.message();
       if (status === BAD || status === ERROR)
         throw refusal('denied', this.server, payload.toString('utf8'), mechanism.secrets);
@@ -76,7 +76,7 @@ export class SaslStream {
     if (this.isLoggedIn && !this.layer) return this.pass(chunk);
     this.buffered.push(chunk);
     this.length += chunk.length;
-    const most = this.isLoggedIn ? LONGEST_PACKED : LONGEST_MESSAGE + 5;
+    const most = this.isLoggedIn ? MAX_PACKED_BYTES : MAX_MESSAGE_BYTES + 5;
     if (this.length > most) throw this.tooLong();
     if (!this.layer) this.arrived?.resolve();
     else this.unpack(this.layer).catch((error: unknown) => this.failed(connectionFault(this.server, error)));
@@ -106,7 +106,7 @@ export class SaslStream {
       if (this.fault) throw this.fault;
       const header = this.peek(5);
       const length = header?.readUInt32BE(1) ?? 0;
-      if (length > LONGEST_MESSAGE) throw this.tooLong();
+      if (length > MAX_MESSAGE_BYTES) throw this.tooLong();
       if (header && this.length >= 5 + length) {
         const whole = this.take(5 + length);
         return { status: whole.readUInt8(0), payload: whole.subarray(5) };
@@ -126,7 +126,7 @@ export class SaslStream {
         rest = rest.subarray(missing);
         if (this.length < 4) return;
         this.left = this.take(4).readUInt32BE(0);
-        if (this.left > LONGEST_PACKED) throw this.tooLong();
+        if (this.left > MAX_PACKED_BYTES) throw this.tooLong();
         continue;
       }
       const part = rest.subarray(0, this.left);
@@ -153,7 +153,7 @@ export class SaslStream {
   private frame(): Buffer | null {
     const length = this.peek(4)?.readUInt32BE(0);
     if (length === undefined) return null;
-    if (length > LONGEST_PACKED) throw this.tooLong();
+    if (length > MAX_PACKED_BYTES) throw this.tooLong();
     return this.length < 4 + length ? null : this.take(4 + length).subarray(4);
   }
 

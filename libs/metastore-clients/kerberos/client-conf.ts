@@ -5,7 +5,7 @@ import { connectionFault } from '../metastore-fault';
 import type { Krb5Conf } from '../krb5-conf';
 
 /** Of all realms together. */
-const MOST_ADDRESSES = 50;
+const MAX_ADDRESSES = 50;
 
 /**
  * The text of a krb5.conf with the realms of another one and nothing else of it. KDCs are addresses that the policy allows,
@@ -31,8 +31,8 @@ export async function clientConf(krb5: Krb5Conf, outbound: OutboundPolicy): Prom
     '[realms]',
     ...realms.flatMap(({ name, addresses }) => [`${name} = {`, ...addresses.map((kdc) => `kdc = ${kdc}`), '}']),
   ];
-  if (realms.reduce((sum, { addresses }) => sum + addresses.length, 0) > MOST_ADDRESSES) {
-    throw new MetastoreError('unsupported', `The realms of the catalog have more than ${MOST_ADDRESSES} KDCs.`);
+  if (realms.reduce((sum, { addresses }) => sum + addresses.length, 0) > MAX_ADDRESSES) {
+    throw new MetastoreError('unsupported', `The realms of the catalog have more than ${MAX_ADDRESSES} KDCs.`);
   }
   return `${lines.join('\n')}\n`;
 }

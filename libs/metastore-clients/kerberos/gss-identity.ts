@@ -28,7 +28,7 @@ const idle = new Set<GssIdentity>();
 const PROGRAM = join(__dirname, 'gss-process.cjs');
 /** Descriptors by which the process reads its files, which have no names by then: nothing stays behind. */
 const [KEYTAB_FD, CONF_FD] = [4, 5];
-const MOST_STDERR = 2_000;
+const MAX_STDERR_LENGTH = 2_000;
 
 /** Speaks GSSAPI for one identity, by a process that is started when it is needed. */
 export class GssIdentity {
@@ -193,7 +193,7 @@ class GssProcess {
     this.child.on('message', (answer) => this.waiting.shift()?.resolve(answer as GssAnswer));
     this.child.on('error', (error) => this.end(connectionFault('The login by Kerberos', error)));
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.stderr = (this.stderr + text).slice(-MOST_STDERR);
+      this.stderr = (this.stderr + text).slice(-MAX_STDERR_LENGTH);
     });
     this.child.once('close', () => {
       this.end(endOf(this.stderr));

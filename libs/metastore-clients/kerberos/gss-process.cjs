@@ -20,7 +20,7 @@ const FLAGS = 2 | 4 | 8 | 16 | 32;
 /** Errors of a routine, in the bits 16 to 23. */
 const ROUTINE_ERROR = 0xff0000;
 /** Lines that one status may have. */
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 /** A token or message is longer only in error. */
 const LONGEST = 32 * 1024 * 1024;
 
@@ -163,7 +163,7 @@ function assertDone(status, minor) {
 function textOf(code, kind) {
   const lines = [];
   const more = [0];
-  for (let line = 0; code !== 0 && line < MOST_LINES; line += 1) {
+  for (let line = 0; code !== 0 && line < MAX_LINES; line += 1) {
     const text = [{ length: 0, value: null }];
     if (gss.displayStatus([0], code, kind, KRB5, more, text) !== COMPLETE) break;
     lines.push(take(text).toString('utf8'));

@@ -43,7 +43,7 @@ export interface UnityTarget {
 type Query = Readonly<Record<string, string>>;
 
 const API = ['api', '2.1', 'unity-catalog'];
-const LONGEST_PAGE_TOKEN = 4096;
+const MAX_PAGE_TOKEN_LENGTH = 4096;
 /** Databricks advises it, the open server's pages are as long with it as with any other number. */
 const PAGE_LENGTH_OF_SERVER = '0';
 /** Answers that may be others a moment later. */
@@ -140,7 +140,7 @@ export class UnityClient implements MetastoreClient {
         const page = { ...query, max_results: PAGE_LENGTH_OF_SERVER, ...(token === null ? {} : { page_token: token }) };
         const answer = await this.get(kind, page, bounds);
         const entries = answer.list(kind, kind.slice(0, -1), read);
-        return { entries, nextToken: answer.text('next_page_token', LONGEST_PAGE_TOKEN) };
+        return { entries, nextToken: answer.text('next_page_token', MAX_PAGE_TOKEN_LENGTH) };
       });
     });
   }

@@ -75,7 +75,7 @@ const PROVIDERS: Record<string, AzureKind> = {
   'microsoft.network/networkinterfaces': 'networkInterfaces',
   'microsoft.network/publicipaddresses': 'publicIPAddresses',
 };
-const LONGEST_CUSTOM_DATA = 65_535;
+const MAX_CUSTOM_DATA_BYTES = 65_535;
 
 /** An answer that ends a request. */
 class Refusal extends Error {
@@ -409,7 +409,7 @@ export class FakeAzure {
       throw bad('InvalidParameter', 'Authentication using either SSH or by user name and password must be enabled.');
     if (String(system['computerName']).length > 64) throw bad('InvalidParameter', 'The computer name is too long.');
     const { customData = '' } = system as { customData?: string };
-    if (Buffer.from(customData, 'base64').length > LONGEST_CUSTOM_DATA)
+    if (Buffer.from(customData, 'base64').length > MAX_CUSTOM_DATA_BYTES)
       throw bad(
         'InvalidParameter',
         'Custom data in OSProfile must be in Base64 encoding and with a maximum length of 87380 characters.',

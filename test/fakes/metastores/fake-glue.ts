@@ -31,7 +31,7 @@ class GlueRefusal extends Error {
 type Request = Readonly<Record<string, unknown>>;
 
 /** As Glue's pages, whatever is asked for. */
-const LONGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 /**
  * A stand-in for AWS Glue's Data Catalog, whose paging no other stand-in has. Written from the published reference of its
@@ -150,10 +150,10 @@ export function fakeGlueTable(Name: string, columns = 20): FakeGlueTable {
 }
 
 /** The token is where the next page begins. */
-function page(field: string, records: object[], { MaxResults = LONGEST_PAGE, NextToken = '0' }: Request): object {
+function page(field: string, records: object[], { MaxResults = MAX_PAGE_SIZE, NextToken = '0' }: Request): object {
   const length = Number(MaxResults);
-  if (!(length >= 1 && length <= LONGEST_PAGE)) {
-    throw new GlueRefusal('InvalidInputException', `MaxResults must be from 1 to ${LONGEST_PAGE}.`);
+  if (!(length >= 1 && length <= MAX_PAGE_SIZE)) {
+    throw new GlueRefusal('InvalidInputException', `MaxResults must be from 1 to ${MAX_PAGE_SIZE}.`);
   }
   const begin = Number(NextToken);
   const end = begin + length;

@@ -18,7 +18,7 @@ import { notADirectory, WorkspaceFilesService } from './workspace-files.service'
 import { WorkspaceRoom } from './workspace-room';
 
 /** Files and directories that copies may bring a workspace to: they cost no bytes, so the quota does not bound them. */
-const MOST_FILES = 1_000_000;
+const MAX_FILES = 1_000_000;
 
 interface Destination {
   path: string;
@@ -85,11 +85,11 @@ export class WorkspaceFileMovesService {
     return this.relocate(scope, selector, target, (tx, journey, path) => {
       const { files, directories, bytes } = journey.totals;
       this.room.assertRoomFor(bytes + journey.size.bytes);
-      if (files + directories + journey.size.entries > MOST_FILES) {
+      if (files + directories + journey.size.entries > MAX_FILES) {
         throw new DomainError(
           'too-large',
           'WORKSPACE.TOO_MANY_FILES',
-          `A workspace may have at most ${MOST_FILES} files and directories.`,
+          `A workspace may have at most ${MAX_FILES} files and directories.`,
         );
       }
       return this.repository.copyTree(tx, scope, journey.source, path);

@@ -27,7 +27,7 @@ export interface TreeSize {
 }
 
 /** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
-const MOST_BLOBS = 1000;
+const MAX_BLOBS = 1000;
 
 const TREE_COLUMNS = ['tenant_id', 'workspace_file_id', 'path', 'is_dir', 'size_bytes', 'blob_key'] as const;
 
@@ -189,7 +189,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
          UPDATE workspace_files SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
          WHERE ${OF_TREE} RETURNING blob_key, size_bytes)
        SELECT count(*) AS count, ARRAY(SELECT blob_key FROM closed WHERE blob_key IS NOT NULL
-           ORDER BY size_bytes DESC LIMIT ${MOST_BLOBS}) AS blob_keys FROM closed`,
+           ORDER BY size_bytes DESC LIMIT ${MAX_BLOBS}) AS blob_keys FROM closed`,
       [...treeParams(file), scope.userId],
     );
     return { count: closed?.count ?? 0, blobKeys: await this.unusedBlobs(tx, closed?.blob_keys ?? []) };

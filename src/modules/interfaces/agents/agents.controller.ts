@@ -10,7 +10,7 @@ import {
   PROTOCOL_HEADER,
   type RegisterResponse,
 } from '../../../../libs/contracts/agent-protocol';
-import { LONGEST_PAYLOAD } from '../../../../libs/contracts/channel-records';
+import { MAX_PAYLOAD_BYTES } from '../../../../libs/contracts/channel-records';
 import { LOG_STREAMS } from '../../../../libs/object-storage/log-store';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { RequestBodies } from '../../../platform/http/bodies/request-bodies';
@@ -37,7 +37,7 @@ const SMALL_BODY_BYTES = 16 * 1024;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /** Largest body with frames: as many as are sent at once, or a single one. */
-const FRAMES_BYTES = CHANNEL_CHUNK_BYTES + LONGEST_PAYLOAD;
+const FRAMES_BYTES = CHANNEL_CHUNK_BYTES + MAX_PAYLOAD_BYTES;
 
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
 @Controller()

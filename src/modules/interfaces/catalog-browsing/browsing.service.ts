@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import {
   type CatalogInfo,
   type MetastoreClient,
-  MOST_DESCRIBED,
-  MOST_ENTRIES,
+  MAX_DESCRIBED,
+  MAX_ENTRIES,
   type SchemaRef,
   type TableInfo,
 } from '../../../../libs/metastore-clients/metastore-client';
@@ -166,8 +166,8 @@ export class BrowsingService {
   ): Promise<TableInfo[]> {
     // Those of the others tell all with the list.
     if (open.kind !== 'hive') return tables;
-    const parts = Array.from({ length: Math.ceil(tables.length / MOST_DESCRIBED) }, async (_, index) => {
-      const names = tables.slice(index * MOST_DESCRIBED, (index + 1) * MOST_DESCRIBED).map(({ name }) => name);
+    const parts = Array.from({ length: Math.ceil(tables.length / MAX_DESCRIBED) }, async (_, index) => {
+      const names = tables.slice(index * MAX_DESCRIBED, (index + 1) * MAX_DESCRIBED).map(({ name }) => name);
       const key = keyOf(open, 'described', schema.catalog, schema.schema, digestOf(names));
       const read = () =>
         this.metastores.call(open.access, (client, signal) => client.describeTables(schema, names, signal));
@@ -207,7 +207,7 @@ export class BrowsingService {
     for (let from = 0; from < schemas.length; from += SCHEMAS_AT_ONCE) {
       const some = schemas.slice(from, from + SCHEMAS_AT_ONCE);
       for (const list of await Promise.all(some.map(({ name }) => read(name).catch(emptyIfMissing)))) {
-        if (entries.length + (list?.length ?? 0) > MOST_ENTRIES) throw tooMany(open);
+        if (entries.length + (list?.length ?? 0) > MAX_ENTRIES) throw tooMany(open);
         for (const entry of list?.slice() ?? []) entries.push(entry);
       }
     }
@@ -275,7 +275,7 @@ function emptyIfMissing(error: unknown): null {
 }
 
 function tooMany({ access }: OpenCatalog): DomainError {
-  const message = `The catalog "${access.catalogName}" has more than ${MOST_ENTRIES} entries. Ask for one schema at a time.`;
+  const message = `The catalog "${access.catalogName}" has more than ${MAX_ENTRIES} entries. Ask for one schema at a time.`;
   return invalid('METASTORE.TOO_LARGE', message);
 }
 

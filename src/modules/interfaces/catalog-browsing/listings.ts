@@ -4,7 +4,7 @@ import { PackedList } from './packed-list';
 /** All lists that this process keeps, bytes. */
 const KEPT_BYTES = 128 * 1024 * 1024;
 /** A list costs at least this, however short it is: its key, and its place among the others. */
-const LEAST_BYTES = 1024;
+const MIN_BYTES = 1024;
 /** Answered without a look at the metastore. */
 const FRESH_MS = 60_000;
 /** Answered while it is read anew behind the answer. */
@@ -40,7 +40,7 @@ export class Listings {
     this.kept = new LRUCache({
       maxSize: KEPT_BYTES,
       maxEntrySize: KEPT_BYTES / 4,
-      sizeCalculation: ({ list }, key) => LEAST_BYTES + 2 * key.length + list.size,
+      sizeCalculation: ({ list }, key) => MIN_BYTES + 2 * key.length + list.size,
     });
   }
 

@@ -7,8 +7,8 @@ import { IdParam, TextsBody } from '../../../platform/http/parameters';
 import {
   BrowseColumn,
   BrowseColumnsQuery,
-  LONGEST_FULL_NAME,
-  MOST_DDL,
+  MAX_FULL_NAME_LENGTH,
+  MAX_DDL,
   TableDdlByQuery,
   TableDdlQuery,
 } from './dto/browse.dto';
@@ -55,7 +55,7 @@ export class TablesController {
     @IdParam('metastore_catalog_id') catalogId: number,
     @InWorkspace() scope: WorkspaceScope,
     @Query() _query: TableDdlQuery,
-    @TextsBody({ maxItems: MOST_DDL, maxItemLength: LONGEST_FULL_NAME, example: ['sales.orders'] }) names: string[],
+    @TextsBody({ maxItems: MAX_DDL, maxItemLength: MAX_FULL_NAME_LENGTH, example: ['sales.orders'] }) names: string[],
   ): Promise<Record<string, string>[]> {
     return this.tables.ddl({ scope, catalogId }, names);
   }

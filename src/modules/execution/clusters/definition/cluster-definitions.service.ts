@@ -31,7 +31,7 @@ import {
   tooManyParallelJobs,
 } from './cluster-rules';
 import { ClusterRowsRepository } from '../model/cluster-rows.repository';
-import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory';
+import { driverMemoryMb, MIN_DRIVER_MB } from './driver-memory';
 import { EDITABLE_STATUSES } from '../model/cluster-state';
 import { type ClusterRow, ClusterDefinitionsRepository } from './cluster-definitions.repository';
 import type { ClusterRead, ClusterSummary, ClusterWrite } from './dto/cluster-answers.dto';
@@ -189,7 +189,7 @@ export class ClusterDefinitionsService {
   driverMemory(query: DriverMemoryQuery): Message {
     const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
     const megabytes = driverMemoryMb(memory * 1024, jobs);
-    if (megabytes < LEAST_DRIVER_MB) throw tooManyParallelJobs(memory, jobs);
+    if (megabytes < MIN_DRIVER_MB) throw tooManyParallelJobs(memory, jobs);
     const text = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`;
     return {
       message: `Each of the ${jobs} parallel Spark jobs on a machine of ${memory} GB gets ${text} of driver memory.`,

@@ -24,7 +24,7 @@ import { checkDisks, type OwnDisks } from './cluster-disks';
 import { lacksAccelerator, lacksSpot } from '../model/compute-support';
 import type { ClusterType } from '../model/cluster-state';
 import type { SparkConfig } from '../model/dto/spark-config.dto';
-import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory';
+import { driverMemoryMb, MIN_DRIVER_MB } from './driver-memory';
 import type { Cluster } from '../model/entities/cluster.entity';
 import { checkSecretNames, secretNames } from './secret-names';
 import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf';
@@ -75,7 +75,7 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
     throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
   checkAccelerators(draft, version, machine.info, referenceData);
   const { maxParallelJobs } = draft;
-  if (driverMemoryMb(machine.memoryGib * 1024, maxParallelJobs) < LEAST_DRIVER_MB)
+  if (driverMemoryMb(machine.memoryGib * 1024, maxParallelJobs) < MIN_DRIVER_MB)
     throw tooManyParallelJobs(machine.memoryGib, maxParallelJobs);
   checkCatalog(draft.metastoreCatalog, version);
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
@@ -134,7 +134,7 @@ export function checkAcceleratedConf(
 export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
   return invalid(
     'CLUSTER.TOO_MANY_PARALLEL_JOBS',
-    `A machine of ${memoryGib} GB is too small for ${jobs} parallel Spark jobs: each needs ${LEAST_DRIVER_MB} MB of driver memory.`,
+    `A machine of ${memoryGib} GB is too small for ${jobs} parallel Spark jobs: each needs ${MIN_DRIVER_MB} MB of driver memory.`,
   );
 }
 

@@ -1,5 +1,5 @@
 /** Below this a driver of Spark does not start, or does nothing useful; MiB. */
-export const LEAST_DRIVER_MB = 512;
+export const MIN_DRIVER_MB = 512;
 /** What system and agent of a node keep: so much, or a quarter of a small machine; MiB. */
 const KEPT_MB = 1024;
 

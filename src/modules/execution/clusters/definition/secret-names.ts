@@ -7,7 +7,7 @@ import { assertNotOwned } from './spark-conf';
 
 type Targets = SparkConfig['conf_secret'];
 
-const MOST_SECRETS = 100;
+const MAX_SECRETS = 100;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const PROPERTY = /^spark\.[A-Za-z0-9_./-]{1,250}$/;
 
@@ -33,7 +33,7 @@ export function checkSecretNames({ env_var_secret, conf_secret }: SparkConfig): 
 
 function check(field: string, targets: Targets, code: string, whyNot: (target: string) => string | null): void {
   const entries = Object.entries(targets ?? {});
-  if (entries.length > MOST_SECRETS) throw invalid(code, `${field} has at most ${MOST_SECRETS} entries.`);
+  if (entries.length > MAX_SECRETS) throw invalid(code, `${field} has at most ${MAX_SECRETS} entries.`);
   for (const [target, name] of entries) {
     const fault = whyNot(target);
     if (fault !== null) throw invalid(code, `${field} cannot have "${target}": ${fault}.`);

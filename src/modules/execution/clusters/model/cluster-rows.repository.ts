@@ -77,8 +77,8 @@ const SELECTED = `FROM clusters c
 
 /** Before nodes are added again, after the first failure and at most; milliseconds. */
 const FIRST_GROW_PAUSE_MS = 15_000;
-const LONGEST_GROW_PAUSE_MS = 2 * 60_000;
-const LONGEST_START_MS = 60 * 60_000;
+const MAX_GROW_PAUSE_MS = 2 * 60_000;
+const MAX_START_MS = 60 * 60_000;
 
 /** Rows of clusters and their history, for the platform itself: of those read by id the caller has checked the tenant. */
 @Injectable()
@@ -181,7 +181,7 @@ export class ClusterRowsRepository {
          grow_after = platform_now() + least($2 * power(2, least(grow_failures, 10)), $3) * interval '1 millisecond',
          spot_missing_since = CASE WHEN $4 THEN coalesce(spot_missing_since, platform_now()) ELSE spot_missing_since END
        WHERE cluster_id = $1`,
-      [clusterId, FIRST_GROW_PAUSE_MS, LONGEST_GROW_PAUSE_MS, spotIsMissing],
+      [clusterId, FIRST_GROW_PAUSE_MS, MAX_GROW_PAUSE_MS, spotIsMissing],
     );
   }
 
@@ -195,7 +195,7 @@ export class ClusterRowsRepository {
       `UPDATE clusters SET grow_failures = 0, grow_after = NULL, node_start_ms = $3,
          spot_missing_since = CASE WHEN $2 THEN NULL ELSE spot_missing_since END
        WHERE cluster_id = $1`,
-      [clusterId, isSpot, Math.min(startedInMs, LONGEST_START_MS)],
+      [clusterId, isSpot, Math.min(startedInMs, MAX_START_MS)],
     );
   }
 

@@ -1,4 +1,4 @@
-import { LARGEST_LOAD, type ReportRequest } from '../../../../../libs/contracts/agent-protocol';
+import { MAX_LOAD, type ReportRequest } from '../../../../../libs/contracts/agent-protocol';
 import { NOW, type Values } from '../../../../platform/kernel/persistence/sql';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
@@ -44,7 +44,7 @@ export function changeOf(node: ClusterNode, notes: NodeNotes): NodeChange | null
 function loadColumns(node: ClusterNode, { load }: NodeNotes): Values<ClusterNode> {
   if (!load) return {};
   if (node.role === 'master') {
-    const pending_cores = Math.min(load.pending_cores, LARGEST_LOAD);
+    const pending_cores = Math.min(load.pending_cores, MAX_LOAD);
     return pending_cores === node.pending_cores ? {} : { pending_cores, load_at: NOW };
   }
   if (node.role !== 'worker') return {};

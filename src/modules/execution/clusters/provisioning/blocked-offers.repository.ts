@@ -12,7 +12,7 @@ export type RegionOffer = Pick<
 >;
 
 /** More zones than any region has. */
-const MOST_ZONES = 100;
+const MAX_ZONES = 100;
 
 /** Those that are blocked no more; an index serves it. */
 export const AGED_OFFERS: Retention = {
@@ -50,7 +50,7 @@ export class BlockedOffersRepository {
     const found = await rows<Pick<BlockedOffer, 'zone'>>(
       this.dataSource.manager,
       `SELECT zone FROM blocked_offers b WHERE ${ofTenant('b', '$1')} AND credentials_conf_id = $2 AND region = $3
-         AND machine_type_id = $4 AND is_spot = $5 AND blocked_until > platform_now() LIMIT ${MOST_ZONES}`,
+         AND machine_type_id = $4 AND is_spot = $5 AND blocked_until > platform_now() LIMIT ${MAX_ZONES}`,
       [...keyOf(offer), offer.machine_type_id, offer.is_spot],
     );
     const zones = new Set(found.map(({ zone }) => zone));

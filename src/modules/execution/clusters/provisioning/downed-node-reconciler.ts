@@ -9,7 +9,7 @@ import { Drivers } from './drivers';
 const EVERY_MS = 1_000;
 /** Before the second repair of a node, twice as long before the third, and so on; milliseconds. */
 const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /** Repairs at once the nodes of running clusters that a driver sees to be down, long before they count as silent. */
 @Injectable()
@@ -31,7 +31,7 @@ export class DownedNodeReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const now = performance.now();
-    for (const [token, { until }] of this.pauses) if (now > until + LONGEST_PAUSE_MS) this.pauses.delete(token);
+    for (const [token, { until }] of this.pauses) if (now > until + MAX_PAUSE_MS) this.pauses.delete(token);
     const repairs = new Repairs(signal);
     for (const driver of await this.drivers.withoutCredentials()) {
       const downed = ((await driver.onSite?.downed()) ?? []).filter(
@@ -51,6 +51,6 @@ export class DownedNodeReconciler extends Reconciler {
   /** One that goes down again and again is not started all the time. */
   private putOff(token: string, now: number): void {
     const ms = this.pauses.get(token)?.ms ?? FIRST_PAUSE_MS;
-    this.pauses.set(token, { ms: Math.min(2 * ms, LONGEST_PAUSE_MS), until: now + ms });
+    this.pauses.set(token, { ms: Math.min(2 * ms, MAX_PAUSE_MS), until: now + ms });
   }
 }

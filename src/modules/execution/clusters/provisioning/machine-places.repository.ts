@@ -20,7 +20,7 @@ export interface SweepOutcome {
 
 const EVERY_MS = 10 * 60_000;
 const AGAIN_MS = 2 * 60_000;
-const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+const MAX_PAUSE_MS = 6 * 60 * 60_000;
 /** How long somebody who has taken a place may be busy with it; then others take it. */
 const CLAIM_MS = 5 * 60_000;
 /** A place without nodes is watched for so long: what a provider was asked for may appear late. */
@@ -96,7 +96,7 @@ export class MachinePlacesRepository {
            WHEN NOT ${HAS_NODES} AND quiet_since < platform_now() - $7 * interval '1 millisecond' THEN 'infinity'
            ELSE platform_now() + $5 * interval '1 millisecond' END
        WHERE machine_place_id = $1`,
-      [machinePlaceId, orphans, removed, AGAIN_MS, EVERY_MS, LONGEST_PAUSE_MS, QUIET_MS],
+      [machinePlaceId, orphans, removed, AGAIN_MS, EVERY_MS, MAX_PAUSE_MS, QUIET_MS],
     );
   }
 
@@ -107,7 +107,7 @@ export class MachinePlacesRepository {
       `UPDATE machine_places SET failures = failures + 1,
          due_at = ${LATER('$2', '$3')}
        WHERE machine_place_id = $1 RETURNING failures`,
-      [machinePlaceId, EVERY_MS, LONGEST_PAUSE_MS],
+      [machinePlaceId, EVERY_MS, MAX_PAUSE_MS],
     );
     return row?.failures ?? 0;
   }

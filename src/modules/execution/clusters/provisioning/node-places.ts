@@ -15,7 +15,7 @@ import { type ClusterSnapshot, marketOf, nodeRef } from './cluster-snapshot';
 import { blockedForMs, type Choice, nextZone, noRoom, nowhere } from './node-zones';
 
 /** Of what is kept with a node for each zone. */
-const MOST_WORDS = 500;
+const MAX_WORDS = 500;
 
 /** The operation that has nodes made. */
 export interface Provisioning {
@@ -49,7 +49,7 @@ export class NodePlaces {
     const blocks = noRoom(fault, place, snapshot.place);
     if (offer === null || blocks === null) return false;
     return this.dataSource.transaction(async (tx) => {
-      const tried = { zone: place.zone ?? offer.region, said: fault.message.slice(0, MOST_WORDS) };
+      const tried = { zone: place.zone ?? offer.region, said: fault.message.slice(0, MAX_WORDS) };
       const ends = !hasReported(node) && (await this.nodes.endAttempt(tx, node, tried));
       const forMs = blockedForMs(snapshot.cloudProviderId);
       if (blocks !== 'nothing') await this.offers.block(tx, offer, blocks === 'zone' ? place.zone : null, forMs);

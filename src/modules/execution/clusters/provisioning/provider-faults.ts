@@ -12,9 +12,9 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 /** What a provider that does not say how long is given to recover from too many calls, milliseconds. */
 const THROTTLED_MS = 5_000;
-const SHORTEST_WAIT_MS = 1_000;
+const MIN_WAIT_MS = 1_000;
 /** More than any provider asks for in earnest. A wait that the operation has no time for ends with its deadline. */
-const LONGEST_WAIT_MS = 5 * 60_000;
+const MAX_WAIT_MS = 5 * 60_000;
 
 /** What follows a fault: the same step later, the same step as after any error, or the end of the operation. */
 export type AfterFault = { kind: 'wait'; ms: number } | { kind: 'repeat' } | { kind: 'end' };
@@ -39,7 +39,7 @@ export function afterFault({ kind, retryAfterMs }: Pick<ComputeDriverError, 'kin
 }
 
 function wait(ms: number): AfterFault {
-  return { kind: 'wait', ms: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, ms)) };
+  return { kind: 'wait', ms: Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, ms)) };
 }
 
 type NodeName = Pick<ClusterNode, 'node_id' | 'node_number'>;
@@ -126,5 +126,5 @@ export async function settledByNode<N extends NodeName, T>(
 function weight(error: Error): number {
   const next = error instanceof ComputeDriverError ? afterFault(error) : null;
   if (next?.kind === 'end' || error instanceof PermanentError) return Infinity;
-  return next?.kind === 'wait' ? next.ms : LONGEST_WAIT_MS + 1;
+  return next?.kind === 'wait' ? next.ms : MAX_WAIT_MS + 1;
 }

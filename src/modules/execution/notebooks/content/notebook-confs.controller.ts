@@ -23,7 +23,7 @@ import {
 } from './dto/notebook-conf.dto';
 import { NotebookCellsService } from './notebook-cells.service';
 import { NotebookConfsService } from './notebook-confs.service';
-import { MOST_NOTEBOOK_BYTES, MOST_VALUES } from './notebook-reader.service';
+import { MAX_NOTEBOOK_BYTES, MAX_VALUES } from './notebook-reader.service';
 
 const tag = 'Notebooks';
 const base = '/workspace/{workspace_id}/notebook';
@@ -210,7 +210,7 @@ export class NotebookConfsController {
     answer: Answers.message,
     status: 201,
     errors: [409],
-    document: { maxBytes: MOST_NOTEBOOK_BYTES, maxValues: MOST_VALUES },
+    document: { maxBytes: MAX_NOTEBOOK_BYTES, maxValues: MAX_VALUES },
   })
   updateCells(
     @IdParam('notebook_conf_id') notebookConfId: number,

@@ -16,7 +16,7 @@ export interface StagedText {
 }
 
 /** Larger than any notebook with what JSON adds to its texts. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Texts of notebooks: small ones lie in their rows, large ones by hash in the store of files. */
 @Injectable()
@@ -35,7 +35,7 @@ export class NotebookContentsService {
     const sha256 = createHash('sha256').update(text).digest('hex');
     if (bytes <= inlineBytes) return { sha256, bytes, inline: text, blobKey: null };
     if (await this.repository.touch(tenantId, sha256, tx)) return { sha256, bytes, inline: null, blobKey: null };
-    const { key } = await this.blobs.write(Readable.from([Buffer.from(text)]), MOST_BYTES, bytes);
+    const { key } = await this.blobs.write(Readable.from([Buffer.from(text)]), MAX_BYTES, bytes);
     return { sha256, bytes, inline: null, blobKey: key };
   }
 

@@ -4,7 +4,7 @@ import { exactJson } from '../../../../../libs/json/exact-json';
 import { parseMarked } from '../../../../../libs/json/opaque-json';
 import { markOpaque } from '../../../../../libs/json/strict-json';
 import type { CellType, WrittenOutputs } from '../../../../../libs/notebooks/ipynb';
-import { MOST_LEVELS } from '../../../../../libs/notebooks/json';
+import { MAX_DEPTH } from '../../../../../libs/notebooks/json';
 import {
   mergedStreams,
   type NbOutput,
@@ -41,13 +41,13 @@ const MIB = 1024 * KIB;
 /** Of a single output that lies in its row. */
 const INLINE_BYTES = 256 * KIB;
 /** Of the outputs that runs give to one cell. */
-const MOST_BYTES = 10 * MIB;
-const MOST_OUTPUTS = 100;
+const MAX_BYTES = 10 * MIB;
+const MAX_OUTPUTS = 100;
 /** Of these, the first ones that stay when later ones go; the room beyond is for the end, where the result is. */
-const FIRST_OUTPUTS = MOST_OUTPUTS / 2;
+const FIRST_OUTPUTS = MAX_OUTPUTS / 2;
 const FIRST_BYTES = 2 * MIB;
 /** Of a notebook with its outputs, as far as runs add to it: as much as can be sent again. */
-const MOST_NOTEBOOK_BYTES = 30 * MIB;
+const MAX_NOTEBOOK_BYTES = 30 * MIB;
 /** Most of them are a byte each. */
 const PIECE_CHARACTERS = PIECE_BYTES - 4096;
 /** Outputs that are in memory at once while a notebook is written. */
@@ -57,13 +57,13 @@ const READ_BYTES = 4 * MIB;
  * Two levels of an output are parsed, such as its data by media type or the fields of an error. Stored outputs are known to be
  * JSON, since they were checked before they were stored.
  */
-const KEPT_JSON = { values: 500_000, levels: MOST_LEVELS, parsedLevels: 2 };
+const KEPT_JSON = { values: 500_000, levels: MAX_DEPTH, parsedLevels: 2 };
 
 /** Takes the place of outputs of a cell that are left out. */
 const LEFT_OUT: StreamOutput = {
   output_type: 'stream',
   name: 'stderr',
-  text: `\n[Outputs are left out here: a cell keeps the first and the last of them, at most ${MOST_OUTPUTS} outputs and ${MOST_BYTES / MIB} MiB, and a notebook with its outputs ${MOST_NOTEBOOK_BYTES / MIB} MiB.]\n`,
+  text: `\n[Outputs are left out here: a cell keeps the first and the last of them, at most ${MAX_OUTPUTS} outputs and ${MAX_BYTES / MIB} MiB, and a notebook with its outputs ${MAX_NOTEBOOK_BYTES / MIB} MiB.]\n`,
 };
 
 /** What a cell has, as far as adding to it needs. */
@@ -240,13 +240,13 @@ class AddedOutputs {
   ) {
     this.cell = { outputs, pieces, open_stream, is_cut };
     const { output_bytes, size_bytes } = notebook;
-    this.room = Math.max(0, Math.min(MOST_BYTES - bytes, MOST_NOTEBOOK_BYTES - size_bytes - output_bytes));
+    this.room = Math.max(0, Math.min(MAX_BYTES - bytes, MAX_NOTEBOOK_BYTES - size_bytes - output_bytes));
   }
 
   async addAll(outputs: readonly NbOutput[]): Promise<void> {
     // What would only be removed again is not written first.
     const leaves = Math.max(0, FIRST_OUTPUTS - this.cell.outputs);
-    const goesOn = outputs.length - (MOST_OUTPUTS - FIRST_OUTPUTS);
+    const goesOn = outputs.length - (MAX_OUTPUTS - FIRST_OUTPUTS);
     for (const [index, output] of outputs.entries()) {
       if (index > leaves && index < goesOn) this.leaveOut();
       else await this.add(output);
@@ -281,12 +281,12 @@ class AddedOutputs {
   /** Whether there is room for more of an output, for which older ones go if that helps. */
   private async hasRoom(bytes: number, output: number): Promise<boolean> {
     const isNew = output === this.cell.outputs;
-    if (bytes <= this.room && !(isNew && this.cell.outputs >= MOST_OUTPUTS)) return true;
+    if (bytes <= this.room && !(isNew && this.cell.outputs >= MAX_OUTPUTS)) return true;
     const last = (this.last ??= await this.readLast());
     const mayGo = last.filter((kept) => kept.output !== output);
     if (bytes > this.room + mayGo.reduce((sum, kept) => sum + kept.bytes, 0)) return false;
     for (const kept of mayGo) {
-      if (bytes <= this.room && !(isNew && this.first + last.length >= MOST_OUTPUTS)) break;
+      if (bytes <= this.room && !(isNew && this.first + last.length >= MAX_OUTPUTS)) break;
       last.shift();
       this.room += kept.bytes;
       this.bytes -= kept.bytes;

@@ -8,12 +8,12 @@ import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead'
 
 const MIB = 1024 * 1024;
 /** Of a notebook as a file, or as a request. */
-export const MOST_NOTEBOOK_BYTES = 30 * MIB;
+export const MAX_NOTEBOOK_BYTES = 30 * MIB;
 /** Values in one: in a file each line of code is one. */
-export const MOST_VALUES = 500_000;
+export const MAX_VALUES = 500_000;
 /** Files that are in memory at once, and who waits for that. */
 const READING = { code: 'NOTEBOOK.TOO_MANY_FILES', atOnce: 2, waiting: 32, waitingOfOne: 8, patienceMs: 30_000 };
-const BOUNDS = { values: MOST_VALUES, levels: 100 };
+const BOUNDS = { values: MAX_VALUES, levels: 100 };
 
 /** Reads .ipynb files, as strangers may have written them. */
 @Injectable()
@@ -24,8 +24,8 @@ export class NotebookReader {
 
   /** Throws a 400 that says why the file is no notebook, and a 503 when too many are read at once. */
   async read(tenantId: string, path: string, { sizeBytes, open }: FileToRead): Promise<ReadNotebook> {
-    if (sizeBytes > MOST_NOTEBOOK_BYTES) {
-      throw refused(path, `A notebook has at most ${MOST_NOTEBOOK_BYTES / MIB} MiB.`);
+    if (sizeBytes > MAX_NOTEBOOK_BYTES) {
+      throw refused(path, `A notebook has at most ${MAX_NOTEBOOK_BYTES / MIB} MiB.`);
     }
     return this.bulkhead.run(tenantId, async () => {
       const chunks: Buffer[] = [];

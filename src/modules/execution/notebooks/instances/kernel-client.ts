@@ -6,8 +6,8 @@ import type { KernelMessages } from './kernel-feed';
 import { answerTo, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
 
 /** Messages, and their bytes, that a client may have sent without their having been taken. */
-const MOST_UNTAKEN = 64;
-const MOST_UNTAKEN_BYTES = 8 * 1024 * 1024;
+const MAX_UNSENT = 64;
+const MAX_UNSENT_BYTES = 8 * 1024 * 1024;
 /** How long a client may take to read what it was sent. */
 const SLOW_MS = 30_000;
 /** The pause before a client is served again that was not served because the process was busy, milliseconds, and the most retries. */
@@ -118,7 +118,7 @@ export class KernelClient {
     if (isBinary) return this.close(CLOSE.unsupported, 'Only text is understood');
     this.untaken.push({ text: data.toString('utf8'), bytes: data.length });
     this.untakenBytes += data.length;
-    if (this.untaken.length >= MOST_UNTAKEN || this.untakenBytes >= MOST_UNTAKEN_BYTES) this.socket.pause();
+    if (this.untaken.length >= MAX_UNSENT || this.untakenBytes >= MAX_UNSENT_BYTES) this.socket.pause();
     if (!this.taking) void this.takeAll();
   }
 

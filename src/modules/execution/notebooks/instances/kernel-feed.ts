@@ -5,7 +5,7 @@ import type { FramesBehind } from '../../runs';
 import { type KernelFrame, stateMessage } from './kernel-messages';
 
 /** Places that a feed remembers what is behind. */
-const MOST_READS = 4;
+const MAX_CONCURRENT_READS = 4;
 
 /** What clients are sent of the frames behind a number. */
 export interface KernelMessages {
@@ -41,7 +41,7 @@ export class KernelFeed {
     read.catch(() => this.reads.get(after) === read && this.reads.delete(after));
     this.reads.set(after, read);
     const [oldest] = this.reads.keys();
-    if (this.reads.size > MOST_READS && oldest !== undefined) this.reads.delete(oldest);
+    if (this.reads.size > MAX_CONCURRENT_READS && oldest !== undefined) this.reads.delete(oldest);
     return read;
   }
 

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { LONGEST_PAYLOAD } from '../../../../../libs/contracts/channel-records';
+import { MAX_PAYLOAD_BYTES } from '../../../../../libs/contracts/channel-records';
 import { toldLine } from '../../../../../libs/contracts/told-line';
 import { exactJson } from '../../../../../libs/json/exact-json';
 import type { OpaqueTextBounds } from '../../../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../../../libs/json/parse-json';
-import { MOST_LEVELS } from '../../../../../libs/notebooks/json';
+import { MAX_DEPTH } from '../../../../../libs/notebooks/json';
 import { withoutByteOrderMark } from '../../../../../libs/json/byte-order-mark';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
 
 /** Version of Jupyter's message protocol. */
 const PROTOCOL = '5.3';
-const LONGEST_ID = 128;
+const MAX_ID_LENGTH = 128;
 const MSG_ID = /^[\x21-\x7e]+$/;
 /** Content of a longer reply is not kept; characters. */
-const LONGEST_REPLY = 64 * 1024;
+const MAX_REPLY_BYTES = 64 * 1024;
 /** More kernels than an instance can have had; what says otherwise would stop all that follow. */
-const MOST_GENERATIONS = 1_000_000;
+const MAX_GENERATIONS = 1_000_000;
 
 /** Code is one string, and other requests of clients have a handful of values. */
-const REQUEST_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 10_000, levels: MOST_LEVELS };
+const REQUEST_JSON: UntrustedBounds = { bytes: MAX_PAYLOAD_BYTES, values: 10_000, levels: MAX_DEPTH };
 
 /** How many levels of a frame are above the content of its message. */
 const LEVELS_ABOVE = 2;
@@ -28,9 +28,9 @@ const LEVELS_ABOVE = 2;
  * inside the data, however much, is only passed on.
  */
 export const FRAME_JSON: OpaqueTextBounds = {
-  bytes: LONGEST_PAYLOAD,
+  bytes: MAX_PAYLOAD_BYTES,
   values: 50_000,
-  levels: LEVELS_ABOVE + MOST_LEVELS,
+  levels: LEVELS_ABOVE + MAX_DEPTH,
   parsedLevels: LEVELS_ABOVE + 2,
 };
 
@@ -80,7 +80,7 @@ export function readClientMessage(text: string): ClientRequest | null {
   const msgId = message['msg_id'] ?? header['msg_id'];
   if (typeof type !== 'string' || typeof msgId !== 'string') throw malformed('A message needs msg_type and msg_id.');
   if (!isMessageId(msgId)) {
-    throw malformed(`A msg_id must have 1 to ${LONGEST_ID} visible ASCII characters.`);
+    throw malformed(`A msg_id must have 1 to ${MAX_ID_LENGTH} visible ASCII characters.`);
   }
   if (!isRequestType(type)) return null;
   const given = objectOf(message['content']) ?? {};
@@ -131,7 +131,7 @@ export function kernelFrame(parsed: unknown): KernelFrame | null {
   const frame = objectOf(parsed);
   const generation = frame?.['generation'];
   if (!frame || typeof generation !== 'number' || !Number.isInteger(generation)) return null;
-  if (generation < 1 || generation > MOST_GENERATIONS) return null;
+  if (generation < 1 || generation > MAX_GENERATIONS) return null;
   if (frame['op'] === 'kernel') return readState(frame, generation);
   return frame['op'] === 'message' ? readMessage(frame, generation) : null;
 }
@@ -166,7 +166,7 @@ const STORED_AS: Readonly<Record<string, string>> = { '\\\\': '\\\\', '\\u0000':
 /** Content of a message, with nothing that PostgreSQL could not keep; null when it is too long. */
 export function keptReply(message: Json): Json | null {
   const text = exactJson(objectOf(message['content']) ?? {});
-  if (text.length > LONGEST_REPLY) return null;
+  if (text.length > MAX_REPLY_BYTES) return null;
   return parsed(text.replaceAll(UNSTORABLE, (escape) => STORED_AS[escape] ?? '\ufffd'));
 }
 
@@ -220,7 +220,7 @@ function malformed(message: string): Error {
 }
 
 function isMessageId(id: string): boolean {
-  return id.length <= LONGEST_ID && MSG_ID.test(id);
+  return id.length <= MAX_ID_LENGTH && MSG_ID.test(id);
 }
 
 function isRequestType(type: string): type is RequestType {

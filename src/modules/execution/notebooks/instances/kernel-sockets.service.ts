@@ -18,7 +18,7 @@ const BATCH = 500;
 /** Frames that a client is sent from one read, bytes: about so many, but one piece at least. */
 const AT_ONCE_BYTES = 256 * 1024;
 /** Requests that are answered for an instance that has ended. */
-const MOST_UNANSWERED = 1_000;
+const MAX_UNANSWERED = 1_000;
 
 interface OpenClient {
   client: KernelClient;
@@ -128,7 +128,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     // The last wake-up may still be on its way.
     this.ofRuns.get(one.run.run_id)?.feed.renew();
     this.kernels
-      .unanswered(one.run.run_id, MOST_UNANSWERED)
+      .unanswered(one.run.run_id, MAX_UNANSWERED)
       .then((ids) => one.client.end(ids, 'The notebook ended before this was executed.'))
       .catch((error: unknown) => {
         one.ending = false;

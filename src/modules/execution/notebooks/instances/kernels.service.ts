@@ -14,7 +14,7 @@ import { kernelRuns } from './kernel-state';
 import { KernelsRepository } from './kernels.repository';
 
 /** Requests of an instance that may wait for their answers. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /** Content of the reply for a cell of text. */
 const NOTHING_DONE = { status: 'ok', execution_count: 0, user_expressions: {}, payload: [] };
@@ -104,10 +104,10 @@ export class KernelsService {
         const cellType = (await this.outputs.cells(tx, run.job_conf_id, [cellOf(msgId)])).get(cellOf(msgId));
         // Text has nothing to execute.
         if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
-        if ((await this.kernels.waiting(tx, run.run_id, MOST_WAITING)) >= MOST_WAITING) {
+        if ((await this.kernels.waiting(tx, run.run_id, MAX_WAITING)) >= MAX_WAITING) {
           throw tooMany(
             'KERNEL.TOO_MANY_REQUESTS',
-            `${MOST_WAITING} requests are already waiting for the kernel. Try again later.`,
+            `${MAX_WAITING} requests are already waiting for the kernel. Try again later.`,
           );
         }
         const known = await this.kernels.ask(tx, kernel, msgId);

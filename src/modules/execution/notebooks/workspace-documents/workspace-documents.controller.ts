@@ -6,7 +6,7 @@ import { InWorkspace } from '../../../../platform/http/auth/request-principal';
 import { sendContent } from '../../../../platform/http/file-answer';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import {
-  MOST_CONFIGURATIONS,
+  MAX_CONFIGURATIONS,
   WorkspaceExport,
   WorkspaceExportQuery,
   WorkspaceImportQuery,
@@ -53,7 +53,7 @@ export class WorkspaceDocumentsController {
     access: Allow.workspace('EDIT'),
     answer: Answers.one(WorkspaceImportResult),
     errors: [409],
-    document: { maxBytes: 30 * MIB, maxValues: MOST_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
+    document: { maxBytes: 30 * MIB, maxValues: MAX_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
   })
   import(
     @InWorkspace() scope: WorkspaceScope,

@@ -279,10 +279,10 @@ function report(kind: Kind, name: string, { code, message }: Pick<DomainError, '
   return { kind, name, error_code: code, error_message: message };
 }
 
-const MOST_SHOWN = 64;
+const MAX_SHOWN = 64;
 
 /** The name that a part of a document gives itself, as far as it is one; texts of strangers are cut short. */
 function nameOf(given: unknown, key: string): string {
   const name = typeof given === 'object' && given !== null ? (given as Record<string, unknown>)[key] : undefined;
-  return typeof name === 'string' ? name.slice(0, MOST_SHOWN) : '';
+  return typeof name === 'string' ? name.slice(0, MAX_SHOWN) : '';
 }

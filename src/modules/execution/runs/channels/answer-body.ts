@@ -3,7 +3,7 @@ import { inflate } from 'node:zlib';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 
 /** Of one answer in all its parts, as it is given; bytes. */
-export const LONGEST_ANSWER = 32 * 1024 * 1024;
+export const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 const inflated = promisify(inflate);
 
@@ -13,7 +13,7 @@ export async function bodyOfParts(parts: readonly Buffer[], isDeflated: boolean)
   const body = only && parts.length === 1 ? only : Buffer.concat(parts);
   if (!isDeflated) return body;
   try {
-    return await inflated(body, { maxOutputLength: LONGEST_ANSWER });
+    return await inflated(body, { maxOutputLength: MAX_RESPONSE_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong();
     throw new DomainError('upstream', 'CALL.ANSWER_MALFORMED', 'The job sent an answer that cannot be read.');

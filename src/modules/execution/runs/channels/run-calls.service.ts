@@ -14,7 +14,7 @@ import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger'
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { Pump } from '../../../../platform/kernel/process/pump';
-import { bodyOfParts, LONGEST_ANSWER, tooLong } from './answer-body';
+import { bodyOfParts, MAX_RESPONSE_BYTES, tooLong } from './answer-body';
 import type { FramedRun } from './frame-consumer';
 import { RunChannelsRepository } from './run-channels.repository';
 import { RunChannelsService } from './run-channels.service';
@@ -265,9 +265,9 @@ function take({ waiting }: Followed, header: PartHeader, body: Buffer): void {
   one.bytes += body.length;
   // The memory is that of all frames that were read with it.
   one.parts.push(Buffer.from(body));
-  if (header.more && one.bytes <= LONGEST_ANSWER) return;
+  if (header.more && one.bytes <= MAX_RESPONSE_BYTES) return;
   waiting.delete(header.id);
-  if (one.bytes <= LONGEST_ANSWER) one.resolve({ header, parts: one.parts });
+  if (one.bytes <= MAX_RESPONSE_BYTES) one.resolve({ header, parts: one.parts });
   else one.reject(tooLong());
 }
 

@@ -5,7 +5,7 @@ import { decodeAnswer } from '../../../../../libs/contracts/call-message';
 import {
   decodeRecords,
   encodeRecords,
-  LONGEST_PAYLOAD,
+  MAX_PAYLOAD_BYTES,
   MalformedRecords,
   type NumberedPayload,
 } from '../../../../../libs/contracts/channel-records';
@@ -76,11 +76,11 @@ export class RunChannelsService implements OnModuleInit {
 
   /**
    * Sends a payload to the process of the run when `tx` commits; its number, which counts from 1 within the run. 413 when it
-   * is longer than {@link LONGEST_PAYLOAD}, 429 when too much waits for the node already.
+   * is longer than {@link MAX_PAYLOAD_BYTES}, 429 when too much waits for the node already.
    */
   async send(tx: Tx, run: Pick<FramedRun, 'run_id' | 'tenant_id'>, payload: Buffer): Promise<number> {
-    if (payload.length > LONGEST_PAYLOAD) {
-      const message = `A message to a job may have ${LONGEST_PAYLOAD} bytes; this one has ${payload.length}.`;
+    if (payload.length > MAX_PAYLOAD_BYTES) {
+      const message = `A message to a job may have ${MAX_PAYLOAD_BYTES} bytes; this one has ${payload.length}.`;
       throw new DomainError('too-large', 'CHANNEL.TOO_LARGE', message);
     }
     const { number, waiting, waiting_bytes: bytes } = await this.repository.addRequest(tx, run, payload);

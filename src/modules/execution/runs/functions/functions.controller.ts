@@ -6,7 +6,7 @@ import { type AuthenticatedRequest, InWorkspace } from '../../../../platform/htt
 import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
-import { FunctionsService, LONGEST_BODY } from './functions.service';
+import { FunctionsService, MAX_BODY_BYTES } from './functions.service';
 
 /** Functions that jobs serve. */
 @Controller()
@@ -30,7 +30,7 @@ export class FunctionsController {
     // As it is: its keys are the function's, and its numbers may be longer than ours.
     binaryBody: true,
     waitsLong: true,
-    maxBodyBytes: LONGEST_BODY,
+    maxBodyBytes: MAX_BODY_BYTES,
     jsonExample: { rows: 3 },
   })
   async invoke(

@@ -15,7 +15,7 @@ import { RunsService } from '../jobs/runs.service';
 import { RunCallsService } from '../channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */
-export const LONGEST_BODY = 4 * 1024 * 1024;
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 const OPENAPI_VERSION = '3.1.0';
 
@@ -120,8 +120,8 @@ function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): numb
   return settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
 }
 
-const LONGEST_TEXT = 4_000;
-const MOST_LINES = 30;
+const MAX_TEXT_LENGTH = 4_000;
+const MAX_LINES = 30;
 /** A failure as the bridge describes it is not larger, even if every character is escaped. */
 const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
 
@@ -129,10 +129,10 @@ const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
 function failed(body: Buffer): DomainError {
   const told = Object(readUntrusted(body, FAILURE)) as Record<string, unknown>;
   const text = (value: unknown, otherwise: string) =>
-    (typeof value === 'string' ? value : otherwise).slice(0, LONGEST_TEXT).toWellFormed();
+    (typeof value === 'string' ? value : otherwise).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   const type = text(told['type'], 'Exception');
   const message = text(told['message'], '');
   const given = Array.isArray(told['lines']) ? told['lines'] : [];
-  const lines = given.slice(-MOST_LINES).map((line) => text(line, ''));
+  const lines = given.slice(-MAX_LINES).map((line) => text(line, ''));
   return new DomainError('unprocessable', 'FUNCTION.FAILED', toldLine(`${type}: ${message}`), { type, message, lines });
 }

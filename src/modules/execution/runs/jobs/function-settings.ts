@@ -19,9 +19,9 @@ type FunctionSettings = Pick<
 
 /** Where a setting is silent. */
 const DEFAULT_CONCURRENCY = 4;
-const MOST_CONCURRENCY = 64;
+const MAX_CONCURRENCY = 64;
 export const DEFAULT_TIMEOUT_SECONDS = 60;
-const MOST_TIMEOUT_SECONDS = 3_600;
+const MAX_TIMEOUT_SECONDS = 3_600;
 /** The example is part of every description of the function, so it must be small. */
 export const EXAMPLE_JSON: UntrustedBounds = { ...SHORT_JSON, bytes: 1024 * 1024 };
 /** A file of the workspace with the requirements, rather than the requirements themselves. */
@@ -36,8 +36,8 @@ export function checkFunction(settings: FunctionSettings): void {
     throw refused('function_name', 'must be a name of Python');
   }
   projectOf(settings);
-  atMost(settings.platform_functions_max_request_concurrency, MOST_CONCURRENCY, 'max_request_concurrency');
-  atMost(settings.platform_functions_request_timeout_sec, MOST_TIMEOUT_SECONDS, 'request_timeout_sec');
+  atMost(settings.platform_functions_max_request_concurrency, MAX_CONCURRENCY, 'max_request_concurrency');
+  atMost(settings.platform_functions_request_timeout_sec, MAX_TIMEOUT_SECONDS, 'request_timeout_sec');
   const example = settings.platform_functions_example_request_body;
   if (example === null) return;
   try {

@@ -11,7 +11,7 @@ import { gpuPercent, heapWithin } from '../../../../../libs/spark/accelerator';
 import {
   type ClusterNode,
   driverMemoryMb,
-  LEAST_DRIVER_MB,
+  MIN_DRIVER_MB,
   parseConfEntry,
   parseEnvironment,
   type SparkConfig,
@@ -190,7 +190,7 @@ function driverResources(
   conf: readonly string[],
 ): Pick<RunSpec, 'driver_memory' | 'driver_memory_is_default' | 'accelerator'> {
   // Of clusters that an earlier release let have more jobs than their nodes have room for.
-  const share = Math.max(LEAST_DRIVER_MB, driverMemoryMb(node.memory_mb, maxParallelJobs));
+  const share = Math.max(MIN_DRIVER_MB, driverMemoryMb(node.memory_mb, maxParallelJobs));
   const heap = node.role === 'single' ? heapWithin(share, accelerator) : share;
   const named = settings.driver_memory ?? valueOf(DRIVER_MEMORY, conf);
   return {

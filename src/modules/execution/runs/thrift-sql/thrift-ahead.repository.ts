@@ -4,7 +4,7 @@ import { firstRow, prepared, returning, type Tx } from '../../../../platform/ker
 import type { ThriftAnswerAhead } from './entities/thrift-answer-ahead.entity';
 
 /** Most rows of one run, which a job could add without end. */
-const MOST_OF_RUN = 1_000;
+const MAX_PER_RUN = 1_000;
 
 /** Where an answer is that has come ahead, and what it answers. */
 export interface NewAnswer {
@@ -26,7 +26,7 @@ export class ThriftAheadRepository {
         `INSERT INTO thrift_answers_ahead (run_id, call_id, key, first, last)
          SELECT $1, a.call_id, a.key, a.first, a.last
          FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS a (call_id, key, first, last, place)
-         WHERE a.place <= ${MOST_OF_RUN} - (SELECT count(*) FROM thrift_answers_ahead WHERE run_id = $1)
+         WHERE a.place <= ${MAX_PER_RUN} - (SELECT count(*) FROM thrift_answers_ahead WHERE run_id = $1)
          ON CONFLICT (run_id, call_id) DO NOTHING`,
       ),
       [
@@ -45,7 +45,7 @@ export class ThriftAheadRepository {
       prepared(
         `INSERT INTO thrift_answers_ahead (run_id, call_id)
          SELECT $1, c.call_id FROM unnest($2::text[]) WITH ORDINALITY AS c (call_id, place)
-         WHERE c.place <= ${MOST_OF_RUN} - (SELECT count(*) FROM thrift_answers_ahead WHERE run_id = $1)
+         WHERE c.place <= ${MAX_PER_RUN} - (SELECT count(*) FROM thrift_answers_ahead WHERE run_id = $1)
          ON CONFLICT (run_id, call_id) DO NOTHING`,
       ),
       [runId, callIds],

@@ -13,7 +13,7 @@ import { type Fetch, putSequence } from './hive-message';
 import { ThriftAheadRepository } from './thrift-ahead.repository';
 
 /** Of the frames of an answer and those that were sent with them; an honest job's have less. */
-const LONGEST_BYTES = 48 * 1024 * 1024;
+const MAX_BYTES = 48 * 1024 * 1024;
 
 /** Answers that a run gives before they are asked for; each to one request, whichever pod it reaches. See ADR 0038. */
 @Injectable()
@@ -34,7 +34,7 @@ export class ThriftAheadService {
     if (currentContext()?.idempotency) return null;
     const found = await this.repository.oldest(run.run_id, key);
     if (!found) return null;
-    const frames = await this.channels.framesBetween(run.run_id, found, LONGEST_BYTES);
+    const frames = await this.channels.framesBetween(run.run_id, found, MAX_BYTES);
     const body = frames && (await bodyOf(frames, found.call_id));
     if (body === null) return null;
     const claimed = await this.repository.claim(run.run_id, found);

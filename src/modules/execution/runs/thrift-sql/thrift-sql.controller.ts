@@ -8,7 +8,7 @@ import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
-import { LONGEST_MESSAGE, ThriftSqlService } from './thrift-sql.service';
+import { MAX_MESSAGE_BYTES, ThriftSqlService } from './thrift-sql.service';
 
 const THRIFT = 'application/x-thrift';
 
@@ -33,7 +33,7 @@ export class ThriftSqlController {
     errors: [409],
     binaryBody: true,
     bodyType: THRIFT,
-    maxBodyBytes: LONGEST_MESSAGE,
+    maxBodyBytes: MAX_MESSAGE_BYTES,
     takesBasic: true,
     isPartOfMany: true,
   })

@@ -10,10 +10,10 @@ import { fetchIn } from './hive-message';
 import { ThriftAheadService } from './thrift-ahead.service';
 
 /** Longest message of a client; bytes. */
-export const LONGEST_MESSAGE = 8 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** A client may let a statement run within one request. */
 const TIMEOUT_MS = 3_600_000;
-const LONGEST_TEXT = 1_000;
+const MAX_TEXT_LENGTH = 1_000;
 
 /** The messages of HiveServer2's clients to jobs that serve SQL. */
 @Injectable()
@@ -49,7 +49,7 @@ export class ThriftSqlService {
       case 'ok':
         return answer.body;
       case 'error':
-        throw invalid('THRIFT.REFUSED', toldLine(answer.body.toString('utf8', 0, LONGEST_TEXT)));
+        throw invalid('THRIFT.REFUSED', toldLine(answer.body.toString('utf8', 0, MAX_TEXT_LENGTH)));
       case 'full':
         throw overloaded('THRIFT.FULL', 'Too many messages are already waiting for the job. Try again later.');
       case 'timeout':

@@ -77,9 +77,9 @@ export class RunSecretsService {
   }
 }
 
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
 function shortened(faults: readonly string[]): string {
-  const more = faults.length - MOST_FAULTS;
-  return [...faults.slice(0, MOST_FAULTS), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+  const more = faults.length - MAX_FAULTS;
+  return [...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
 }

@@ -18,7 +18,7 @@ import type { ScopedSecretsRepository, SecretRow } from './scoped-secrets.reposi
 import { givenValues, neededValues } from './secret-values';
 
 /** Of one owner. */
-const MOST_SECRETS = 1_000;
+const MAX_SECRETS = 1_000;
 
 /** A secret as it is used. Never log or return its values. */
 export interface RevealedSecret {
@@ -89,9 +89,9 @@ export abstract class ScopedSecretsService<
     known(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
     neededValues(type, body);
     await this.holdOwner(tx, scope);
-    if ((await this.repository.countToAddTo(tx, scope, MOST_SECRETS)) >= MOST_SECRETS) {
+    if ((await this.repository.countToAddTo(tx, scope, MAX_SECRETS)) >= MAX_SECRETS) {
       const { label } = this.repository.kind;
-      throw conflict('SECRET.TOO_MANY', `There are ${MOST_SECRETS} ${label}s here, the most there may be. Delete one.`);
+      throw conflict('SECRET.TOO_MANY', `There are ${MAX_SECRETS} ${label}s here, the most there may be. Delete one.`);
     }
     // The seal is bound to the row's id, so it follows once the row has one.
     return columns<T['entity']>({ name, description, secret_type_id, sealed: Buffer.alloc(0) });

@@ -14,7 +14,7 @@ const BEGINNINGS_PER_ATTEMPT = 10;
 
 /** By so much the pause grows each time that a name has failed `LOGIN_ATTEMPTS` times more, milliseconds. */
 const PAUSE_STEP_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /** Looking up where an account logs in: a flood must not take all connections to the database. */
 const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
@@ -178,7 +178,7 @@ export class LoginLimiter implements OnApplicationShutdown {
     const steps = Math.floor(failures / this.config.auth.loginAttempts);
     if (steps === 0) return NO_PAUSE;
     const isFamiliar = await this.lookups.run(network, () => this.sessions.hasLoggedInFrom(username, network));
-    return { ms: Math.min(steps * PAUSE_STEP_MS, LONGEST_PAUSE_MS), isFamiliar };
+    return { ms: Math.min(steps * PAUSE_STEP_MS, MAX_PAUSE_MS), isFamiliar };
   }
 
   private async hold({ username, network }: Claimant, { ms }: Pause): Promise<void> {

@@ -27,7 +27,7 @@ import {
 } from './dto/dependency-repository.dto';
 import type { DependencyRepository } from './entities/dependency-repository.entity';
 
-const MOST_REPOSITORIES = 100;
+const MAX_REPOSITORIES = 100;
 
 /** Where jobs of a tenant may load packages from, besides the platform's own Maven repository (ADR 0025). */
 @Injectable()
@@ -77,10 +77,10 @@ export class DependencyRepositoriesService extends ResourceService<{
     tx: Tx,
   ): Promise<Values<DependencyRepository>> {
     const columns = { name, description, url: checkedUrl(url) };
-    if ((await this.repository.urlsToAddTo(scope, tx)).length >= MOST_REPOSITORIES) {
+    if ((await this.repository.urlsToAddTo(scope, tx)).length >= MAX_REPOSITORIES) {
       throw conflict(
         'DEPENDENCY_REPOSITORY.TOO_MANY',
-        `A tenant has at most ${MOST_REPOSITORIES} dependency repositories. Delete one first.`,
+        `A tenant has at most ${MAX_REPOSITORIES} dependency repositories. Delete one first.`,
       );
     }
     return columns;

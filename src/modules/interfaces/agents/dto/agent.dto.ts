@@ -1,10 +1,10 @@
 import {
   type BootFailureRequest,
   type DaemonsState,
-  LARGEST_LOAD,
+  MAX_LOAD,
   type NodeInterruption,
   type NodeLoad,
-  LARGEST_UTILIZATION,
+  MAX_UTILIZATION,
   type NodeUtilization,
   type PollRequest,
   type ReportRequest,
@@ -36,7 +36,7 @@ export class BootFailure implements BootFailureRequest {
   @Field.told() error: string;
 }
 
-const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
+const UTILIZATION = { min: 0, max: MAX_UTILIZATION };
 
 @IgnoresUnknownFields()
 export class UtilizationSampleBody implements UtilizationSample {
@@ -86,9 +86,9 @@ export class RunReportBody {
 
 @IgnoresUnknownFields()
 export class LoadReport implements NodeLoad {
-  @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
-  @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
-  @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
+  @Field.int32({ min: 0, max: MAX_LOAD }) pending_cores: number;
+  @Field.int32({ min: 0, max: MAX_LOAD }) used_cores: number;
+  @Field.int32({ min: 0, max: MAX_LOAD }) executors: number;
 }
 
 @IgnoresUnknownFields()

@@ -3,11 +3,11 @@ import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
 
 /** Longest full name that is taken: three parts, quoted. */
-export const LONGEST_FULL_NAME = 1600;
+export const MAX_FULL_NAME_LENGTH = 1600;
 /** Tables whose DDL is generated for one request. */
-export const MOST_DDL = 100;
+export const MAX_DDL = 100;
 /** Names that a list may leave out: what an address has room for. */
-const MOST_LEFT_OUT = 1000;
+const MAX_EXCLUDED = 1000;
 
 const epoch = { nullable: true, description: 'Epoch milliseconds; null where the metastore does not tell' };
 const told = { nullable: true };
@@ -64,8 +64,8 @@ export class SearchBrowseTablesQuery extends BrowseTablesQuery {
 export class BrowseTableNamesQuery extends BrowseSchemasQuery {
   @Field.texts({
     optional: true,
-    maxItems: MOST_LEFT_OUT,
-    maxItemLength: LONGEST_FULL_NAME,
+    maxItems: MAX_EXCLUDED,
+    maxItemLength: MAX_FULL_NAME_LENGTH,
     description: 'Full names that are left out',
   })
   @Transform(({ value }: { value: unknown }) => toNames(value), { toClassOnly: true })
@@ -77,9 +77,9 @@ export class TableDdlQuery extends WorkspaceQuery {}
 export class TableDdlByQuery extends WorkspaceQuery {
   @Field.texts({
     optional: true,
-    maxItems: MOST_DDL,
+    maxItems: MAX_DDL,
     minItemLength: 1,
-    maxItemLength: LONGEST_FULL_NAME,
+    maxItemLength: MAX_FULL_NAME_LENGTH,
     description: 'Full names of tables',
   })
   @Transform(({ value }: { value: unknown }) => toNames(value), { toClassOnly: true })

@@ -43,7 +43,7 @@ export const NOTEBOOK_SETTINGS = [
 ] as const satisfies readonly (keyof JobSettings)[];
 
 /** Cells of one notebook. */
-const MOST_CELLS = 10_000;
+const MAX_CELLS = 10_000;
 const limit = { min: 0, description: 'Most instances at once; 0 means no limit' } as const;
 const path = 'The .ipynb file in the workspace; one that exists is adopted, by default it is /<notebook_name>.ipynb';
 
@@ -140,7 +140,7 @@ export class UpdateNotebookCellsQuery {
   cells: [{ cell_uuid: 'first-cell', code: 'spark.range(10).count()', cell_type: 'code', metadata: {}, output: [] }],
 })
 export class UpdateNotebookCells {
-  @Field.unreadObjects(() => NotebookCell, { maxItems: MOST_CELLS }) cells: unknown[];
+  @Field.unreadObjects(() => NotebookCell, { maxItems: MAX_CELLS }) cells: unknown[];
 }
 
 /** Settings as answers carry them: every key present. */
@@ -197,7 +197,7 @@ export class NotebookConfWrite extends IntersectionType(NotebookConfOwn, WriteAu
 }
 
 export class ExportedCells {
-  @Field.unreadObjects(() => NotebookCell, { default: [], maxItems: MOST_CELLS }) cells: unknown[] = [];
+  @Field.unreadObjects(() => NotebookCell, { default: [], maxItems: MAX_CELLS }) cells: unknown[] = [];
 }
 
 /** A notebook configuration in a document: everything but ids and the cluster. Conf values that look secret are empty. */

@@ -7,7 +7,7 @@ import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';
 export const FORMAT_VERSION = 2;
 
 /** Configurations of each kind in one document. */
-export const MOST_CONFIGURATIONS = 10_000;
+export const MAX_CONFIGURATIONS = 10_000;
 
 export class WorkspaceExportQuery extends RecordSelectorQuery('workspace') {
   @Param.boolean({ description: 'true exports active job configurations, false disabled ones; both if absent' })
@@ -39,9 +39,9 @@ export class WorkspaceExport {
   @Field.int32({ optional: true, min: 1, description: 'Without one, the first' }) format_version?: number;
   @Field.timestamp({ optional: true }) exported_at?: string;
   @Field.object(() => ExportedWorkspace) workspace: ExportedWorkspace;
-  @Field.unreadObjects(() => JobConfExport, { default: [], maxItems: MOST_CONFIGURATIONS })
+  @Field.unreadObjects(() => JobConfExport, { default: [], maxItems: MAX_CONFIGURATIONS })
   spark_job_confs: unknown[] = [];
-  @Field.unreadObjects(() => NotebookConfExport, { default: [], maxItems: MOST_CONFIGURATIONS })
+  @Field.unreadObjects(() => NotebookConfExport, { default: [], maxItems: MAX_CONFIGURATIONS })
   notebook_confs: unknown[] = [];
 }
 
