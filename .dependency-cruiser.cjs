@@ -25,7 +25,7 @@ const inOrder = (folder, names) =>
 const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
 /** Files that only a worker may load. */
 const work =
-  '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/(.+/workflows|execution/clusters/(provisioning|scaling))/';
+  '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/(.+/background|execution/clusters/(provisioning|scaling))/';
 const routes = '\\.(controller|api\\.module)\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
 import { readyDatabase } from './database/ready-database';
 import { LocalFolderService } from './modules/infrastructure/environments/cloud-environments/local-folder.service';
-import { LocalHostReporter } from './modules/infrastructure/environments/cloud-environments/workflows/local-host-reporter';
+import { LocalHostReporter } from './modules/infrastructure/environments/cloud-environments/background/local-host-reporter';
 import { HealthService } from './platform/http/health/health.service';
 import { goingOnWithout } from './platform/http/health/probes';
 import { WorkerHealthServer } from './platform/http/health/worker-health-server';

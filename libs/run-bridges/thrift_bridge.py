@@ -16,7 +16,7 @@ import time
 import zlib
 
 from run_channel import RunChannel, close_to_others
-from thrift_ahead import ReadAhead, key_of
+from thrift_prefetch import ReadAhead, key_of
 from thrift_messages import (
     CLOSES_OPERATION,
     CLOSES_SESSION,

@@ -2,7 +2,7 @@ import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { eventually } from '../harness/eventually';
 import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import type { COMPUTE_TYPES } from '../../src/modules/foundation/reference-data/reference-data';
-import { notify } from '../../src/platform/kernel/wakeups/pg-listener';
+import { notify } from '../../src/platform/kernel/notifications/pg-listener';
 import { type Caller, People } from './harness/people';
 import { apiOf } from './harness/test-api';
 import { insertPlain } from './harness/records';

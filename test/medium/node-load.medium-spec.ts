@@ -4,7 +4,7 @@ import { ClusterNodesRepository } from '../../src/modules/execution/clusters/mod
 import type { NodeStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { RunScheduler } from '../../src/modules/execution/runs/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repository';
-import { JobReconciler } from '../../src/modules/execution/runs/jobs/workflows/job-reconciler';
+import { JobReconciler } from '../../src/modules/execution/runs/jobs/background/job-reconciler';
 import { LOGGER } from '../../src/platform/kernel/logging/logger';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';

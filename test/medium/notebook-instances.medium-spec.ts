@@ -5,7 +5,7 @@ import { eventually } from '../harness/eventually';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
 import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
-import { IdleKernels } from '../../src/modules/execution/notebooks/instances/workflows/idle-kernels';
+import { IdleKernels } from '../../src/modules/execution/notebooks/instances/background/idle-kernels';
 import { ENDED_KERNELS, KernelsRepository } from '../../src/modules/execution/notebooks/instances/kernels.repository';
 import { NotebookInstancesService } from '../../src/modules/execution/notebooks/instances/notebook-instances.service';
 import { LOGGER, type Logger } from '../../src/platform/kernel/logging/logger';

@@ -10,7 +10,7 @@ import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import type { LocalConfinementService } from '../../src/modules/infrastructure/environments/cloud-environments/local-confinement.service';
 import { LocalHostsRepository } from '../../src/modules/infrastructure/environments/cloud-environments/local-hosts.repository';
 import type { LocalFolderService } from '../../src/modules/infrastructure/environments/cloud-environments/local-folder.service';
-import { LocalHostReporter } from '../../src/modules/infrastructure/environments/cloud-environments/workflows/local-host-reporter';
+import { LocalHostReporter } from '../../src/modules/infrastructure/environments/cloud-environments/background/local-host-reporter';
 import { CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { createLogger } from '../../src/platform/kernel/logging/logger';

@@ -8,8 +8,8 @@ import { OutboxRelay } from '../../src/platform/background/outbox/outbox-relay';
 
 import { Queues } from '../../src/platform/background/queues/queues';
 import { RedisFailures } from '../../src/platform/kernel/errors/redis-failures';
-import { sendWakeUps } from '../../src/platform/kernel/wakeups/after-commit';
-import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
+import { sendWakeUps } from '../../src/platform/kernel/notifications/after-commit';
+import { PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
 import { configure, preparedDatabase } from './harness/test-api';

@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
-import { sendWakeUps, wakeAfterCommit } from '../../src/platform/kernel/wakeups/after-commit';
-import { notify, PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
+import { sendWakeUps, wakeAfterCommit } from '../../src/platform/kernel/notifications/after-commit';
+import { notify, PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
 /** Each try is half a second after the one before, so this sees several of them fail. */

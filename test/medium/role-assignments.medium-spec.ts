@@ -1,4 +1,4 @@
-import { PgListener } from '../../src/platform/kernel/wakeups/pg-listener';
+import { PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { type Caller, directory, refusal, ROLE_ID } from './harness/people';
 import { soon, type TestApi } from './harness/test-api';
 

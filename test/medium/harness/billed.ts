@@ -3,7 +3,7 @@ import { Config } from '../../../src/config/config';
 import { BillingService } from '../../../src/modules/execution/billing/billing.service';
 import { LedgerRepository } from '../../../src/modules/execution/billing/ledger.repository';
 import { UsageRepository } from '../../../src/modules/execution/billing/usage.repository';
-import { UsageReconciler } from '../../../src/modules/execution/billing/workflows/usage-reconciler';
+import { UsageReconciler } from '../../../src/modules/execution/billing/background/usage-reconciler';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 
 /** Billing over a database, without the rest of the application. */

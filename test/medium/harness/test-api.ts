@@ -18,7 +18,7 @@ import { RankedRoutesAdapter } from '../../../src/platform/http/ranked-routes.ad
 import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
-import { PgListener, type WakeUpChannel } from '../../../src/platform/kernel/wakeups/pg-listener';
+import { PgListener, type WakeUpChannel } from '../../../src/platform/kernel/notifications/pg-listener';
 import { createTestDatabase, plannedTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
 export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';

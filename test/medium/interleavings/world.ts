@@ -14,14 +14,14 @@ import { ClusterScaler } from '../../../src/modules/execution/clusters/scaling/c
 import { Drivers } from '../../../src/modules/execution/clusters/provisioning/drivers';
 import { ScalingReconciler } from '../../../src/modules/execution/clusters/scaling/scaling-reconciler';
 import { RunScheduler } from '../../../src/modules/execution/runs/jobs/run-scheduler.service';
-import { JobDispatchHandler } from '../../../src/modules/execution/runs/jobs/workflows/job-dispatch.handler';
-import { JobReconciler } from '../../../src/modules/execution/runs/jobs/workflows/job-reconciler';
+import { JobDispatchHandler } from '../../../src/modules/execution/runs/jobs/background/job-dispatch.handler';
+import { JobReconciler } from '../../../src/modules/execution/runs/jobs/background/job-reconciler';
 import { runInContext } from '../../../src/platform/kernel/context/request-context';
 import { LOGGER } from '../../../src/platform/kernel/logging/logger';
 import { OutboxRelay } from '../../../src/platform/background/outbox/outbox-relay';
 import type { WorkflowPayload } from '../../../src/platform/background/queues/job-catalogue';
 import { Queues } from '../../../src/platform/background/queues/queues';
-import type { PgListener } from '../../../src/platform/kernel/wakeups/pg-listener';
+import type { PgListener } from '../../../src/platform/kernel/notifications/pg-listener';
 import { ThisWorker } from '../../../src/platform/background/workers/this-worker';
 import { WorkflowJobs } from '../../../src/platform/background/workflows/workflow-jobs';
 import { WorkflowReconciler } from '../../../src/platform/background/workflows/workflow-reconciler';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from './billing.module';
-import { UsageReconciler } from './workflows/usage-reconciler';
+import { UsageReconciler } from './background/usage-reconciler';
 
 @Module({
   imports: [BillingModule],

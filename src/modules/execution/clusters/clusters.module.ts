@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { answering } from '../../../platform/kernel/process/answering';
 import { MountUse } from '../../infrastructure/storage';
 import { ClusterMountUse } from './definition/cluster-mount-use.repository';
-import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
+import { ActiveTenantsModule } from '../../foundation/iam/active-tenants.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
 import { SecretsModule } from '../../foundation/secrets/secrets.module';
 import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
@@ -32,7 +32,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     ReferenceDataModule,
     EnvironmentsModule,
     StorageModule,
-    OpenTenantsModule,
+    ActiveTenantsModule,
     SecretsModule,
     MetastoresModule,
     answering(MountUse, ClusterMountUse),

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { retention } from '../../../platform/background/workflows/retention';
-import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
+import { ActiveTenantsModule } from '../../foundation/iam/active-tenants.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
 import { EnvironmentsModule } from '../../infrastructure/environments/environments.module';
 import { EnvironmentsWorkerModule } from '../../infrastructure/environments/environments.worker.module';
@@ -29,7 +29,7 @@ import { StartClusterWorkflow } from './provisioning/start-cluster.workflow';
 import { StopClusterWorkflow } from './provisioning/stop-cluster.workflow';
 
 @Module({
-  imports: [ClustersModule, EnvironmentsModule, EnvironmentsWorkerModule, OpenTenantsModule, ReferenceDataModule],
+  imports: [ClustersModule, EnvironmentsModule, EnvironmentsWorkerModule, ActiveTenantsModule, ReferenceDataModule],
   providers: [
     CloudRegistrations,
     Drivers,

@@ -6,8 +6,8 @@ import { BlobUse } from '../workspaces';
 import { NotebookContentsRepository } from './content/notebook-contents.repository';
 import { ENDED_KERNELS } from './instances/kernels.repository';
 import { KernelInstanceUse } from './instances/kernel-instance-use.repository';
-import { NotebookContentSweeper } from './content/workflows/notebook-content-sweeper';
-import { IdleKernels } from './instances/workflows/idle-kernels';
+import { NotebookContentSweeper } from './content/background/notebook-content-sweeper';
+import { IdleKernels } from './instances/background/idle-kernels';
 import { NotebooksModule } from './notebooks.module';
 
 @Module({

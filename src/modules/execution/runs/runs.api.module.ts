@@ -8,13 +8,13 @@ import { JobStatsController } from './jobs/job-stats.controller';
 import { JobsController } from './jobs/jobs.controller';
 import { RunsAgentsModule } from './runs.agents.module';
 import { RunsModule } from './runs.module';
-import { ThriftAheadService } from './thrift-sql/thrift-ahead.service';
+import { ResultPrefetchService } from './thrift-sql/result-prefetch.service';
 import { ThriftSqlController } from './thrift-sql/thrift-sql.controller';
 import { ThriftSqlService } from './thrift-sql/thrift-sql.service';
 
 @Module({
   imports: [RunsModule, RunsAgentsModule, ClustersModule],
-  providers: [FunctionsService, ThriftSqlService, ThriftAheadService],
+  providers: [FunctionsService, ThriftSqlService, ResultPrefetchService],
   controllers: [
     FunctionsController,
     JobConfsController,

@@ -5,8 +5,8 @@ import { StorageModule } from '../../infrastructure/storage/storage.module';
 import { ClustersModule } from '../clusters/clusters.module';
 import { UserSecretsModule } from '../user-secrets/user-secrets.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
-import { FrameWakeUps } from './channels/frame-wakeups';
-import { RequestWakeUps } from './channels/request-wakeups';
+import { FrameNotifications } from './channels/frame-notifications';
+import { RequestNotifications } from './channels/request-notifications';
 import { RunCallsService } from './channels/run-calls.service';
 import { RunChannelsRepository } from './channels/run-channels.repository';
 import { RunChannelsService } from './channels/run-channels.service';
@@ -27,8 +27,8 @@ import { RunsService } from './jobs/runs.service';
     RunChannelsService,
     RunCallsService,
     RunChannelsRepository,
-    FrameWakeUps,
-    RequestWakeUps,
+    FrameNotifications,
+    RequestNotifications,
     JobConfsService,
     RunConfigurationsRepository,
     RunConfigurationsService,

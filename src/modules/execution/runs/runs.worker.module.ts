@@ -4,10 +4,10 @@ import { retention } from '../../../platform/background/workflows/retention';
 import { ClusterUse } from '../clusters';
 import { ENDED_CHANNELS } from './channels/run-channels.repository';
 import { RunClusterUse } from './jobs/run-cluster-use.repository';
-import { JobDispatchHandler } from './jobs/workflows/job-dispatch.handler';
-import { JobReconciler } from './jobs/workflows/job-reconciler';
-import { RunCountFolder } from './jobs/workflows/run-count-folder';
-import { StopAllRunsWorkflow } from './jobs/workflows/stop-all-runs.workflow';
+import { JobDispatchHandler } from './jobs/background/job-dispatch.handler';
+import { JobReconciler } from './jobs/background/job-reconciler';
+import { RunCountFolder } from './jobs/background/run-count-folder';
+import { StopAllRunsWorkflow } from './jobs/background/stop-all-runs.workflow';
 import { RunsModule } from './runs.module';
 
 @Module({

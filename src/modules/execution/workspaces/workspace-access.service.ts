@@ -5,7 +5,7 @@ import { idText, type Message, readAudit, validity, writeAudit } from '../../../
 import { MAX_PAGE, type Page, type PageRequest } from '../../../platform/kernel/dto/page';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { groupRead, type GroupRead, PeopleService, userRead, type UserRead } from '../../foundation/iam';
+import { groupRead, type GroupRead, AccountsService, userRead, type UserRead } from '../../foundation/iam';
 import type {
   WorkspaceGroupPermissionRead,
   WorkspaceGroupPermissionWrite,
@@ -31,7 +31,7 @@ export class WorkspaceAccessService {
   constructor(
     private readonly transactions: Transactions,
     private readonly repository: WorkspaceAccessRepository,
-    private readonly people: PeopleService,
+    private readonly people: AccountsService,
   ) {}
 
   async permissions(): Promise<WorkspacePermissionRead[]> {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FileSweeper } from './workflows/file-sweeper';
+import { FileSweeper } from './background/file-sweeper';
 import { WorkspacesModule } from './workspaces.module';
 
 @Module({

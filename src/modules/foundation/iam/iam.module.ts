@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AUTHENTICATOR } from '../../../platform/http/auth/authentication';
-import { PeopleService } from './people.service';
+import { AccountsService } from './accounts.service';
 import { RolesRepository } from './roles/roles.repository';
 import { AccessTokens } from './sessions/access-tokens';
 import { SessionAuthenticator } from './sessions/session-authenticator';
@@ -17,7 +17,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
     DirectoryRepository,
     GroupsRepository,
     JwtStrategy,
-    PeopleService,
+    AccountsService,
     RolesRepository,
     SessionsRepository,
     UsersRepository,
@@ -29,7 +29,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
     AccessTokens,
     DirectoryRepository,
     GroupsRepository,
-    PeopleService,
+    AccountsService,
     RolesRepository,
     SessionAuthenticator,
     SessionsRepository,

@@ -1,5 +1,5 @@
-export { OpenTenantsService } from './open-tenants.service';
-export { PeopleService } from './people.service';
+export { ActiveTenantsService } from './active-tenants.service';
+export { AccountsService } from './accounts.service';
 export { heldRoles } from './roles/roles.joins';
 export { groupRead, userRead } from './users-and-groups/directory-answers';
 export { GroupRead, UserRead } from './users-and-groups/dto/people.dto';

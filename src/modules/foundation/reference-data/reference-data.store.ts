@@ -4,7 +4,7 @@ import { isPgError } from '../../../platform/kernel/errors/database-error';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { Pump } from '../../../platform/kernel/process/pump';
 import { fromWire } from '../../../platform/kernel/product/product-name';
-import { PgListener } from '../../../platform/kernel/wakeups/pg-listener';
+import { PgListener } from '../../../platform/kernel/notifications/pg-listener';
 import {
   type DatedRows,
   type LookupAnswers,

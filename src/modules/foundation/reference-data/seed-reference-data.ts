@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { notify } from '../../../platform/kernel/wakeups/pg-listener';
+import { notify } from '../../../platform/kernel/notifications/pg-listener';
 import type { ReferenceDataVersion } from './entities/reference-data-version.entity';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
 import { readReferenceDataFiles, type ReferenceDataFiles } from './reference-data-files';

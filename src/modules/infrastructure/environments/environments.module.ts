@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { OpenTenantsModule } from '../../foundation/iam/open-tenants.module';
+import { ActiveTenantsModule } from '../../foundation/iam/active-tenants.module';
 import { ReferenceDataModule } from '../../foundation/reference-data/reference-data.module';
 import { SecretsModule } from '../../foundation/secrets/secrets.module';
 import { BootDiskImagesRepository } from './boot-disk-images/boot-disk-images.repository';
@@ -20,7 +20,7 @@ import { VolumeConfsRepository } from './volumes/volume-confs.repository';
 import { VolumeConfsService } from './volumes/volume-confs.service';
 
 @Module({
-  imports: [ReferenceDataModule, OpenTenantsModule, SecretsModule],
+  imports: [ReferenceDataModule, ActiveTenantsModule, SecretsModule],
   providers: [
     BootDiskImagesService,
     BootDiskImagesRepository,

@@ -3,7 +3,7 @@ import { Config } from '../../../config/config';
 import { LOGGER } from '../../../platform/kernel/logging/logger';
 import { LocalConfinementService } from './cloud-environments/local-confinement.service';
 import { LocalFolderService } from './cloud-environments/local-folder.service';
-import { LocalHostReporter } from './cloud-environments/workflows/local-host-reporter';
+import { LocalHostReporter } from './cloud-environments/background/local-host-reporter';
 import { EnvironmentsModule } from './environments.module';
 
 /** Only for workers: how well the machine can confine jobs, and whether this worker has local nodes. */

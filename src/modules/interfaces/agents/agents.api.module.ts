@@ -11,9 +11,9 @@ import { AgentBundles } from './agent-bundles';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
 import { AnswerProbe } from './answer-probe';
-import { HeardNodes } from './heard-nodes';
+import { HeartbeatBatcher } from './heartbeat-batcher';
 import { NodeTokens } from './node-tokens';
-import { NodeWakeUps } from './node-wakeups';
+import { NodeNotifications } from './node-notifications';
 import { ReportedUtilization } from './reported-utilization';
 
 @Module({
@@ -30,9 +30,9 @@ import { ReportedUtilization } from './reported-utilization';
     AgentBundles,
     AgentsService,
     AnswerProbe,
-    HeardNodes,
+    HeartbeatBatcher,
     NodeTokens,
-    NodeWakeUps,
+    NodeNotifications,
     ReportedUtilization,
     { provide: NODE_AUTHENTICATOR, useExisting: NodeTokens },
   ],

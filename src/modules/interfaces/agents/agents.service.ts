@@ -13,15 +13,15 @@ import {
 import { Config } from '../../../config/config';
 import type { FileContent } from '../../../platform/kernel/files/content';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { waitForWakeUp } from '../../../platform/kernel/wakeups/waiting-polls';
+import { waitForWakeUp } from '../../../platform/kernel/notifications/waiting-polls';
 import { type ClusterNode, ClusterNodesService } from '../../execution/clusters';
 import { RunChannelsService, RunReportsService } from '../../execution/runs';
 import { LogsService, ObjectStorageFilesService } from '../../infrastructure/storage';
 import { WorkspaceFilesService } from '../../execution/workspaces';
 import type { BootFailure, Poll, Register, Report } from './dto/agent.dto';
-import { HeardNodes } from './heard-nodes';
+import { HeartbeatBatcher } from './heartbeat-batcher';
 import { bearerToken } from './node-tokens';
-import { NodeWakeUps } from './node-wakeups';
+import { NodeNotifications } from './node-notifications';
 import { ReportedUtilization } from './reported-utilization';
 
 /** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
@@ -46,8 +46,8 @@ export class AgentsService {
     private readonly files: WorkspaceFilesService,
     private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
-    private readonly wakeUps: NodeWakeUps,
-    private readonly heard: HeardNodes,
+    private readonly wakeUps: NodeNotifications,
+    private readonly heard: HeartbeatBatcher,
     private readonly channels: RunChannelsService,
     private readonly utilization: ReportedUtilization,
   ) {}

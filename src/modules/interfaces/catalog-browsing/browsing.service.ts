@@ -11,7 +11,7 @@ import {
 import { DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
 import type { ListPage } from '../../../platform/http/list-page';
 import { catalogAnswer, functionAnswer, schemaAnswer, tableAnswer, volumeAnswer } from './browse-answers';
-import { type Browser, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
+import { type Requester, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
 import type {
   BrowseCatalog,
   BrowseCatalogsQuery,
@@ -64,11 +64,11 @@ export class BrowsingService {
     private readonly metastores: Metastores,
   ) {}
 
-  async listCatalogs(browser: Browser, query: BrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
+  async listCatalogs(browser: Requester, query: BrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
     return this.pageOfCatalogs(await this.catalogs.open(browser), query);
   }
 
-  async searchCatalogs(browser: Browser, query: SearchBrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
+  async searchCatalogs(browser: Requester, query: SearchBrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
     const open = await this.catalogs.open(browser);
     if (!open.unityCatalogs) {
       throw invalid(
@@ -79,18 +79,18 @@ export class BrowsingService {
     return this.pageOfCatalogs(open, query, query.catalog_name);
   }
 
-  async listSchemas(browser: Browser, query: BrowseSchemasQuery, part?: string): Promise<ListPage<BrowseSchema>> {
+  async listSchemas(browser: Requester, query: BrowseSchemasQuery, part?: string): Promise<ListPage<BrowseSchema>> {
     const open = await this.catalogs.open(browser);
     if (part !== undefined) assertCatalogNamed(open, query);
     const list = await this.schemas(open, catalogOf(open, query.catalog_name), query.refresh);
     return mapped(pageOf(matching(list, part), query), schemaAnswer);
   }
 
-  searchSchemas(browser: Browser, query: SearchBrowseSchemasQuery): Promise<ListPage<BrowseSchema>> {
+  searchSchemas(browser: Requester, query: SearchBrowseSchemasQuery): Promise<ListPage<BrowseSchema>> {
     return this.listSchemas(browser, query, query.schema_name);
   }
 
-  async listTables(browser: Browser, query: BrowseTablesQuery, part?: string): Promise<ListPage<BrowseTable>> {
+  async listTables(browser: Requester, query: BrowseTablesQuery, part?: string): Promise<ListPage<BrowseTable>> {
     const open = await this.catalogs.open(browser);
     if (part !== undefined) assertCatalogNamed(open, query);
     const schema = schemaOf(open, query);
@@ -100,11 +100,11 @@ export class BrowsingService {
     return mapped({ ...page, entries }, tableAnswer);
   }
 
-  searchTables(browser: Browser, query: SearchBrowseTablesQuery): Promise<ListPage<BrowseTable>> {
+  searchTables(browser: Requester, query: SearchBrowseTablesQuery): Promise<ListPage<BrowseTable>> {
     return this.listTables(browser, query, query.table_name);
   }
 
-  async listTableNames(browser: Browser, query: BrowseTableNamesQuery): Promise<ListPage<string>> {
+  async listTableNames(browser: Requester, query: BrowseTableNamesQuery): Promise<ListPage<string>> {
     const open = await this.catalogs.open(browser);
     const catalog = catalogOf(open, query.catalog_name);
     const known = new Set(query.cached_tables);
@@ -117,7 +117,7 @@ export class BrowsingService {
     );
   }
 
-  async listFunctions(browser: Browser, query: BrowsePartsQuery): Promise<ListPage<BrowseFunction>> {
+  async listFunctions(browser: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseFunction>> {
     const open = await this.catalogs.open(browser);
     const entries = await this.parts(open, query, 'functions', (client, schema, signal) =>
       client.listFunctions(schema, signal),
@@ -125,7 +125,7 @@ export class BrowsingService {
     return mapped(pageOf(entries, query), functionAnswer);
   }
 
-  async listVolumes(browser: Browser, query: BrowsePartsQuery): Promise<ListPage<BrowseVolume>> {
+  async listVolumes(browser: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseVolume>> {
     const open = await this.catalogs.open(browser);
     const entries = await this.parts(open, query, 'volumes', (client, schema, signal) =>
       client.listVolumes(schema, signal),

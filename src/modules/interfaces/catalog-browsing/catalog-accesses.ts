@@ -10,7 +10,7 @@ import { MetastoreOpener } from './metastore-opener';
 import type { MetastoreAccess } from './metastores';
 
 /** Who looks, in which workspace, and into which catalog. */
-export interface Browser {
+export interface Requester {
   scope: WorkspaceScope;
   catalogId: number;
 }
@@ -39,7 +39,7 @@ export class CatalogAccesses {
   ) {}
 
   /** Two reads of the database, and one of the catalog's files for Hive; no secret is opened yet. */
-  async open(browser: Browser): Promise<OpenCatalog> {
+  async open(browser: Requester): Promise<OpenCatalog> {
     const { scope, catalogId } = browser;
     const [catalog, secrets] = await this.transactions.read(async (tx) => [
       await this.catalogs.place(tx, scope, catalogId),
@@ -67,7 +67,7 @@ export class CatalogAccesses {
 
   private async reveal(
     tx: Tx,
-    { scope }: Browser,
+    { scope }: Requester,
     secrets: NearestSecrets,
     which: keyof NearestSecrets,
   ): Promise<RevealedSecret | null> {

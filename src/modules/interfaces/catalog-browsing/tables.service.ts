@@ -15,7 +15,7 @@ import type { TableFiles } from '../../../../libs/table-schemas/table-files';
 import { TableSchemaError } from '../../../../libs/table-schemas/table-schema-error';
 import { DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
 import { catalogOf, schemaOf } from './browsing.service';
-import { type Browser, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
+import { type Requester, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
 import type { BrowseColumn, BrowseColumnsQuery } from './dto/browse.dto';
 import { fullName, partsOf } from './full-name';
 import { fromTableFiles } from './metastore-errors';
@@ -36,7 +36,7 @@ export class TablesService {
     private readonly outbound: OutboundPolicy,
   ) {}
 
-  async columns(browser: Browser, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
+  async columns(browser: Requester, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
     const open = await this.catalogs.open(browser);
     const { columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
     return columns.columns.map(({ name, typeText, typeName, type, position, partition }) => ({
@@ -52,7 +52,7 @@ export class TablesService {
    * The statement that makes each table, by its name as it was asked for. Where there are several, one that no statement makes
    * has a comment with the reason in its place.
    */
-  async ddl(browser: Browser, names: readonly string[]): Promise<Record<string, string>[]> {
+  async ddl(browser: Requester, names: readonly string[]): Promise<Record<string, string>[]> {
     const open = await this.catalogs.open(browser);
     const wanted = names.map((name) => [name, refOf(open, name)] as const);
     const entries: Record<string, string>[] = [];

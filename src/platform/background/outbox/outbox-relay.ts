@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { Pump } from '../../kernel/process/pump';
 import { type JobDefinition, knownJobs } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
-import { PgListener } from '../../kernel/wakeups/pg-listener';
+import { PgListener } from '../../kernel/notifications/pg-listener';
 import { markSent } from '../workflows/workflow.repository';
 import { lockUnsent, markMessagesSent, type UnsentMessage, unsentOfOthers } from './outbox.repository';
 

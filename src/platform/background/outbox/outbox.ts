@@ -1,7 +1,7 @@
 import { correlationId } from '../../kernel/context/request-context';
 import type { Tx } from '../../kernel/persistence/sql';
 import type { JobName, PayloadOf, WorkflowPayload } from '../queues/job-catalogue';
-import { wakeAfterCommit } from '../../kernel/wakeups/after-commit';
+import { wakeAfterCommit } from '../../kernel/notifications/after-commit';
 import { insertMessage } from './outbox.repository';
 
 /** Asks for a job of the catalogue when the transaction commits; the relay is woken after it. */

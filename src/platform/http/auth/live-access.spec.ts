@@ -1,6 +1,6 @@
 import { type DomainError, forbidden } from '../../kernel/errors/domain-error';
 import type { Logger } from '../../kernel/logging/logger';
-import type { PgListener } from '../../kernel/wakeups/pg-listener';
+import type { PgListener } from '../../kernel/notifications/pg-listener';
 import { LiveAccess } from './live-access';
 import type { AuthenticatedRequest } from './request-principal';
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { DomainError } from '../../kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { Pump } from '../../kernel/process/pump';
-import { PgListener } from '../../kernel/wakeups/pg-listener';
+import { PgListener } from '../../kernel/notifications/pg-listener';
 import type { AuthenticatedRequest } from './request-principal';
 
 /** Twice as often as what has lost its access must end. */

@@ -60,7 +60,7 @@ export interface Author {
 }
 
 /** Scope of what belongs to no tenant: the whole deployment. Who passes it on has admitted the caller to that. */
-export const EVERYWHERE = {};
+export const ALL_TENANTS = {};
 
 /**
  * Reads and writes the current records of one kind within a scope: of all there are, unless `within` and `placeOf` say

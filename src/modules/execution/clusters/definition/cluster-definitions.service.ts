@@ -14,7 +14,7 @@ import {
   reservedLabels,
 } from '../../../infrastructure/environments';
 import { DependencyRepositoriesService, ObjectStorageManagersService } from '../../../infrastructure/storage';
-import { OpenTenantsService } from '../../../foundation/iam';
+import { ActiveTenantsService } from '../../../foundation/iam';
 import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../../../foundation/reference-data';
 import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
@@ -65,7 +65,7 @@ export class ClusterDefinitionsService {
     private readonly cloudEnvs: CloudEnvsService,
     private readonly clusterConfs: ClusterConfsService,
     private readonly referenceData: ReferenceData,
-    private readonly openTenants: OpenTenantsService,
+    private readonly openTenants: ActiveTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
     private readonly lifecycle: ClusterLifecycle,
     private readonly nodes: ClusterNodesRepository,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type {
   WorkflowDefinition,
   WorkflowContext,

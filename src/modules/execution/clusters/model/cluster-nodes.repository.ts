@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
-import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type { NodeStatus } from './cluster-state';
 import { givesSlots, TAKES_RUNS } from './clusters.joins';
 import { ClusterNode, hasReported } from './entities/cluster-node.entity';

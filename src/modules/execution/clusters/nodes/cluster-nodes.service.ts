@@ -6,7 +6,7 @@ import { heapWithin } from '../../../../../libs/spark/accelerator';
 import { Config } from '../../../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { wakeWorkflow } from '../../../../platform/background/workflows/workflow-intents';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { acceleratorOf } from '../model/accelerators';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
+import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster, type RunSettings } from '../model/cluster-rows.repository';
 import { ClusterStartsService } from '../lifecycle/cluster-starts.service';

@@ -11,7 +11,7 @@ import {
   type WorkflowFailure,
 } from '../../../../platform/background/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../../platform/background/workflows/workflow-jobs';
-import { OpenTenantsService } from '../../../foundation/iam';
+import { ActiveTenantsService } from '../../../foundation/iam';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { START_CLUSTER } from '../lifecycle/cluster-workflows';
@@ -63,7 +63,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     private readonly snapshots: ClusterSnapshots,
     private readonly teardown: NodeTeardown,
     private readonly drivers: Drivers,
-    private readonly tenants: OpenTenantsService,
+    private readonly tenants: ActiveTenantsService,
     private readonly planner: NodePlanner,
     private readonly machines: NodeMachines,
   ) {}

@@ -4,7 +4,7 @@ import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { pause } from '../../../../platform/kernel/process/pause';
 import { Pump } from '../../../../platform/kernel/process/pump';
-import { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
+import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
 import { Repairs } from '../../../../platform/background/workflows/repairs';
 import { ClusterScaler } from './cluster-scaler';

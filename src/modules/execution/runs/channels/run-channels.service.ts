@@ -12,13 +12,13 @@ import {
 import { conflict, DomainError, invalid, notFound, tooMany } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { wakeAfterCommit } from '../../../../platform/kernel/wakeups/after-commit';
-import { waitForWakeUp } from '../../../../platform/kernel/wakeups/waiting-polls';
+import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { waitForWakeUp } from '../../../../platform/kernel/notifications/waiting-polls';
 import { runKindOf } from '../jobs/run-kinds';
 import { RunsService } from '../jobs/runs.service';
 import { type FramedRun, FrameConsumer } from './frame-consumer';
-import { FrameWakeUps } from './frame-wakeups';
-import { RequestWakeUps } from './request-wakeups';
+import { FrameNotifications } from './frame-notifications';
+import { RequestNotifications } from './request-notifications';
 import { RunChannelsRepository } from './run-channels.repository';
 
 /** Of requests that a node has not yet kept. */
@@ -59,8 +59,8 @@ export class RunChannelsService implements OnModuleInit {
     private readonly repository: RunChannelsRepository,
     private readonly transactions: Transactions,
     private readonly runs: RunsService,
-    private readonly polls: RequestWakeUps,
-    private readonly wakeUps: FrameWakeUps,
+    private readonly polls: RequestNotifications,
+    private readonly wakeUps: FrameNotifications,
     private readonly discovery: DiscoveryService,
   ) {}
 

@@ -7,7 +7,7 @@ const BRIDGES = join(__dirname, '..', '..', '..', '..', '..', 'libs', 'run-bridg
 const KEYS = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from thrift_ahead import key_of
+from thrift_prefetch import key_of
 print(json.dumps([key_of(user, bytes.fromhex(message)) for user, message in json.load(sys.stdin)]))
 `;
 

@@ -10,7 +10,7 @@ const BEHIND = SEQUENCE_AT + SEQUENCE_BYTES;
 
 /** A message that asks for rows of a result. */
 export interface Fetch {
-  /** What it and its repetitions have in common, and nobody else's: SHA-256 in hexadecimal, as `thrift_ahead.py` makes it. */
+  /** What it and its repetitions have in common, and nobody else's: SHA-256 in hexadecimal, as `thrift_prefetch.py` makes it. */
   key: string;
   sequence: Buffer;
 }

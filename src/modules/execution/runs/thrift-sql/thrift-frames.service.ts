@@ -4,14 +4,14 @@ import type { NumberedPayload } from '../../../../../libs/contracts/channel-reco
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { SQL_SERVER } from '../jobs/run-kinds';
 import { type FramedRun, FrameConsumer } from '../channels/frame-consumer';
-import { type NewAnswer, ThriftAheadRepository } from './thrift-ahead.repository';
+import { type NewAnswer, ResultPrefetchRepository } from './result-prefetch.repository';
 
 /** Takes in the answers that come ahead of being asked for. */
 @Injectable()
 export class ThriftFramesService extends FrameConsumer {
   readonly jobType = SQL_SERVER.jobType;
 
-  constructor(private readonly ahead: ThriftAheadRepository) {
+  constructor(private readonly ahead: ResultPrefetchRepository) {
     super();
   }
 

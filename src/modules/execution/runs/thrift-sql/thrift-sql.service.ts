@@ -7,7 +7,7 @@ import { SQL_SERVER } from '../jobs/run-kinds';
 import { RunsService } from '../jobs/runs.service';
 import { RunCallsService } from '../channels/run-calls.service';
 import { fetchIn } from './hive-message';
-import { ThriftAheadService } from './thrift-ahead.service';
+import { ResultPrefetchService } from './result-prefetch.service';
 
 /** Longest message of a client; bytes. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -21,7 +21,7 @@ export class ThriftSqlService {
   constructor(
     private readonly runs: RunsService,
     private readonly calls: RunCallsService,
-    private readonly ahead: ThriftAheadService,
+    private readonly ahead: ResultPrefetchService,
   ) {}
 
   /**

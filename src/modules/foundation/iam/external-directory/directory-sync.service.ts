@@ -4,7 +4,7 @@ import { Config } from '../../../../config/config';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { notify } from '../../../../platform/kernel/wakeups/pg-listener';
+import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
 import { groupRead, userRead } from '../users-and-groups/directory-answers';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DirectoryGroup, DirectoryUser } from '../../../../../libs/directories/directory';
 import { firstRow, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
-import { notify } from '../../../../platform/kernel/wakeups/pg-listener';
+import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import type { Group } from '../entities/group.entity';
 import type { User } from '../entities/user.entity';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';

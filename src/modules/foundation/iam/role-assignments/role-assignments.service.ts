@@ -3,7 +3,7 @@ import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../../platform/kernel/errors/domain-error';
 import { idText, type Message, type WriteAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { EVERYWHERE } from '../../../../platform/http/resources/resource-repository';
+import { ALL_TENANTS } from '../../../../platform/http/resources/resource-repository';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
@@ -45,7 +45,7 @@ export class RoleAssignmentsService {
   async assignToUser(caller: Principal, userId: number, roleId: number, place: RolePlace): Promise<UserRoleWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const role = await this.grants.placed(tx, roleId, place);
-      const { username } = await this.users.get(EVERYWHERE, { id: userId }, tx, lockToGive(caller));
+      const { username } = await this.users.get(ALL_TENANTS, { id: userId }, tx, lockToGive(caller));
       await this.takeover.ofUsers(tx, caller, [userId], [role.tenantId]);
       const assigned = await this.users.assignRole(tx, caller, userId, role);
       const { assignment_id, ...answer } = given(assigned, role, `user "${username}"`);
@@ -57,7 +57,7 @@ export class RoleAssignmentsService {
   async assignToGroup(caller: Principal, groupId: number, roleId: number, place: RolePlace): Promise<GroupRoleWrite> {
     return this.changes.run(EVERY_SESSION, async (tx) => {
       const role = await this.grants.placed(tx, roleId, place);
-      const group = await this.groups.get(EVERYWHERE, { id: groupId }, tx, lockToGive(caller));
+      const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, lockToGive(caller));
       await this.takeover.ofGroup(tx, caller, group, role.tenantId);
       const assigned = await this.groups.assignRole(tx, caller, groupId, role);
       const { assignment_id, ...answer } = given(assigned, role, `group "${group.group_name}"`);
@@ -80,7 +80,7 @@ export class RoleAssignmentsService {
   private async take(tx: Tx, caller: Principal, { kind, holderId, roleId, place }: RoleGrant): Promise<Message> {
     const placed = await this.grants.placed(tx, roleId, place);
     const repository = kind === 'user' ? this.users : this.groups;
-    const holder = await repository.get(EVERYWHERE, { id: holderId }, tx, 'share');
+    const holder = await repository.get(ALL_TENANTS, { id: holderId }, tx, 'share');
     if (!(await repository.removeRole(tx, caller, holderId, placed))) {
       // Not by name: the holder may belong to another tenant only.
       const asked = `${kind} with id ${holderId}`;

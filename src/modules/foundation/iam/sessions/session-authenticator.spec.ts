@@ -1,7 +1,7 @@
 import type { Config } from '../../../../config/config';
 import type { TokenClaims } from '../../../../platform/http/auth/authentication';
 import type { Logger } from '../../../../platform/kernel/logging/logger';
-import type { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
+import type { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { SessionAuthenticator } from './session-authenticator';
 import type { SessionRow, SessionsRepository } from './sessions.repository';
 

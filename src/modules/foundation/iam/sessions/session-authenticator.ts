@@ -6,7 +6,7 @@ import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { TOKEN_EXPIRED } from '../../../../platform/http/auth/token.guard';
 import { type DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
-import { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
+import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { type SessionRow, SessionsRepository } from './sessions.repository';
 
 /** `tokenHash` is that of the token the session was read for: another token of the same session is looked at anew. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { notify } from '../../../../platform/kernel/wakeups/pg-listener';
+import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import { SessionAuthenticator } from './session-authenticator';
 
 /** Opens the transactions after which sessions stand for something else. */

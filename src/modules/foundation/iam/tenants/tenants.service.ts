@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { References } from '../../../../platform/http/resources/references';
-import { EVERYWHERE } from '../../../../platform/http/resources/resource-repository';
+import { ALL_TENANTS } from '../../../../platform/http/resources/resource-repository';
 import { Tenant } from '../entities/tenant.entity';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, SessionsRepository } from '../sessions/sessions.repository';
@@ -30,12 +30,12 @@ export class TenantsService {
   ) {}
 
   async list(query: PageRequest, partOfName?: string): Promise<Page<TenantRead>> {
-    const page = await this.repository.list(EVERYWHERE, query, undefined, partOfName);
+    const page = await this.repository.list(ALL_TENANTS, query, undefined, partOfName);
     return { ...page, data: page.data.map(read) };
   }
 
   async get(selector: TenantSelection): Promise<TenantRead> {
-    return read(await this.repository.get(EVERYWHERE, selector));
+    return read(await this.repository.get(ALL_TENANTS, selector));
   }
 
   /** The tenants that the user may select: those with a role of the user, for a PLATFORM ADMIN all. */
@@ -53,7 +53,7 @@ export class TenantsService {
   async update(caller: Principal, selector: TenantSelection, body: UpdateTenant): Promise<TenantWrite> {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
-      const { tenant_id: id } = await this.repository.get(EVERYWHERE, selector, tx, true);
+      const { tenant_id: id } = await this.repository.get(ALL_TENANTS, selector, tx, true);
       return write(await this.repository.update(tx, caller, id, { ...body }));
     });
   }
@@ -66,7 +66,7 @@ export class TenantsService {
   async delete(caller: Principal, selector: TenantSelection): Promise<Message> {
     const { userId, sessionId } = caller;
     return this.changes.run(EVERY_SESSION, async (tx) => {
-      const tenant = await this.repository.get(EVERYWHERE, selector, tx, true);
+      const tenant = await this.repository.get(ALL_TENANTS, selector, tx, true);
       await this.references.assertNotKept(tx, Tenant, tenant.tenant_id);
       await this.repository.close(tx, caller, tenant.tenant_id);
       await this.repository.endRoles(tx, userId, tenant.tenant_id);

@@ -5,7 +5,7 @@ import type { Role } from '../../../../platform/kernel/auth/roles';
 import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
 import { returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
-import { EVERYWHERE, type ResourceFilter } from '../../../../platform/http/resources/resource-repository';
+import { ALL_TENANTS, type ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ROLES_OF_GROUPS } from '../roles/roles.joins';
 import { Group } from '../entities/group.entity';
 import type { GroupRole } from '../entities/group-role.entity';
@@ -32,7 +32,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
 
   /** Those with this very name, one of each directory, oldest first. */
   named(name: string): Promise<GroupRecord[]> {
-    return this.findWhere(EVERYWHERE, (conditions) => conditions.only('group_name', name), this.dataSource.manager);
+    return this.findWhere(ALL_TENANTS, (conditions) => conditions.only('group_name', name), this.dataSource.manager);
   }
 
   containing(userId: number): ResourceFilter<Group> {

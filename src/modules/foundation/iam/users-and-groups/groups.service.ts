@@ -7,7 +7,7 @@ import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { EVERYWHERE, type RowLock } from '../../../../platform/http/resources/resource-repository';
+import { ALL_TENANTS, type RowLock } from '../../../../platform/http/resources/resource-repository';
 import { References } from '../../../../platform/http/resources/references';
 import { Group } from '../entities/group.entity';
 import { LockoutProtection } from '../roles/lockout-protection';
@@ -40,9 +40,9 @@ export class GroupsService {
 
   async list(query: GroupListQuery, partOfName?: string): Promise<Page<GroupRead>> {
     const { user_id: userId } = query;
-    if (userId !== undefined) await this.users.get(EVERYWHERE, { id: userId });
+    if (userId !== undefined) await this.users.get(ALL_TENANTS, { id: userId });
     const filter = userId === undefined ? undefined : this.groups.containing(userId);
-    const page = await this.groups.list(EVERYWHERE, query, filter, partOfName);
+    const page = await this.groups.list(ALL_TENANTS, query, filter, partOfName);
     return { ...page, data: page.data.map(groupRead) };
   }
 
@@ -53,7 +53,7 @@ export class GroupsService {
   }
 
   async get(groupId: number): Promise<GroupRead> {
-    return groupRead(await this.groups.get(EVERYWHERE, { id: groupId }));
+    return groupRead(await this.groups.get(ALL_TENANTS, { id: groupId }));
   }
 
   /** The group is owned by whom the caller acts for. */
@@ -106,7 +106,7 @@ export class GroupsService {
   async addMember(caller: Principal, groupId: number, userId: number): Promise<GroupMemberWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const group = await this.lock(tx, caller, groupId, 'share');
-      const user = await this.users.get(EVERYWHERE, { id: userId }, tx, lockToGive(caller));
+      const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, lockToGive(caller));
       assertFromBuiltIn('user', user);
       await this.takeover.ofUsers(tx, caller, [userId], await this.groups.placesOf(tx, groupId));
       const [membership] = await this.groups.addMembers(tx, caller, [groupId], [userId]);
@@ -129,7 +129,7 @@ export class GroupsService {
     return this.changes.run(sessionsOf(userId), (tx) =>
       this.lockout.keepAdmins(tx, caller, async () => {
         const group = await this.lock(tx, caller, groupId, 'share');
-        const user = await this.users.get(EVERYWHERE, { id: userId }, tx);
+        const user = await this.users.get(ALL_TENANTS, { id: userId }, tx);
         if ((await this.groups.removeMembers(tx, caller, groupId, userId)) === 0) {
           throw notFound(
             'GROUP.NOT_MEMBER',
@@ -143,7 +143,7 @@ export class GroupsService {
 
   /** The group, which the caller may change here, kept as it is until the transaction ends. */
   private async lock(tx: Tx, caller: Principal, groupId: number, lock: RowLock): Promise<GroupRecord> {
-    const group = await this.groups.get(EVERYWHERE, { id: groupId }, tx, lock);
+    const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, lock);
     assertFromBuiltIn('group', group);
     assertReach(caller, 'group', group);
     return group;

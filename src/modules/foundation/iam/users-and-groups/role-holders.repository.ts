@@ -6,7 +6,7 @@ import { columnsOf } from '../../../../platform/kernel/persistence/entity-table'
 import { type Conditions, returning, rows, type Tx, type Values } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import {
-  EVERYWHERE,
+  ALL_TENANTS,
   RecordRepository,
   type ResourceFilter,
   type ResourceSql,
@@ -55,7 +55,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
 
   /** All of the ids; 404 naming those that do not exist. */
   async getAll(ids: readonly number[], tx: Tx, lock: RowLock): Promise<Row[]> {
-    const found = await this.findAll(EVERYWHERE, ids, tx, lock);
+    const found = await this.findAll(ALL_TENANTS, ids, tx, lock);
     const known = new Set(found.map((row) => (row as Record<string, unknown>)[this.idColumn]));
     const missing = ids.filter((id) => !known.has(id));
     if (missing.length === 0) return found;

@@ -7,7 +7,7 @@ import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { NOW, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { EVERYWHERE } from '../../../../platform/http/resources/resource-repository';
+import { ALL_TENANTS } from '../../../../platform/http/resources/resource-repository';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
@@ -37,20 +37,20 @@ export class UsersService {
 
   async list(query: UserListQuery, partOfName?: string): Promise<Page<UserRead>> {
     const { group_id: groupId } = query;
-    if (groupId !== undefined) await this.groups.get(EVERYWHERE, { id: groupId });
+    if (groupId !== undefined) await this.groups.get(ALL_TENANTS, { id: groupId });
     const filter = groupId === undefined ? undefined : this.users.membersOf(groupId);
-    const page = await this.users.list(EVERYWHERE, query, filter, partOfName);
+    const page = await this.users.list(ALL_TENANTS, query, filter, partOfName);
     return { ...page, data: page.data.map(userRead) };
   }
 
   async match(username: string): Promise<UserRead> {
-    const user = await this.users.find(EVERYWHERE, { name: username.toLowerCase() });
+    const user = await this.users.find(ALL_TENANTS, { name: username.toLowerCase() });
     if (!user) throw notFound('USER.NOT_FOUND', `There is no user with the name "${username}".`);
     return userRead(user);
   }
 
   async get(userId: number): Promise<UserRead> {
-    return userRead(await this.users.get(EVERYWHERE, { id: userId }));
+    return userRead(await this.users.get(ALL_TENANTS, { id: userId }));
   }
 
   /** The account is owned by whom the caller acts for. */
@@ -127,14 +127,14 @@ export class UsersService {
 
   /** The account, which the caller may change, and nobody else before the transaction ends. */
   private async lock(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
-    const user = await this.users.get(EVERYWHERE, { id: userId }, tx, true);
+    const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, true);
     assertReach(caller, 'account', user);
     return user;
   }
 
   /** The same of an account whose name, address and password are kept here. */
   private async lockBuiltIn(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
-    const user = await this.users.get(EVERYWHERE, { id: userId }, tx, true);
+    const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, true);
     assertFromBuiltIn('user', user);
     assertReach(caller, 'account', user);
     return user;

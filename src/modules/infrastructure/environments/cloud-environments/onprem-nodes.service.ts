@@ -8,7 +8,7 @@ import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { known } from '../../../../platform/http/resources/known';
 import { CredentialsConfsService } from '../credentials/credentials-confs.service';
-import { OpenTenantsService } from '../../../foundation/iam';
+import { ActiveTenantsService } from '../../../foundation/iam';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../../foundation/reference-data';
 import { assertEndpoint } from './cloud-env-keys';
 import { assertCredentialType } from './cloud-env-provider';
@@ -29,7 +29,7 @@ export class OnPremNodesService {
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly cloudEnvs: CloudEnvsRepository,
     private readonly localHosts: LocalHostsRepository,
-    private readonly tenants: OpenTenantsService,
+    private readonly tenants: ActiveTenantsService,
     private readonly hypervisors: Hypervisors,
     private readonly outbound: OutboundPolicy,
     private readonly config: Config,

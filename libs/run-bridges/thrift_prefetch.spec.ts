@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 const STEPS = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from thrift_ahead import ReadAhead
+from thrift_prefetch import ReadAhead
 now = [0]
 ahead = ReadAhead(100, clock=lambda: now[0])
 said = []

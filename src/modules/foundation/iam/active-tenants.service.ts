@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { OpenTenantsRepository } from './open-tenants.repository';
+import { ActiveTenantsRepository } from './active-tenants.repository';
 
 /** Which tenants something may come to life in. */
 @Injectable()
-export class OpenTenantsService {
-  constructor(private readonly repository: OpenTenantsRepository) {}
+export class ActiveTenantsService {
+  constructor(private readonly repository: ActiveTenantsRepository) {}
 
   /**
    * The tenant cannot be deleted before `tx` ends. To be called before the locks of the tenant's records are taken.

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Pump } from '../../../../platform/kernel/process/pump';
-import { PgListener } from '../../../../platform/kernel/wakeups/pg-listener';
+import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { RunChannelsRepository } from './run-channels.repository';
 
 /** How often the process looks whether it has missed a wake-up. */
@@ -17,7 +17,7 @@ interface Followed {
 
 /** Tells whoever follows a run in this process that it may have said something. */
 @Injectable()
-export class FrameWakeUps implements OnModuleInit, OnModuleDestroy {
+export class FrameNotifications implements OnModuleInit, OnModuleDestroy {
   private readonly followed = new Map<number, Followed>();
   private readonly looks = new Pump(() => this.look(), {
     everyMs: LOOK_MS,

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../platform/kernel/logging/logger';
 import type { ClusterNodesService } from '../../execution/clusters';
-import { HeardNodes } from './heard-nodes';
+import { HeartbeatBatcher } from './heartbeat-batcher';
 
 /** What is recorded, in order; a statement ends when the test says so. */
 function heardNodes(locked: readonly number[] = []) {
@@ -21,7 +21,7 @@ function heardNodes(locked: readonly number[] = []) {
   };
   const warned: string[] = [];
   const logger = { warn: (_: unknown, text: string) => warned.push(text) };
-  const heard = new HeardNodes(nodes as unknown as ClusterNodesService, logger as unknown as Logger);
+  const heard = new HeartbeatBatcher(nodes as unknown as ClusterNodesService, logger as unknown as Logger);
   const next = async () => {
     const statement = waiting.shift();
     if (!statement) throw new Error('Nothing is being recorded');
@@ -30,7 +30,7 @@ function heardNodes(locked: readonly number[] = []) {
   return { heard, together, alone, warned, next };
 }
 
-describe('HeardNodes', () => {
+describe('HeartbeatBatcher', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 

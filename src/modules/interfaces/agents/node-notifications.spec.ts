@@ -1,12 +1,12 @@
 import type { Config } from '../../../config/config';
-import type { PgListener } from '../../../platform/kernel/wakeups/pg-listener';
-import { NodeWakeUps } from './node-wakeups';
+import type { PgListener } from '../../../platform/kernel/notifications/pg-listener';
+import { NodeNotifications } from './node-notifications';
 
 /** Which of the polls have been woken, in the order in which they were. */
 function polls(maxPolls: number) {
   let notify: (payload: string) => void = () => undefined;
   const listener = { on: (_channel: string, told: (payload: string) => void) => (notify = told) };
-  const wakeUps = new NodeWakeUps(listener as unknown as PgListener, { http: { maxPolls } } as Config);
+  const wakeUps = new NodeNotifications(listener as unknown as PgListener, { http: { maxPolls } } as Config);
   wakeUps.onModuleInit();
   const woken: string[] = [];
   const poll = (nodeId: number, name: string) => {
@@ -19,7 +19,7 @@ function polls(maxPolls: number) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('NodeWakeUps', () => {
+describe('NodeNotifications', () => {
   it('wakes the polls of the nodes that are named, and all where none is', async () => {
     const { woken, poll, notify } = polls(10);
     poll(1, 'one');

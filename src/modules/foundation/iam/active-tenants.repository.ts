@@ -5,7 +5,7 @@ import { Tenant } from './entities/tenant.entity';
 
 /** Reads tenants for those who make something in them. */
 @Injectable()
-export class OpenTenantsRepository {
+export class ActiveTenantsRepository {
   /** Whether the tenant is current; if so, it cannot be deleted before `tx` ends. */
   async hold(tx: Tx, tenantId: string): Promise<boolean> {
     // Waits for a deletion in progress only, not for changes of the tenant's name.

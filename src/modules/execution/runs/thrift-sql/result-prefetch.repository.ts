@@ -16,7 +16,7 @@ export interface NewAnswer {
 
 /** Answers that have come ahead of being asked for. */
 @Injectable()
-export class ThriftAheadRepository {
+export class ResultPrefetchRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Adds answers to those of a run, as many as there is room for. */

@@ -10,16 +10,16 @@ import { bodyOfParts } from '../channels/answer-body';
 import type { CallAnswer, CalledRun } from '../channels/run-calls.service';
 import { RunChannelsService } from '../channels/run-channels.service';
 import { type Fetch, putSequence } from './hive-message';
-import { ThriftAheadRepository } from './thrift-ahead.repository';
+import { ResultPrefetchRepository } from './result-prefetch.repository';
 
 /** Of the frames of an answer and those that were sent with them; an honest job's have less. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
 /** Answers that a run gives before they are asked for; each to one request, whichever pod it reaches. See ADR 0038. */
 @Injectable()
-export class ThriftAheadService {
+export class ResultPrefetchService {
   constructor(
-    private readonly repository: ThriftAheadRepository,
+    private readonly repository: ResultPrefetchRepository,
     private readonly channels: RunChannelsService,
     private readonly transactions: Transactions,
     @Inject(LOGGER) private readonly logger: Logger,

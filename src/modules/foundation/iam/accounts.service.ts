@@ -5,7 +5,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
 
 /** The users and groups of a tenant, which are those that hold a role in it, for other modules. */
 @Injectable()
-export class PeopleService {
+export class AccountsService {
   constructor(
     private readonly users: UsersRepository,
     private readonly groups: GroupsRepository,

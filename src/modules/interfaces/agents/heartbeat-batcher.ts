@@ -20,7 +20,7 @@ interface Batch {
  * forgets the others.
  */
 @Injectable()
-export class HeardNodes implements OnApplicationShutdown {
+export class HeartbeatBatcher implements OnApplicationShutdown {
   /** What is being collected. */
   private batch: Batch | null = null;
   private last: Promise<unknown> = Promise.resolve();
