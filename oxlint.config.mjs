@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'oxlint';
+import { patternsOf } from './scripts/speech/folders.mjs';
+import { EXEMPT, NOT_YET } from './scripts/speech/words.mjs';
 
 const readsEnvironment = ['src/config/**/*.ts', 'libs/node-agent/main.ts', 'scripts/**', 'test/**', '**/*.spec.ts'];
 /** In SQL: that a column names a certain tenant. What a statement sets is no condition. */
 const IS_TENANT = String.raw`(?<!SET )\b\w*tenant_id(?:::uuid)?\s*(?:=|<>|!=|IN\b|IS (?:NOT )?DISTINCT FROM\b)\s*`;
-/** What leads along a composite foreign key holds by the key: the tenants are equal because the ids are. */
+/** A join along a composite foreign key needs no condition: equal ids have equal tenants. */
 const BY_KEY = String.raw`\s+AND (?:(?:\w+\.)?(\w+_id) = \w+\.\1\b|(?:\w+\.)?$)`;
 const tenantConditions = [
   ...['Literal[value', 'TemplateElement[value.raw'].flatMap((node) => [
@@ -79,13 +81,14 @@ const all = (/** @type {string[]} */ rules, /** @type {'error' | 'off'} */ sever
 export default defineConfig({
   plugins: ['eslint', 'typescript'],
   // Two rules as ESLint has them: Oxlint lacks the one for selectors (no-restricted-syntax) and gets the other wrong.
-  jsPlugins: [{ name: 'eslint-js', specifier: 'oxlint-plugin-eslint' }],
+  jsPlugins: [{ name: 'eslint-js', specifier: 'oxlint-plugin-eslint' }, './scripts/speech/oxlint-plugin.mjs'],
   // The program that the rules ask for types is also the one whose types are checked, so that they are checked once.
   options: { typeAware: true, typeCheck: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   ignorePatterns: ['dist/', 'coverage/', 'node_modules/', '.runtime*/'],
   categories: { correctness: 'error' },
   rules: {
     complexity: ['error', 15],
+    'house/speech': 'error',
     eqeqeq: ['error', 'always', { null: 'ignore' }],
     'max-depth': ['error', 4],
     'max-lines': ['error', { max: 600, skipBlankLines: true, skipComments: true }],
@@ -137,6 +140,7 @@ export default defineConfig({
     'typescript/require-array-sort-compare': 'off',
   },
   overrides: [
+    { files: [...EXEMPT, ...NOT_YET].flatMap(patternsOf), rules: { 'house/speech': 'off' } },
     {
       files: ['**/*.{js,cjs,mjs}'],
       // The last rules do not see the casts of JSDoc, and so would refuse what JSON.parse answers whatever it is said to be.
@@ -187,7 +191,7 @@ export default defineConfig({
       },
     },
     {
-      // What the schema says of a table.
+      // Entities hold the SQL of a table's schema, such as its checks.
       files: ['src/modules/**/*.entity.ts'],
       rules: { 'eslint-js/no-restricted-syntax': ['error', ...time, ...tenantConditions, ...sqlStatements] },
     },
