@@ -1,5 +1,5 @@
 /**
- * The boundaries of docs/architecture.md. Types count as imports: a boundary that only types cross is still crossed.
+ * The boundaries of docs/architecture/layout.md. Types count as imports: a boundary that only types cross is still crossed.
  */
 
 /** Layers, their domains and the subjects of these, lowest first: whatever is listed may import only what is listed before it. */

@@ -1,10 +1,10 @@
-// Writes the list of domains in docs/architecture.md from src/modules/layers.json: npm run architecture
+// Writes the list of domains in docs/architecture/layout.md from src/modules/layers.json: npm run architecture
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const PAGE = join(root, 'docs', 'architecture.md');
+const PAGE = join(root, 'docs', 'architecture', 'layout.md');
 const [BEGIN, END] = ['<!-- layers: npm run architecture -->', '<!-- end of layers -->'];
 
 /**

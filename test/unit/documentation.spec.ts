@@ -64,7 +64,7 @@ describe('the documentation', () => {
 
   it('lists the domains as src/modules has them', async () => {
     const { architecturePage } = await import('../../scripts/architecture.mjs');
-    expect(read('docs/architecture.md')).toBe(architecturePage());
+    expect(read('docs/architecture/layout.md')).toBe(architecturePage());
     const listed = layers.flatMap(({ layer, domains }) => domains.map(({ name }) => `${layer}/${name}`));
     const folders = layers.flatMap(({ layer }) =>
       readdirSync(join(root, 'src', 'modules', layer)).map((name) => `${layer}/${name}`),
@@ -73,5 +73,22 @@ describe('the documentation', () => {
     expect(readdirSync(join(root, 'src', 'modules')).sort()).toEqual(
       ['layers.json', ...layers.map(({ layer }) => layer)].sort(),
     );
+  });
+
+  it('names only code that exists in the glossary and on the architecture pages', () => {
+    const files = filesBelow(['src', 'libs', 'test/medium/harness'], /\.(ts|json|py)$/);
+    const code = [...files, ...[...files, 'openapi.json'].map(read)].join('\n');
+    const words = new Set(code.match(/\w+/g));
+    const exists = (name: string) =>
+      /^\w+$/.test(name) ? words.has(name) : code.includes(name) || existsSync(join(root, name));
+    const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+    const rows = read('docs/glossary.md').match(/^\| (?!term).*\|$/gm) ?? [];
+    const terms = rows.flatMap((row) => namesIn(row.split('|').slice(2, -2).join('|')));
+    expect(terms.length).toBeGreaterThan(100);
+    const pages = filesBelow(['docs/architecture'], /\.md$/).flatMap((page) => namesIn(withoutCode(read(page))));
+    const classes = pages.filter((name) => /^\w*[a-z][A-Z]\w*$/.test(name));
+    expect(classes.length).toBeGreaterThan(50);
+    expect([...terms, ...classes].filter((name) => !exists(name.replace('…', '')))).toEqual([]);
   });
 });
