@@ -17,6 +17,12 @@ import {
 } from '../../src/platform/background/workflows/workflow-intents';
 import { WorkflowObserver } from '../../src/platform/background/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
+import {
+  WORKFLOW_TRANSITIONS,
+  type WorkflowExecutionState,
+} from '../../src/platform/background/workflows/workflow-state';
+import { markSent } from '../../src/platform/background/workflows/workflow.repository';
+import { mayFollow } from '../../src/platform/kernel/history/transition-table';
 import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, preparedDatabase } from './harness/test-api';
@@ -540,5 +546,26 @@ describe('WorkflowRunner', () => {
       [id],
     );
     expect(found).toEqual(['INIT', 'RECEIVED', 'EXECUTING', 'DONE'].map((state) => ({ state, seamless: true })));
+  });
+
+  it('moves between states as its table says, in all of these tests', async () => {
+    const [first, second] = [await newInstance(), await newInstance()];
+    await markSent(dataSource.manager, [first]);
+    await runner.continue(JOB, first, definition({ a: done }));
+    const failing = () => Promise.reject(new PermanentError('no'));
+    await runner.continue(JOB, second, definition({ a: failing }, { compensate: () => Promise.resolve() }));
+    const moves = await dataSource.query<{ from: WorkflowExecutionState; to: WorkflowExecutionState }[]>(
+      `SELECT DISTINCT state AS "from", next AS "to" FROM (
+         SELECT state, lead(state) OVER (PARTITION BY workflow_job_instance_id ORDER BY workflow_job_instance_state_id)
+           AS next FROM workflow_job_instance_states) histories
+       WHERE next IS NOT NULL`,
+    );
+    expect(moves).toEqual(
+      expect.arrayContaining([
+        { from: 'INIT', to: 'SENT' },
+        { from: 'EXECUTING', to: 'ERROR' },
+      ]),
+    );
+    expect(moves.filter(({ from, to }) => !mayFollow(WORKFLOW_TRANSITIONS, from, to))).toEqual([]);
   });
 });

@@ -1,14 +1,10 @@
 import type { Page, PageRequest } from '../../kernel/dto/page';
 import { firstRow, returning, rows, type Tx } from '../../kernel/persistence/sql';
 import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
-import type {
-  RecordedFailure,
-  WorkflowExecutionState,
-  WorkflowFailure,
-  WorkflowJobInstance,
-} from './entities/workflow-job-instance.entity';
+import type { RecordedFailure, WorkflowFailure, WorkflowJobInstance } from './entities/workflow-job-instance.entity';
 import type { WorkflowStep } from './entities/workflow-step.entity';
 import type { StepProblem, WorkflowDefinition, WorkflowSubject } from './workflow-definition';
+import type { WorkflowExecutionState } from './workflow-state';
 
 export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
 

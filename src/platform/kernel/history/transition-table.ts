@@ -1,4 +1,7 @@
-/** For each state, the states that may follow. */
+/**
+ * For each state, the states that may follow. `npm run states` draws the picture above a table: the line below a state joins
+ * the lines of the states that may follow, and each of these lines ends in the arrow of its state.
+ */
 export type TransitionTable<S extends string> = Readonly<Record<S, readonly S[]>>;
 
 export function mayFollow<S extends string>(table: TransitionTable<S>, from: S, to: S): boolean {

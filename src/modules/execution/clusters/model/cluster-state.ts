@@ -27,7 +27,30 @@ export type NodeStatus = (typeof NODE_STATUSES)[number];
 export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
 export type ClusterType = (typeof CLUSTER_TYPES)[number];
 
-/** DESTROYED → STOPPED is enable after disable: the way to run a destroyed cluster again. */
+/**
+ * DESTROYED → STOPPED is enable after disable: the way to run a destroyed cluster again.
+ *
+ * ```text
+ * INITIATING ◄───────────┐
+ *   └────────────────────│───────────┬──┐
+ * RUNNING ◄──────────────│───────────┤  │
+ *   └──────────────┬─────│──┬──┬──┬──│──┤
+ * STOPPING ◄───────┘     │  │  │  │  │  │
+ *   └─────────────────┬──│──│──│──│──│──┤
+ * STOPPED ◄───────────┤  │  │  │  │  │  │
+ *   └─────────────────│──┴──┼──│──│──│──┤
+ * DESTROYING ◄────────│─────┤  │  │  │  │
+ *   └──────────────┬──│─────│──│──│──│──┤
+ * DESTROYED ◄──────┘  │     │  │  │  │  │
+ *   └─────────────────┘     │  │  │  │  │
+ * ERROR ◄───────────────────│──│──│──│──┤
+ *   └───────────────────────┘  │  │  │  │
+ * RESIZING_UP ◄────────────────│──┤  │  │
+ *   └──────────────────────────│──┼──┼──┤
+ * RESIZING_DOWN ◄──────────────┘  │  │  │
+ *   └─────────────────────────────┴──┴──┘
+ * ```
+ */
 export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
   INITIATING: ['RUNNING', 'ERROR'],
   RUNNING: ['STOPPING', 'DESTROYING', 'ERROR', 'RESIZING_UP', 'RESIZING_DOWN'],
@@ -41,6 +64,25 @@ export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
   RESIZING_DOWN: ['RUNNING', 'ERROR', 'RESIZING_UP'],
 };
 
+/**
+ * A node that is DESTROYED never comes back.
+ *
+ * ```text
+ * INITIATING ◄────────────────────┐
+ *   └───────────┬──┬──┬──┬──┬──┐  │
+ * RUNNING ◄─────┘  │  │  │  │  │  │
+ *   └──────────────┼──┼──┼──┼──┤  │
+ * STOPPING ◄───────│──┤  │  │  │  │
+ *   └──────────────┼──│──┼──┤  │  │
+ * STOPPED ◄────────│──│──┤  │  │  │
+ *   └──────────────┼──│──│──┼──┼──┤
+ * DESTROYING ◄─────│──│──│──┤  │  │
+ *   └──────────────┼──│──│──│──┤  │
+ * DESTROYED ◄──────│──│──│──│──┤  │
+ * ERROR ◄──────────┘  │  │  │  │  │
+ *   └─────────────────┴──┴──┴──┴──┘
+ * ```
+ */
 export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {
   INITIATING: ['RUNNING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],
   RUNNING: ['STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],

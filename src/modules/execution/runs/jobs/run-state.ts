@@ -14,7 +14,22 @@ export const RUN_STATUSES = [
 ] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** A run that ends while a stop is on its way keeps its own end: the truth wins over the wish. */
+/**
+ * A run that ends while a stop is on its way keeps its own end: the truth wins over the wish.
+ *
+ * ```text
+ * SUBMITTED
+ *   └────────────────────────┬──┬──┐
+ * RUNNING ◄──────────────────┘  │  │
+ *   └───────────────────────────┼──┤
+ * STOPPING ◄────────────────────┘  │
+ *   └────────────────────────┬──┬──┤
+ * KILLING ◄──────────────────┘  │  │
+ *   └───────────────────────────┼──┤
+ * DONE, ERROR, TERMINATED ◄─────│──┘
+ * STOPPED, KILLED ◄─────────────┘
+ * ```
+ */
 export const RUN_TRANSITIONS: TransitionTable<RunStatus> = {
   SUBMITTED: ['RUNNING', 'DONE', 'ERROR', 'TERMINATED', 'STOPPING'],
   RUNNING: ['DONE', 'ERROR', 'TERMINATED', 'STOPPING'],

@@ -1,16 +1,7 @@
 import { ForeignKey, Entity, Index } from 'typeorm';
 import { Col, ValidityColumns } from '../../../kernel/persistence/columns';
+import type { WorkflowExecutionState } from '../workflow-state';
 import { WorkflowJob } from './workflow-job.entity';
-
-export type WorkflowExecutionState =
-  | 'INIT'
-  | 'LOCK'
-  | 'SENT'
-  | 'RECEIVED'
-  | 'EXECUTING'
-  | 'DONE'
-  | 'ERROR'
-  | 'TERMINATED';
 
 /** Which step failed for good, and why. */
 export interface WorkflowFailure {

@@ -1,6 +1,7 @@
 import { ForeignKey, Entity, Index } from 'typeorm';
 import { Col, ValidityColumns } from '../../../kernel/persistence/columns';
-import { type WorkflowExecutionState, WorkflowJobInstance } from './workflow-job-instance.entity';
+import type { WorkflowExecutionState } from '../workflow-state';
+import { WorkflowJobInstance } from './workflow-job-instance.entity';
 
 /** Each state an execution was in, and from when to when. */
 @Entity('workflow_job_instance_states')
