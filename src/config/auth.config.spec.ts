@@ -68,7 +68,7 @@ describe('readAuthConfig', () => {
   it.each([
     ['StartTLS', { LDAP_URL: 'ldap://ldap.example.org', LDAP_START_TLS: 'true' }],
     ['this machine', { LDAP_URL: 'ldap://127.0.0.1:1389' }],
-    ['whoever wants it', { LDAP_URL: 'ldap://ldap.example.org', LDAP_ALLOW_PLAIN: 'true' }],
+    ['an operator who allows it', { LDAP_URL: 'ldap://ldap.example.org', LDAP_ALLOW_PLAIN: 'true' }],
   ])('takes ldap:// for %s', (_why, environment) => {
     expect(problemsOf({ ...LDAP, ...environment })).toEqual([]);
   });

@@ -1,26 +1,35 @@
 import type { EnvReader } from './env-reader';
 
-/** What a compute unit costs from a day on, until the next price. */
+/** The price of a compute unit from a day on, until the next price. */
 export interface UnitPrice {
-  /** Day (UTC) from whose beginning it holds, `2026-01-31`. */
+  /** Day (UTC) from whose beginning the price holds, `2026-01-31`. */
   from: string;
-  /** Decimal, as it was given. */
+  /** Decimal, as it was configured. */
   price: string;
   /** ISO 4217. */
   currency: string;
 }
 
 export interface BillingConfig {
-  /** By day; empty where nothing is invoiced. */
+  /** Sorted by day; empty if nothing is invoiced. */
   unitPrices: UnitPrice[];
 }
 
-const FORM = 'must be a list of day:price:currency, such as 2026-01-01:0.05:USD,2026-07-01:0.06:USD';
+const EXAMPLE = '2026-01-01:0.05:USD,2026-07-01:0.06:USD';
+const FORM = `must be a list of day:price:currency, such as ${EXAMPLE}`;
 const PRICE = /^\d{1,9}(\.\d{1,9})?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-export function readBillingConfig(env: EnvReader): BillingConfig {
-  const entries = env.list('BILLING_UNIT_PRICES').map((entry) => entry.split(':'));
+export function readBillingConfig(reader: EnvReader): BillingConfig {
+  const env = reader.section('Billing', '[Billing](billing.md) says how usage is counted.');
+  const prices = env.list('BILLING_UNIT_PRICES', {
+    allowed: 'comma-separated list of `day:price:currency`, currencies as in ISO 4217',
+    defaultText: 'usage is reported, and nothing is invoiced',
+    example: EXAMPLE,
+    readBy: ['API'],
+    description: 'Price of a compute unit, each from the beginning of its day (UTC) until the next one.',
+  });
+  const entries = prices.map((entry) => entry.split(':'));
   const unitPrices = entries.map(([from = '', price = '', currency = '']) => ({ from, price, currency }));
   const problem =
     (entries.some((parts) => parts.length !== 3) && FORM) || unitPrices.map(problemOf).find((each) => each !== null);
@@ -31,9 +40,9 @@ export function readBillingConfig(env: EnvReader): BillingConfig {
 }
 
 function problemOf({ from, price, currency }: UnitPrice): string | null {
-  if (!isDay(from)) return `has a price whose day is none; it ${FORM}`;
-  if (!PRICE.test(price)) return `has a price that is no decimal of at most nine digits on each side of the point`;
-  // Those that the runtime knows: it also says into how many decimals each is divided.
+  if (!isDay(from)) return `has a price whose day does not exist; it ${FORM}`;
+  if (!PRICE.test(price)) return `has a price that is not a decimal of at most nine digits on each side of the point`;
+  // The runtime must know the currency, because it also says into how many decimals it is divided.
   if (!Intl.supportedValuesOf('currency').includes(currency))
     return `has a price without a currency, or with an unknown one; it ${FORM}`;
   return null;

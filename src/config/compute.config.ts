@@ -2,56 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
 import type { EnvReader } from './env-reader';
 
-export interface LocalComputeConfig {
-  dir: string;
-  /** Spark version to its home directory. */
-  sparkHomes: Record<string, string>;
-  javaHome: string;
-  python: string;
-  /** Spark version to the archive of its classes; JVMs without one start slower. */
-  classArchives: Record<string, string>;
-  /** Spark version to the folder of its connectors to object stores; runs without them cannot have mounts. */
-  connectors: Record<string, string>;
-  /** Spark version to the folder of its kernel for Scala notebooks; they cannot be started without it. */
-  scalaKernels: Record<string, string>;
-  /** Spark version to its jar of DataFusion Comet; clusters with turbo do not start without it. */
-  turboJars: Record<string, string>;
-  /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
-  bubblewrap: string | null;
-  /** User ids that jobs get where the worker runs as root; nothing else on the machine may use them. */
-  firstUid: number;
-  uids: number;
-  /** Folders of the machine that jobs see besides their own. */
-  sharedDirs: string[];
-}
+export type ComputeConfig = ReturnType<typeof readComputeConfig>;
 
-/** How far the certificates of OnPrem endpoints are trusted. */
-export interface OnPremTrustConfig {
-  /** PEM of authorities to trust besides the usual ones. */
-  ca: string | null;
-  /** `host` or `host:port`, in lower case, whose certificates are not verified. */
-  unverifiedHosts: string[];
-}
-
-/** Where clouds answer, for those that do not answer where they usually do; null for the others. */
-export interface CloudEndpointsConfig {
-  ec2: string | null;
-  google: string | null;
-  azure: string | null;
-  /** Where Azure's principals log in. */
-  azureAuthority: string | null;
-  oci: string | null;
-}
-
-export interface ComputeConfig {
-  /** Nodes as process groups of the worker's machine; null unless enabled. */
-  local: LocalComputeConfig | null;
-  clouds: CloudEndpointsConfig;
-  boot: BootConfig;
-  onPremTrust: OnPremTrustConfig;
-}
-
-/** What machines of clouds are made nodes by; Node, Java and Python are needed, and Spark. */
+/** Parts of the runtime that turn the machine of a cloud into a node; Node, Java, Python and Spark are indispensable. */
 const RUNTIME_ITEM_NAMES = [
   'node',
   'java',
@@ -64,88 +17,107 @@ const RUNTIME_ITEM_NAMES = [
   'rapids',
 ] as const;
 
-/** A gzipped tar with one folder at its top. Its fields are safe in a shell's quotes. */
+/** A gzipped tar archive with a single top folder. Its fields are safe in a shell's quotes. */
 export interface RuntimeItem {
   name: (typeof RUNTIME_ITEM_NAMES)[number];
   version: string;
-  /** Of the machines it is for, as machine types state it; null for any. */
+  /** Architecture of the machines it is for, as machine types state it; null for any. */
   architecture: string | null;
-  /** Of the nodes it is for; null for any. */
+  /** Spark version of the nodes it is for; null for any. */
   sparkVersion: string | null;
-  /** Below the mirror's URL. */
+  /** Relative to the mirror's URL. */
   path: string;
   sha256: string;
 }
 
-/** What machines of clouds boot by. */
-export interface BootConfig {
-  /** Base URL of the items, without a slash at its end; null where all machines boot from prepared images. */
+/** Tells how machines of clouds get what a node needs. */
+interface BootConfig {
+  /** Base URL of the items, without a slash at its end; null if all machines boot from prepared images. */
   mirror: string | null;
   items: RuntimeItem[];
   /** PEM of authorities that nodes trust besides the usual ones. */
   ca: string | null;
 }
 
-/** Where nodes reach the API, and how long each side goes on without the other. */
-export interface AgentConfig {
-  apiUrl: string;
-  /** Whether only this machine can reach that. */
-  apiIsLocal: boolean;
-  leaseMs: number;
-  /** Added to the lease before the platform calls a silent node lost, milliseconds. */
-  leaseMarginMs: number;
-  /** Between the polite and the forced end of a run, milliseconds. */
-  killGraceMs: number;
-  /** A node's bootstrap script has so long, milliseconds. */
-  bootstrapTimeoutMs: number;
-  /** A job that serves SQL ends when nobody has called it for so long, minutes. */
-  sqlIdleMinutes: number;
-  /** Where nodes resolve packages: Maven Central or a mirror of it, with a slash at its end. */
-  mavenRepositoryUrl: string;
-}
+export type AgentConfig = ReturnType<typeof readAgentConfig>;
 
 const WEB = ['https:', 'http:'];
 
-export function readComputeConfig(env: EnvReader): ComputeConfig {
+export function readComputeConfig(reader: EnvReader) {
   return {
-    local: readLocalComputeConfig(env),
-    clouds: readCloudEndpointsConfig(env),
-    boot: readBootConfig(env),
-    onPremTrust: readOnPremTrustConfig(env),
+    /** Null unless this worker may run local nodes. */
+    local: readLocalComputeConfig(reader),
+    clouds: readCloudEndpointsConfig(reader),
+    boot: readBootConfig(reader.section('Machines of clouds')),
+    onPremTrust: readOnPremTrustConfig(reader),
   };
 }
 
-function readCloudEndpointsConfig(env: EnvReader): CloudEndpointsConfig {
+/** The URLs are null for clouds at their public addresses. */
+function readCloudEndpointsConfig(reader: EnvReader) {
+  const env = reader.section('Machines of clouds', 'See the [pages of the clouds](clouds/README.md).');
+  const endpoint = (name: string, cloud: string, example: string) =>
+    env.optionalUrl(name, WEB, {
+      defaultText: 'its public address',
+      example,
+      readBy: ['API', 'worker'],
+      description:
+        `URL of the API of ${cloud}, for all environments of that provider: a private endpoint, or another cloud of the ` +
+        'same kind.',
+    });
   return {
-    ec2: env.optionalUrl('COMPUTE_EC2_ENDPOINT', WEB),
-    google: env.optionalUrl('COMPUTE_GOOGLE_ENDPOINT', WEB),
-    azure: env.optionalUrl('COMPUTE_AZURE_ENDPOINT', WEB),
-    azureAuthority: env.optionalUrl('COMPUTE_AZURE_AUTHORITY', WEB),
-    oci: env.optionalUrl('COMPUTE_OCI_ENDPOINT', WEB),
+    ec2: endpoint('COMPUTE_EC2_ENDPOINT', 'EC2', 'https://vpce-0123.ec2.eu-west-1.vpce.amazonaws.com'),
+    google: endpoint('COMPUTE_GOOGLE_ENDPOINT', 'Compute Engine', 'https://compute.p.googleapis.com'),
+    azure: endpoint('COMPUTE_AZURE_ENDPOINT', 'Azure Resource Manager', 'https://management.usgovcloudapi.net'),
+    azureAuthority: env.optionalUrl('COMPUTE_AZURE_AUTHORITY', WEB, {
+      defaultText: 'its public address',
+      example: 'https://login.microsoftonline.us',
+      readBy: ['API', 'worker'],
+      description: 'URL at which the service principals of Azure log in.',
+    }),
+    oci: endpoint('COMPUTE_OCI_ENDPOINT', 'Oracle Cloud', 'https://iaas.eu-frankfurt-1.oraclecloud.eu'),
   };
 }
 
 function readBootConfig(env: EnvReader): BootConfig {
-  const mirror = env.optionalUrl('RUNTIME_MIRROR', WEB);
-  const manifest = env.file('RUNTIME_MANIFEST');
+  const mirror = env.optionalUrl('RUNTIME_MIRROR', WEB, {
+    requiredIf: '`RUNTIME_MANIFEST` is set',
+    defaultText: 'machines boot from prepared images',
+    example: 'https://mirror.example.org/platform',
+    readBy: ['worker'],
+    description: 'Base URL from which machines fetch Node, Java, Python and Spark; see [images](clouds/images.md).',
+  });
+  const manifest = env.file('RUNTIME_MANIFEST', {
+    allowed: 'path of a JSON file',
+    example: '/etc/platform/runtime.json',
+    readBy: ['worker'],
+    description: 'List of what the mirror has; [images](clouds/images.md) shows its form.',
+  });
   const items = manifest === null ? [] : runtimeItemsIn(manifest);
   if (items === null)
-    env.problem('RUNTIME_MANIFEST', 'names a file that is no list of items with name, version, path and sha256');
+    env.problem('RUNTIME_MANIFEST', 'names a file that is not a list of items with name, version, path and sha256');
   if (manifest !== null && mirror === null) env.problem('RUNTIME_MIRROR', 'is required with RUNTIME_MANIFEST');
   if (mirror !== null && !isPlainUrl(mirror))
     env.problem('RUNTIME_MIRROR', 'must have no user, query, fragment, quote or blank');
-  const ca = env.file('NODE_CA_FILE');
+  const ca = env.file('NODE_CA_FILE', {
+    allowed: 'path of a PEM file of about 5 kB at most',
+    defaultText: 'only the usual authorities are trusted',
+    example: '/etc/platform/ca.pem',
+    readBy: ['worker'],
+    description:
+      'Certificate authorities that nodes of clouds trust besides the usual ones, for the API and for the mirror.',
+  });
   if (ca !== null && !isPemOfCertificates(ca))
     env.problem('NODE_CA_FILE', 'names a file that does not hold PEM certificates');
   return { mirror: mirror?.replace(/\/+$/, '') ?? null, items: items ?? [], ca };
 }
 
-/** Every machine can read it, so it holds no password; a shell reads it, too. */
+/** True for a URL without a password, because every machine can read it, and without what a shell would interpret. */
 function isPlainUrl(text: string): boolean {
   return /^https?:\/\/[\w.:[\]-]+(\/[\w.,~%+=/-]*)?$/.test(text);
 }
 
-/** The items of a manifest; null if it is none. */
+/** Returns the items of a manifest; null if the text is not a manifest. */
 function runtimeItemsIn(text: string): RuntimeItem[] | null {
   try {
     const { items } = JSON.parse(text) as { items?: unknown };
@@ -171,20 +143,81 @@ function runtimeItem(value: unknown): RuntimeItem | null {
   return { name, version, architecture, sparkVersion, path: path.replace(/^\/+/, ''), sha256 };
 }
 
-function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
-  if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return null;
-  const sparkHomes = env.absolutePaths('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
+function readLocalComputeConfig(reader: EnvReader) {
+  const env = reader.section('Local nodes', 'Local nodes belong to cloud environments with the endpoint `local://`.');
+  const isEnabled = env.boolean('COMPUTE_LOCAL_ENABLED', {
+    default: false,
+    readBy: ['API', 'worker'],
+    description: 'Whether this worker may run Spark nodes as processes of its own machine.',
+  });
+  if (!isEnabled) return null;
+  const requiredIf = '`COMPUTE_LOCAL_ENABLED` is `true`';
+  const dir = env.absolutePath('COMPUTE_LOCAL_DIR', {
+    requiredIf,
+    example: '/var/lib/managed-spark/nodes',
+    readBy: ['worker'],
+    description: 'Directory with one directory for each node. One worker at a time uses it.',
+  });
+  const sparkHomes = env.absolutePaths('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory', {
+    requiredIf,
+    example: '3.5.9=/opt/spark',
+    readBy: ['worker'],
+    description: 'Directory of each installed Spark version.',
+  });
   if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must name at least one Spark');
   return {
-    dir: env.absolutePath('COMPUTE_LOCAL_DIR'),
+    dir,
+    /** All records are keyed by the Spark version. */
     sparkHomes,
-    javaHome: env.absolutePath('COMPUTE_LOCAL_JAVA_HOME'),
-    python: env.absolutePath('COMPUTE_LOCAL_PYTHON'),
-    classArchives: env.absolutePaths('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
-    connectors: env.absolutePaths('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
-    scalaKernels: env.absolutePaths('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory'),
-    turboJars: env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file'),
-    bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP') ?? null,
+    javaHome: env.absolutePath('COMPUTE_LOCAL_JAVA_HOME', {
+      requiredIf,
+      example: '/usr/lib/jvm/java-17',
+      readBy: ['worker'],
+      description: 'Home directory of the Java that Spark runs on.',
+    }),
+    python: env.absolutePath('COMPUTE_LOCAL_PYTHON', {
+      requiredIf,
+      example: '/usr/bin/python3',
+      readBy: ['worker'],
+      description: 'Python that PySpark jobs run on.',
+    }),
+    classArchives: env.absolutePaths('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file', {
+      example: '3.5.9=/opt/spark.jsa',
+      readBy: ['worker'],
+      description:
+        "Archive of Spark's classes for each version (`scripts/class-archive`), with which the JVMs of Spark start in about " +
+        'half the time ([ADR 0007](adr/0007-jvms-start-from-a-class-archive.md)).',
+    }),
+    connectors: env.absolutePaths('COMPUTE_LOCAL_CONNECTORS', 'version=directory', {
+      example: '3.5.9=/opt/connectors',
+      readBy: ['worker'],
+      description:
+        'Directory of the jars with which each Spark version reaches object stores (`scripts/connectors`). Without them jobs ' +
+        'cannot have mounts ([ADR 0008](adr/0008-mounts-are-a-default-file-system.md)).',
+    }),
+    scalaKernels: env.absolutePaths('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory', {
+      example: '3.5.9=/opt/scala-kernel',
+      readBy: ['worker'],
+      description:
+        'Directory of the kernel of Scala notebooks for each Spark version (`scripts/scala-kernel`). Without it they cannot ' +
+        'start ([ADR 0034](adr/0034-kernels-run-behind-a-bridge.md)).',
+    }),
+    turboJars: env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file', {
+      example: '3.5.9=/opt/turbo.jar',
+      readBy: ['worker'],
+      description:
+        'Jar of DataFusion Comet for each Spark version (`scripts/turbo`). Without it clusters with turbo do not start ' +
+        '([ADR 0044](adr/0044-query-accelerators-are-jars-on-the-node.md)).',
+    }),
+    bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP', {
+      allowed: 'path of a program, or `none`',
+      defaultText: "the system's `bwrap`",
+      example: '/usr/bin/bwrap',
+      readBy: ['worker'],
+      description:
+        'The bubblewrap program, which gives jobs their own view of the machine ' +
+        '([ADR 0012](adr/0012-each-run-is-confined.md)). `none` runs jobs without it.',
+    }),
     ...readUids(env),
     sharedDirs: readSharedDirs(env),
   };
@@ -195,7 +228,15 @@ const UIDS = '1900000000-1900065535';
 const MAX_UID = 2 ** 31 - 2;
 
 function readUids(env: EnvReader): { firstUid: number; uids: number } {
-  const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(env.string('COMPUTE_LOCAL_UIDS', { default: UIDS })) ?? [];
+  const text = env.string('COMPUTE_LOCAL_UIDS', {
+    default: UIDS,
+    allowed: '`first-last`, at least 128 ids, without 0',
+    readBy: ['worker'],
+    description:
+      'User ids of jobs if the worker runs as root: 128 for each local node of the machine, whichever installation it ' +
+      'belongs to. Nothing else on the machine may use them.',
+  });
+  const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
   const [firstUid, lastUid] = [Number(first ?? 0), Number(last ?? 0)];
   if (firstUid < 1 || lastUid > MAX_UID || lastUid - firstUid < 127)
     env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last, at least 128 ids, none of them 0');
@@ -203,17 +244,38 @@ function readUids(env: EnvReader): { firstUid: number; uids: number } {
 }
 
 function readSharedDirs(env: EnvReader): string[] {
-  const dirs = env.list('COMPUTE_LOCAL_SHARED_DIRS');
+  const dirs = env.list('COMPUTE_LOCAL_SHARED_DIRS', {
+    allowed: 'comma-separated list of absolute paths',
+    readBy: ['worker'],
+    description:
+      "Directories of the machine that jobs see besides their own. Jobs may write to them if the job's user may.",
+  });
   if (!dirs.every((dir) => isAbsolute(dir) && normalize(dir) !== '/'))
     env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders other than the root');
   return dirs;
 }
 
-function readOnPremTrustConfig(env: EnvReader): OnPremTrustConfig {
-  const ca = env.file('ONPREM_CA_FILE');
+function readOnPremTrustConfig(reader: EnvReader) {
+  const env = reader.section('OnPrem environments (Proxmox VE)');
+  const ca = env.file('ONPREM_CA_FILE', {
+    allowed: 'path of a PEM file',
+    defaultText: 'only the usual authorities are trusted',
+    readBy: ['API', 'worker'],
+    description:
+      "Certificate authorities that are trusted besides the usual ones, such as Proxmox VE's own " +
+      '(`/etc/pve/pve-root-ca.pem`).',
+  });
   if (ca !== null && !isPemOfCertificates(ca))
     env.problem('ONPREM_CA_FILE', 'names a file that does not hold PEM certificates');
-  const unverifiedHosts = env.list('ONPREM_TLS_UNVERIFIED').map((host) => host.toLowerCase());
+  const hosts = env.list('ONPREM_TLS_UNVERIFIED', {
+    allowed: 'comma-separated list of `host` or `host:port`',
+    example: '10.0.0.5:8006',
+    readBy: ['API', 'worker'],
+    description:
+      'Hosts whose certificates are not verified. Passwords then go to whatever server answers there, so prefer ' +
+      '`ONPREM_CA_FILE`.',
+  });
+  const unverifiedHosts = hosts.map((host) => host.toLowerCase());
   if (!unverifiedHosts.every(isHost)) env.problem('ONPREM_TLS_UNVERIFIED', 'must be a list of host or host:port');
   return { ca, unverifiedHosts };
 }
@@ -227,29 +289,76 @@ function isPemOfCertificates(text: string): boolean {
   }
 }
 
-/** `pve.example.org`, `10.0.0.5:8006`, `[fd00::5]:8006`. */
+/** Accepts `pve.example.org`, `10.0.0.5:8006`, `[fd00::5]:8006`. */
 function isHost(text: string): boolean {
   return /^[^\s/?#@\\*]+$/.test(text) && URL.canParse(`https://${text}`);
 }
 
-export function readAgentConfig(env: EnvReader): AgentConfig {
-  const apiUrl = env.url('AGENT_API_URL', ['http:', 'https:'], 'http://127.0.0.1:8080');
+export function readAgentConfig(reader: EnvReader) {
+  const env = reader.section('Node agents');
+  const apiUrl = env.url('AGENT_API_URL', ['http:', 'https:'], {
+    default: 'http://127.0.0.1:8080',
+    readBy: ['worker', 'agent'],
+    description:
+      'URL at which nodes reach an API process that serves agents. A local node receives it at each start, other nodes ' +
+      'when they are created.',
+  });
   return {
     apiUrl,
+    /** True if only this machine can reach that URL. */
     apiIsLocal: env.isLoopback(apiUrl),
-    leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
-    leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
-    killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),
-    // Within the time that the start of a cluster has.
-    bootstrapTimeoutMs: env.integer('BOOTSTRAP_TIMEOUT_MS', { default: 600_000, min: 1000, max: 840_000 }),
-    sqlIdleMinutes: env.integer('SQL_IDLE_MINUTES', { default: 60, min: 1, max: 10_080 }),
+    leaseMs: env.integer('AGENT_LEASE_MS', {
+      default: 180_000,
+      min: 2000,
+      unit: 'milliseconds',
+      readBy: ['API', 'worker', 'agent'],
+      description: 'Time after which a node that has not reached the API ends its runs.',
+    }),
+    leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', {
+      default: 15_000,
+      min: 500,
+      unit: 'milliseconds',
+      readBy: ['worker'],
+      description:
+        'Time that is added to `AGENT_LEASE_MS` before the platform declares a silent node lost. Only time in which the ' +
+        'platform answered agents counts as silence.',
+    }),
+    killGraceMs: env.integer('RUN_KILL_GRACE_MS', {
+      default: 10_000,
+      min: 100,
+      unit: 'milliseconds',
+      readBy: ['agent'],
+      description: 'Time between the signal that asks a run to end and the one that kills it.',
+    }),
+    bootstrapTimeoutMs: env.integer('BOOTSTRAP_TIMEOUT_MS', {
+      default: 600_000,
+      min: 1000,
+      // It must fit into the time that the start of a cluster has.
+      max: 840_000,
+      unit: 'milliseconds',
+      readBy: ['agent'],
+      description: 'Longest time that the bootstrap script of a node may take.',
+    }),
+    sqlIdleMinutes: env.integer('SQL_IDLE_MINUTES', {
+      default: 60,
+      min: 1,
+      max: 10_080,
+      unit: 'minutes',
+      readBy: ['agent'],
+      description: 'Time after which a job that serves SQL ends because nobody has called it.',
+    }),
     mavenRepositoryUrl: readMavenRepository(env),
   };
 }
 
-/** Jobs see it, so it holds no password; spark-submit takes several with commas between them. */
+/** Jobs see the URL, so it holds no password. A comma would make spark-submit read it as several. */
 function readMavenRepository(env: EnvReader): string {
-  const text = env.url('MAVEN_REPOSITORY_URL', ['http:', 'https:'], 'https://repo1.maven.org/maven2/');
+  const text = env.url('MAVEN_REPOSITORY_URL', ['http:', 'https:'], {
+    default: 'https://repo1.maven.org/maven2/',
+    readBy: ['API', 'agent'],
+    description:
+      'Maven Central or a mirror of it, from which nodes fetch the packages of jobs. The URL has no user and no password.',
+  });
   if (/[\s,\\@?#]/.test(text))
     env.problem('MAVEN_REPOSITORY_URL', 'must have no user, query, fragment, comma or blank');
   return (URL.parse(text)?.href ?? '').replace(/\/?$/, '/');

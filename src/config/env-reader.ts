@@ -11,24 +11,77 @@ export class ConfigurationError extends Error {
   }
 }
 
-interface NumberRule {
+/** `agent` means that the API hands the value on to the agents of nodes, which read no environment of their own. */
+type ConfiguredProcess = 'API' | 'worker' | 'agent';
+
+/** The documentation of a variable, from which `npm run configuration` writes docs/configuration.md and .env.example. */
+interface VariableText {
+  /** A sentence or two in Markdown. */
+  description: string;
+  /** Processes that use the value; API and worker both check it. */
+  readBy: readonly ConfiguredProcess[];
+  unit?: 'bytes' | 'milliseconds' | 'seconds' | 'minutes' | 'days';
+  /** Replaces the allowed values as the reader's method and limits give them. */
+  allowed?: string;
+  /** Replaces the default as the reader gives it, for one that depends on other variables or is not a value. */
+  defaultText?: string;
+  /** Condition under which an otherwise optional variable is required. */
+  requiredIf?: string;
+  /** Value that .env.example shows instead of the default. */
+  example?: string;
+}
+
+export interface Variable extends VariableText {
+  name: string;
+  default: string | null;
+  allowed: string;
+}
+
+export interface Section {
+  title: string;
+  /** A sentence in Markdown that applies to all variables of the section. */
+  note: string;
+  variables: Map<string, Variable>;
+}
+
+interface NumberRule extends VariableText {
   default?: number;
   min?: number;
   max?: number;
 }
 
-/** Reads typed variables and collects every problem, so that one start names all of them. */
+interface TextRule extends VariableText {
+  default?: string;
+}
+
+/** Reads typed variables and collects every problem, so that one failed start names all of them. */
 export class EnvReader {
-  private readonly problems: string[] = [];
+  private problems: string[] = [];
+  /** Sections of the documentation with the variables read so far. */
+  sections: Section[] = [];
+  private variables = new Map<string, Variable>();
 
   constructor(private readonly env: Readonly<Record<string, string | undefined>> = process.env) {}
 
-  /** Throws {@link ConfigurationError} when any read so far failed. */
+  /** Throws {@link ConfigurationError} if any read so far failed. */
   assertValid(): void {
     if (this.problems.length > 0) throw new ConfigurationError(this.problems);
   }
 
-  string(name: string, rule: { default?: string; pattern?: RegExp; meaning?: string } = {}): string {
+  /** Returns a reader of the same environment whose variables stand in this section of the documentation. */
+  section(title: string, note = ''): EnvReader {
+    const reader = new EnvReader(this.env);
+    reader.problems = this.problems;
+    reader.sections = this.sections;
+    const known = this.sections.find((section) => section.title === title);
+    const section = known ?? { title, note, variables: reader.variables };
+    reader.variables = section.variables;
+    if (!known) this.sections.push(section);
+    return reader;
+  }
+
+  string(name: string, rule: TextRule & { pattern?: RegExp; meaning?: string }): string {
+    this.document(name, rule, rule.meaning ?? 'text', rule.default);
     const value = this.raw(name) ?? rule.default;
     if (value === undefined) return this.fail(name, 'is required', '');
     if (rule.pattern && !rule.pattern.test(value))
@@ -36,11 +89,17 @@ export class EnvReader {
     return value;
   }
 
-  optional(name: string): string | null {
+  isSet(name: string): boolean {
+    return this.raw(name) !== undefined;
+  }
+
+  optional(name: string, text: VariableText): string | null {
+    this.document(name, text, 'text');
     return this.raw(name) ?? null;
   }
 
-  integer(name: string, rule: NumberRule = {}): number {
+  integer(name: string, rule: NumberRule): number {
+    this.document(name, rule, rangeOf(rule), rule.default);
     const text = this.raw(name);
     if (text === undefined) return rule.default ?? this.fail(name, 'is required', 0);
     const value = Number(text);
@@ -50,38 +109,47 @@ export class EnvReader {
     return value;
   }
 
-  boolean(name: string, fallback: boolean): boolean {
+  boolean(name: string, rule: VariableText & { default: boolean }): boolean {
+    this.document(name, rule, '`true` or `false`', rule.default);
     const text = this.raw(name)?.toLowerCase();
-    if (text === undefined) return fallback;
+    if (text === undefined) return rule.default;
     if (text === 'true' || text === '1') return true;
     if (text === 'false' || text === '0') return false;
-    return this.fail(name, 'must be true or false', fallback);
+    return this.fail(name, 'must be true or false', rule.default);
   }
 
-  oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
+  oneOf<T extends string>(name: string, values: readonly T[], rule: VariableText & { default: NoInfer<T> }): T {
+    this.document(name, rule, values.map(code).join(', '), rule.default);
     const text = this.raw(name);
-    if (text === undefined) return fallback;
+    if (text === undefined) return rule.default;
     const found = values.find((v) => v === text);
-    return found ?? this.fail(name, `must be one of ${values.join(', ')}`, fallback);
+    return found ?? this.fail(name, `must be one of ${values.join(', ')}`, rule.default);
   }
 
-  url(name: string, protocols: readonly string[], fallback?: string): string {
-    const text = this.raw(name) ?? fallback;
+  url(name: string, protocols: readonly string[], rule: TextRule): string {
+    const beginnings = protocols.map((protocol) => `${protocol}//`);
+    this.document(name, rule, `URL that starts with ${beginnings.map(code).join(' or ')}`, rule.default);
+    const text = this.raw(name) ?? rule.default;
     if (text === undefined) return this.fail(name, 'is required', '');
     const parsed = URL.parse(text);
-    if (!parsed || !protocols.includes(parsed.protocol)) {
-      return this.fail(name, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`, '');
-    }
+    if (!parsed || !protocols.includes(parsed.protocol))
+      return this.fail(name, `must be a URL starting with ${beginnings.join(' or ')}`, '');
     return text;
   }
 
-  /** The same of a variable that need not be there. */
-  optionalUrl(name: string, protocols: readonly string[]): string | null {
-    return this.raw(name) === undefined ? null : this.url(name, protocols);
+  optionalUrl(name: string, protocols: readonly string[], text: VariableText): string | null {
+    if (this.raw(name) !== undefined) return this.url(name, protocols, text);
+    this.document(
+      name,
+      text,
+      `URL that starts with ${protocols.map((protocol) => code(`${protocol}//`)).join(' or ')}`,
+    );
+    return null;
   }
 
-  /** Content of the text file that the variable names. */
-  file(name: string): string | null {
+  /** Returns the content of the text file that the variable names. */
+  file(name: string, text: VariableText): string | null {
+    this.document(name, text, 'path of a file');
     const path = this.raw(name);
     if (path === undefined) return null;
     try {
@@ -91,19 +159,20 @@ export class EnvReader {
     }
   }
 
-  /** An absolute path, which programs can open whatever folder they start in. */
-  absolutePath(name: string): string {
-    const path = this.string(name);
+  /** Returns an absolute path, which programs can open from any working directory. */
+  absolutePath(name: string, text: VariableText): string {
+    const path = this.string(name, { allowed: 'absolute path', ...text });
     return path === '' || isAbsolute(path) ? path : this.fail(name, 'must be an absolute path', '');
   }
 
-  /** Whether the host of a URL can only be this machine. */
+  /** True if the host of the URL can only be this machine. */
   isLoopback(url: string): boolean {
     return isLoopbackUrl(url);
   }
 
-  /** `id:base64,id:base64`; the first is used for new work, the others stay readable. */
-  keyRing(name: string, minBytes: number): { id: string; key: Buffer }[] {
+  /** Reads `id:base64,id:base64`. The first key is used for new work; the others stay readable. */
+  keyRing(name: string, minBytes: number, rule: VariableText): { id: string; key: Buffer }[] {
+    this.document(name, rule, '`id:base64,id:base64`');
     const text = this.raw(name);
     if (text === undefined) return this.fail(name, 'is required', []);
     const keys = text.split(',').map((entry) => {
@@ -117,40 +186,44 @@ export class EnvReader {
     return keys;
   }
 
-  list(name: string): string[] {
-    return (this.raw(name) ?? '')
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '');
+  /** Reads a comma-separated list; an unset variable is an empty one. */
+  list(name: string, text: VariableText): string[] {
+    this.document(name, text, 'comma-separated list');
+    return this.parts(name);
   }
 
-  /** Some of the values, comma-separated, or `none`. */
-  listOf<T extends string>(name: string, values: readonly T[], fallback: T[]): T[] {
-    const given = [...new Set(this.list(name))];
-    if (given.length === 0) return fallback;
-    if (given.join() === 'none') return [];
-    const found = given.map((text) => values.find((value) => value === text));
+  /** Reads a comma-separated list of some of the values, or `none`. */
+  listOf<T extends string>(name: string, values: readonly T[], rule: VariableText & { default: T[] }): T[] {
+    const choices = values.map(code).join(', ');
+    this.document(name, rule, `comma-separated list of ${choices}; or \`none\``, rule.default.join(','));
+    const parts = [...new Set(this.parts(name))];
+    if (parts.length === 0) return rule.default;
+    if (parts.join() === 'none') return [];
+    const found = parts.map((text) => values.find((value) => value === text));
     if (found.every((value) => value !== undefined)) return found;
-    return this.fail(name, `must be a list of ${values.join(', ')}, or none`, fallback);
+    return this.fail(name, `must be a list of ${values.join(', ')}, or none`, rule.default);
   }
 
-  /** A comma-separated list of at least one of the values; all of them if the variable is not set. */
-  someOf<T extends string>(name: string, values: readonly T[]): T[] {
-    const some = this.listOf(name, values, [...values]);
+  /** Reads a comma-separated list of at least one of the values; all of them if the variable is not set. */
+  someOf<T extends string>(name: string, values: readonly T[], text: VariableText): T[] {
+    const allowed = `comma-separated list of ${values.map(code).join(', ')}`;
+    const some = this.listOf(name, values, { allowed, ...text, default: [...values] });
     if (some.length === 0) this.problem(name, `must name one of ${values.join(', ')}`);
     return some;
   }
 
-  /** `key=value,key=value`; `form` says so to people. */
-  map(name: string, form: string): Record<string, string> {
-    const entries = this.list(name).map((entry) => [entry, entry.indexOf('=')] as const);
+  /** Reads `key=value,key=value`; `form` is how messages call that. */
+  map(name: string, form: string, text: VariableText): Record<string, string> {
+    this.document(name, text, `comma-separated list of \`${form}\``);
+    const entries = this.parts(name).map((entry) => [entry, entry.indexOf('=')] as const);
     if (entries.some(([, at]) => at < 1)) return this.fail(name, `must be a list of ${form}`, {});
     return Object.fromEntries(entries.map(([entry, at]) => [entry.slice(0, at), entry.slice(at + 1)]));
   }
 
-  /** The same with absolute paths as values. */
-  absolutePaths(name: string, form: string): Record<string, string> {
-    const paths = this.map(name, form);
+  /** Reads `key=path,key=path` with absolute paths. */
+  absolutePaths(name: string, form: string, text: VariableText): Record<string, string> {
+    const allowed = `comma-separated list of \`${form}\` with absolute paths`;
+    const paths = this.map(name, form, { allowed, ...text });
     if (!Object.values(paths).every((path) => isAbsolute(path)))
       this.problem(name, `must be a list of ${form} with absolute paths`);
     return paths;
@@ -158,6 +231,18 @@ export class EnvReader {
 
   problem(name: string, text: string): void {
     this.problems.push(`${name} ${text}`);
+  }
+
+  private document(name: string, text: VariableText, allowed: string, byDefault?: string | number | boolean): void {
+    const known = { ...text, name, allowed: text.allowed ?? allowed, default: byDefault?.toString() ?? null };
+    this.variables.set(name, known);
+  }
+
+  private parts(name: string): string[] {
+    return (this.raw(name) ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
   }
 
   private raw(name: string): string | undefined {
@@ -171,7 +256,16 @@ export class EnvReader {
   }
 }
 
-/** Whether only this machine can reach the URL. */
+/** True if only this machine can reach the URL. */
 export function isLoopbackUrl(url: string): boolean {
   return LOOPBACK.test(URL.parse(url)?.hostname ?? '');
+}
+
+function rangeOf({ min, max }: NumberRule): string {
+  if (max === undefined) return min === undefined ? 'integer' : `at least ${min}`;
+  return min === undefined ? `at most ${max}` : `${min} to ${max}`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
 }
