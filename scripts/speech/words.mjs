@@ -28,7 +28,6 @@ export const NOT_YET = [
   'scripts/recording',
   'scripts/turbo',
   'src/*.ts',
-  'src/config',
   'src/database',
   'src/modules/execution/billing',
   'src/modules/execution/clusters',
