@@ -1,4 +1,4 @@
-import { LoginPauses } from '../../src/modules/foundation/iam/login/login-pauses';
+import { LoginDelays } from '../../src/modules/foundation/iam/login/login-delays';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from '../medium/harness/test-api';
 
 const HOME = '192.0.2.1';
@@ -9,11 +9,11 @@ const ATTEMPTS = 10;
 describe('somebody who guesses at the password of another', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
-  let pause: jest.SpiedFunction<LoginPauses['pause']>;
+  let wait: jest.SpiedFunction<LoginDelays['wait']>;
 
   beforeEach(async () => {
     ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1' }));
-    pause = jest.spyOn(LoginPauses.prototype, 'pause');
+    wait = jest.spyOn(LoginDelays.prototype, 'wait');
   });
 
   afterEach(() => stop?.());
@@ -38,11 +38,11 @@ describe('somebody who guesses at the password of another', () => {
     await guess(ATTEMPTS, () => ELSEWHERE);
     expect(await login(ELSEWHERE)).toEqual(TOO_MANY);
     expect(await login(HOME)).toEqual(RIGHT);
-    expect(pause).not.toHaveBeenCalled();
+    expect(wait).not.toHaveBeenCalled();
     expect(await login('203.0.113.9')).toEqual(RIGHT);
-    expect(pause.mock.calls.map(([, network, ms]) => [network, ms])).toEqual([['203.0.113.9', 250]]);
+    expect(wait.mock.calls.map(([, network, ms]) => [network, ms])).toEqual([['203.0.113.9', 250]]);
     expect(await login('203.0.113.9')).toEqual(RIGHT);
-    expect(pause).toHaveBeenCalledTimes(1);
+    expect(wait).toHaveBeenCalledTimes(1);
   });
 
   it('keeps nobody from a change of the own password', async () => {
@@ -69,7 +69,7 @@ describe('somebody who guesses at the password of another', () => {
     );
     expect(known).toEqual([TOO_MANY, WRONG]);
     expect(unknown).toEqual(known);
-    expect(pause.mock.calls.map(([, , ms]) => ms)).toEqual([250, 250]);
+    expect(wait.mock.calls.map(([, , ms]) => ms)).toEqual([250, 250]);
   });
 
   it('gets no more answers by guessing many times at once', async () => {
@@ -94,7 +94,7 @@ describe('somebody who guesses at the password of another', () => {
   it('is slowed down the more, the more addresses take part, and the owner no more than that', async () => {
     await guess(2 * ATTEMPTS, (index) => `198.51.100.${index}`);
     expect(await login(HOME)).toEqual(RIGHT);
-    const waited = pause.mock.calls.map(([, , ms]) => ms);
+    const waited = wait.mock.calls.map(([, , ms]) => ms);
     expect(waited).toEqual([...Array.from({ length: ATTEMPTS }, () => 250), 500]);
   });
 });

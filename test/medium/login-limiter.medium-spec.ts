@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { LoginPauses } from '../../src/modules/foundation/iam/login/login-pauses';
+import { LoginDelays } from '../../src/modules/foundation/iam/login/login-delays';
 import { LoginLimiter } from '../../src/modules/foundation/iam/login/login-limiter';
 import type { SessionsRepository } from '../../src/modules/foundation/iam/sessions/sessions.repository';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
@@ -16,7 +16,7 @@ const redisOf = (limiter: LoginLimiter): Redis => (limiter as unknown as { redis
 // Real: Redis. Each test has keys of its own there.
 describe('the limits of logins', () => {
   let limiter: LoginLimiter;
-  let pause: jest.SpiedFunction<LoginPauses['pause']>;
+  let wait: jest.SpiedFunction<LoginDelays['wait']>;
   const sessions = { hasLoggedInFrom: jest.fn<Promise<boolean>, [string, string]>() };
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('the limits of logins', () => {
     // On a machine that is busy for longer, Redis would seem to be away, and nothing be counted.
     redisOf(limiter).options.commandTimeout = 60_000;
     sessions.hasLoggedInFrom.mockReset().mockImplementation((_name, network) => Promise.resolve(network === HOME));
-    pause = jest.spyOn(LoginPauses.prototype, 'pause').mockResolvedValue();
+    wait = jest.spyOn(LoginDelays.prototype, 'wait').mockResolvedValue();
   });
 
   afterEach(() => limiter.onApplicationShutdown());
@@ -101,33 +101,33 @@ describe('the limits of logins', () => {
     const failElsewhere = async (times: number, username = 'somebody') => {
       for (let count = 0; count < times; count += 1) await fail(1, username, `198.51.100.${count}`);
     };
-    const pauses = () => pause.mock.calls.map(([, network, ms]) => [network, ms]);
+    const delays = () => wait.mock.calls.map(([, network, ms]) => [network, ms]);
 
     it('hold up who comes from a new address, longer the more failures there were', async () => {
       await failElsewhere(LIMIT);
       expect(await attempt(right)).toBe('done');
-      expect(pauses()).toEqual([[ADDRESS, 250]]);
+      expect(delays()).toEqual([[ADDRESS, 250]]);
       await failElsewhere(LIMIT);
-      pause.mockClear();
+      wait.mockClear();
       expect(await attempt(right)).toBe('done');
-      expect(pauses()).toEqual([[ADDRESS, 500]]);
+      expect(delays()).toEqual([[ADDRESS, 500]]);
       await failElsewhere(20 * LIMIT);
-      pause.mockClear();
+      wait.mockClear();
       expect(await attempt(right)).toBe('done');
-      expect(pauses()).toEqual([[ADDRESS, 5000]]);
+      expect(delays()).toEqual([[ADDRESS, 5000]]);
     });
 
     it('hold up nobody who has logged in from there lately, and whoever guesses there', async () => {
       await failElsewhere(LIMIT);
       expect(await attempt(right, 'somebody', HOME)).toBe('done');
-      expect(pauses()).toEqual([]);
+      expect(delays()).toEqual([]);
       expect(await attempt(wrong, 'somebody', HOME)).toBeNull();
-      expect(pauses()).toEqual([[HOME, 250]]);
+      expect(delays()).toEqual([[HOME, 250]]);
     });
 
     it('look at nothing while it is held up', async () => {
       await failElsewhere(LIMIT);
-      pause.mockRejectedValue(new Error('too many'));
+      wait.mockRejectedValue(new Error('too many'));
       const prove = jest.fn(right);
       await expect(attempt(prove)).rejects.toThrow('too many');
       expect(prove).not.toHaveBeenCalled();
@@ -146,7 +146,7 @@ describe('the limits of logins', () => {
       const claimant = { username: 'somebody', network: ADDRESS };
       for (let count = 0; count < 2; count += 1) expect(await alone.attempt(claimant, wrong, use)).toBeNull();
       expect(await alone.attempt(claimant, right, use)).toBe('done');
-      expect(await alone.begin(ADDRESS, () => Promise.resolve('begun'))).toBe('begun');
+      expect(await alone.start(ADDRESS, () => Promise.resolve('begun'))).toBe('begun');
     } finally {
       alone.onApplicationShutdown();
     }
@@ -167,7 +167,7 @@ describe('the limits of logins', () => {
   });
 
   describe('at the page of a provider', () => {
-    const begin = (address = ADDRESS) => limiter.begin(address, () => Promise.resolve('begun'));
+    const begin = (address = ADDRESS) => limiter.start(address, () => Promise.resolve('begun'));
     const beginAll = () => Promise.all(Array.from({ length: 10 * LIMIT }, () => begin()));
 
     it('are ten times as many, by address', async () => {
@@ -179,14 +179,14 @@ describe('the limits of logins', () => {
 
     it('count neither what could not begin nor what has ended', async () => {
       await beginAll();
-      await limiter.ended(ADDRESS);
-      await expect(limiter.begin(ADDRESS, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+      await limiter.complete(ADDRESS);
+      await expect(limiter.start(ADDRESS, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
       expect(await begin()).toBe('begun');
       await expect(begin()).rejects.toMatchObject(REFUSED);
     });
 
     it('are not more for whom logins end that began elsewhere', async () => {
-      await limiter.ended(ADDRESS);
+      await limiter.complete(ADDRESS);
       await beginAll();
       await expect(begin()).rejects.toMatchObject(REFUSED);
     });
@@ -206,6 +206,6 @@ describe('the limits of logins', () => {
     expect(await attempt(right)).toBe('done');
     await fail(1, 'somebody', '192.0.2.2');
     expect(await attempt(right, 'somebody', '192.0.2.3')).toBe('done');
-    expect(pause).toHaveBeenCalledTimes(1);
+    expect(wait).toHaveBeenCalledTimes(1);
   });
 });

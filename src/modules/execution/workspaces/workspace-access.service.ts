@@ -110,7 +110,7 @@ export class WorkspaceAccessService {
     scope: WorkspaceScope,
     { user_id: userId, permission_id: permissionId }: { user_id: number; permission_id: number },
   ): Promise<WorkspaceUserPermissionWrite> {
-    const hold = (tx: Tx) => this.people.holdUser(tx, scope.tenantId, userId);
+    const hold = (tx: Tx) => this.people.lockUser(tx, scope.tenantId, userId);
     const { held_id, ...answer } = await this.assign('user', scope, { holderId: userId, permissionId }, hold);
     return { auth_workspace_user_id: held_id, user_id: idText(userId), ...answer };
   }
@@ -120,7 +120,7 @@ export class WorkspaceAccessService {
     scope: WorkspaceScope,
     { group_id: groupId, permission_id: permissionId }: { group_id: number; permission_id: number },
   ): Promise<WorkspaceGroupPermissionWrite> {
-    const hold = (tx: Tx) => this.people.holdGroup(tx, scope.tenantId, groupId);
+    const hold = (tx: Tx) => this.people.lockGroup(tx, scope.tenantId, groupId);
     const { held_id, ...answer } = await this.assign('group', scope, { holderId: groupId, permissionId }, hold);
     return { auth_workspace_group_id: held_id, group_id: idText(groupId), ...answer };
   }

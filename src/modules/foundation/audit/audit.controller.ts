@@ -24,7 +24,7 @@ export class AuditController {
     answer: Answers.page(AuditEventRead),
   })
   listAuditEvents(@CurrentScope() scope: TenantScope, @Query() query: AuditEventQuery): Promise<Page<AuditEventRead>> {
-    return this.service.ofTenant(scope, query);
+    return this.service.listForTenant(scope, query);
   }
 
   @Operation({
@@ -37,6 +37,6 @@ export class AuditController {
     answer: Answers.page(AuditEventRead),
   })
   listPlatformAuditEvents(@Query() query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
-    return this.service.ofPlatform(query);
+    return this.service.listForPlatform(query);
   }
 }

@@ -16,11 +16,8 @@ const COLUMNS = columnsOf(AuditEvent)
 export class AuditRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * A page of matching events, newest first.
-   * @param reach events from the newest on that are counted and can be paged to
-   */
-  async list(query: PlatformAuditEventQuery, reach: number): Promise<Page<AuditEvent>> {
+  /** Returns a page of matching events, newest first. The total counts at most `maxCount` events. */
+  async list(query: PlatformAuditEventQuery, maxCount: number): Promise<Page<AuditEvent>> {
     const { tenant_id: tenantId, from, to } = query;
     const conditions = new Conditions<AuditEvent>()
       .addIf(tenantId !== undefined, ofTenant('t'), tenantId)
@@ -35,7 +32,7 @@ export class AuditRepository {
     const counted = await firstRow<{ total: number }>(
       this.dataSource.manager,
       `SELECT count(*) AS total
-       FROM (SELECT 1 ${matching} ORDER BY t.at DESC, t.audit_event_id DESC LIMIT ${reach}) AS reached`,
+       FROM (SELECT 1 ${matching} ORDER BY t.at DESC, t.audit_event_id DESC LIMIT ${maxCount}) AS reached`,
       conditions.params,
     );
     const data = await rows<AuditEvent>(

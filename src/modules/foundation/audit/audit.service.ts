@@ -5,26 +5,26 @@ import type { Page } from '../../../platform/kernel/dto/page';
 import { AuditRepository } from './audit.repository';
 import type { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
 
-/** A list further back must begin at a given time: a page costs what comes before it. */
-const REACH = 10_000;
+/** Bounds paging depth: an OFFSET reads every row before the page. Older events are reached by the filter `to`. */
+const MAX_PAGED_EVENTS = 10_000;
 
-/** Who may see which part of the audit log. */
+/** Lists audit events of one tenant, or of all tenants for the platform. */
 @Injectable()
 export class AuditService {
   constructor(private readonly repository: AuditRepository) {}
 
-  ofTenant(scope: TenantScope, query: AuditEventQuery): Promise<Page<AuditEventRead>> {
-    return this.ofPlatform({ ...query, tenant_id: scope.tenantId });
+  listForTenant(scope: TenantScope, query: AuditEventQuery): Promise<Page<AuditEventRead>> {
+    return this.listForPlatform({ ...query, tenant_id: scope.tenantId });
   }
 
-  async ofPlatform(query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
-    if ((query.pageNumber - 1) * query.limit >= REACH) {
+  async listForPlatform(query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
+    if ((query.pageNumber - 1) * query.limit >= MAX_PAGED_EVENTS) {
       throw invalid(
         'AUDIT.PAGE_TOO_DEEP',
-        `Only the newest ${REACH} events can be paged through. For older ones, set "to" to the time of the oldest event seen.`,
-        { reach: REACH },
+        `Only the newest ${MAX_PAGED_EVENTS} events can be paged through. For older ones, set "to" to the time of the oldest event seen.`,
+        { reach: MAX_PAGED_EVENTS },
       );
     }
-    return this.repository.list(query, REACH);
+    return this.repository.list(query, MAX_PAGED_EVENTS);
   }
 }

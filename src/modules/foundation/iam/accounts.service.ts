@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { GroupsRepository } from './users-and-groups/groups.repository';
 import { UsersRepository } from './users-and-groups/users.repository';
 
-/** The users and groups of a tenant, which are those that hold a role in it, for other modules. */
+/** Gives other modules the users and groups of a tenant, that is, those that hold a role in it. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -11,13 +11,13 @@ export class AccountsService {
     private readonly groups: GroupsRepository,
   ) {}
 
-  /** The name of a user of the tenant, who stays until `tx` ends; 404 when the tenant has no such user. */
-  async holdUser(tx: Tx, tenantId: string, userId: number): Promise<string> {
+  /** Returns the user's name and locks the row (`FOR SHARE`). Throws 404 if the tenant has no such user. */
+  async lockUser(tx: Tx, tenantId: string, userId: number): Promise<string> {
     return (await this.users.get({ holdingRolesIn: tenantId }, { id: userId }, tx, 'share')).username;
   }
 
-  /** The same of a group. */
-  async holdGroup(tx: Tx, tenantId: string, groupId: number): Promise<string> {
+  /** Returns the group's name and locks the row (`FOR SHARE`). Throws 404 if the tenant has no such group. */
+  async lockGroup(tx: Tx, tenantId: string, groupId: number): Promise<string> {
     return (await this.groups.get({ holdingRolesIn: tenantId }, { id: groupId }, tx, 'share')).group_name;
   }
 }

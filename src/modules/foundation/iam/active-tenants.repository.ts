@@ -3,21 +3,21 @@ import { firstRow, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { Tenant } from './entities/tenant.entity';
 
-/** Reads tenants for those who make something in them. */
+/** Reads and locks tenants that have not been deleted. */
 @Injectable()
 export class ActiveTenantsRepository {
-  /** Whether the tenant is current; if so, it cannot be deleted before `tx` ends. */
-  async hold(tx: Tx, tenantId: string): Promise<boolean> {
-    // Waits for a deletion in progress only, not for changes of the tenant's name.
-    const open = await firstRow(
+  /** Returns false if the tenant is deleted; otherwise it cannot be deleted before `tx` ends. */
+  async lock(tx: Tx, tenantId: string): Promise<boolean> {
+    // KEY SHARE waits for a deletion in progress, but not for an update of the tenant's name.
+    const active = await firstRow(
       tx,
       `SELECT 1 FROM tenants t WHERE ${ofTenant('t', '$1')} AND t.to_date = 'infinity' FOR KEY SHARE`,
       [tenantId],
     );
-    return open !== null;
+    return active !== null;
   }
 
-  /** Id of the tenant that was there before all others; null when there is none. */
+  /** Returns the id of the oldest tenant, or null if there is none. */
   async firstId(tx: Tx): Promise<string | null> {
     const order = { from_date: 'ASC', tenant_id: 'ASC' } as const;
     const [first] = await tx.find(Tenant, { select: { tenant_id: true }, order, take: 1 });

@@ -10,12 +10,12 @@ import { Tenant } from './entities/tenant.entity';
 import { User } from './entities/user.entity';
 import { UserRole } from './entities/user-role.entity';
 
-/** Any number that no other advisory lock of the application uses. */
+/** Key of the advisory lock. It must differ from all other advisory locks of the application. */
 const BOOTSTRAP_LOCK = 7_203_102;
 
 /**
- * Writes the roles and, when there is no user yet, the first tenant and its administrator, who is PLATFORM ADMIN, too.
- * A password that was not configured is made and printed, once and nowhere else.
+ * Writes the roles. If there is no user yet, it also creates the first tenant and its administrator, who is PLATFORM
+ * ADMIN as well. Without a configured password it generates one and prints it once to stdout.
  */
 export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig, logger: Logger): Promise<void> {
   const password = auth.bootstrapPassword ?? randomBytes(24).toString('base64url');
@@ -28,7 +28,7 @@ export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig
     return true;
   });
   if (!created) return;
-  logger.info({ tenant: auth.bootstrapTenant, username }, 'The first tenant and its administrator are made');
+  logger.info({ tenant: auth.bootstrapTenant, username }, 'Created the first tenant and its administrator');
   if (auth.bootstrapPassword === null) {
     process.stdout.write(`\nPassword of the administrator "${username}", shown only now: ${password}\n\n`);
   }

@@ -2,4 +2,4 @@ export { ActiveTenantsService } from './active-tenants.service';
 export { AccountsService } from './accounts.service';
 export { heldRoles } from './roles/roles.joins';
 export { groupRead, userRead } from './users-and-groups/directory-answers';
-export { GroupRead, UserRead } from './users-and-groups/dto/people.dto';
+export { GroupRead, UserRead } from './users-and-groups/dto/directory.dto';

@@ -108,7 +108,7 @@ export class ClusterDefinitionsService {
   async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
-      await this.openTenants.hold(tx, scope.tenantId);
+      await this.openTenants.lock(tx, scope.tenantId);
       await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
       const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
@@ -163,7 +163,7 @@ export class ClusterDefinitionsService {
   /** Back to STOPPED without nodes: the way to run a destroyed cluster again. */
   async enable(scope: TenantScope, selector: RecordSelector): Promise<ClusterWrite> {
     return this.transactions.run(async (tx) => {
-      await this.openTenants.hold(tx, scope.tenantId);
+      await this.openTenants.lock(tx, scope.tenantId);
       const row = await this.repository.get(scope, selector, tx, true);
       if (openEnded(row.to_date) === null) {
         throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is already enabled.`, {

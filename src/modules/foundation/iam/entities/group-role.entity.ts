@@ -4,7 +4,7 @@ import { Group } from './group.entity';
 import { RoleRecord } from './role.entity';
 import { Tenant } from './tenant.entity';
 
-/** A role of a group in a tenant, or everywhere when no tenant is named. */
+/** A role that a group holds in a tenant, or platform-wide if `tenant_id` is null. */
 @Entity('group_roles')
 @Index('uq_group_roles_in_tenant', ['group_id', 'role_id', 'tenant_id'], {
   unique: true,
@@ -27,7 +27,7 @@ export class GroupRole extends AuditColumns {
   @ForeignKey(() => Tenant, { name: 'fk_group_roles_tenant' })
   @Col.uuid({ nullable: true })
   tenant_id: string | null;
-  /** The tenant whose ADMIN gave it; null where the platform did. */
+  /** The tenant whose ADMIN granted the role; null if the platform granted it. */
   @ForeignKey(() => Tenant, { name: 'fk_group_roles_granted_by' })
   @Col.uuid({ nullable: true })
   granted_by_tenant_id: string | null;

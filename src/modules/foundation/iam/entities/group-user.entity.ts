@@ -4,7 +4,7 @@ import { Group } from './group.entity';
 import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
 
-/** Membership of a user in a group. */
+/** The membership of a user in a group. */
 @Entity('group_users')
 @Index('uq_group_users_member', ['group_id', 'user_id'], { unique: true, where: CURRENT })
 @Index('ix_group_users_user', ['user_id'])
@@ -16,7 +16,7 @@ export class GroupUser extends AuditColumns {
   @ForeignKey(() => User, { name: 'fk_group_users_user' })
   @Col.bigint()
   user_id: number;
-  /** The tenant whose ADMIN made the user a member; null where the platform or an outside directory did. */
+  /** The tenant whose ADMIN added the user; null if the platform or an external directory did. */
   @ForeignKey(() => Tenant, { name: 'fk_group_users_granted_by' })
   @Col.uuid({ nullable: true })
   granted_by_tenant_id: string | null;

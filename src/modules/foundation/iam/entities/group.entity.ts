@@ -16,11 +16,11 @@ export class Group extends AuditColumns {
   @Col.identity('pk_groups') group_id: number;
   @Col.text() group_name: string;
   @Col.text({ nullable: true }) group_mail: string | null;
-  /** Id in the directory that the group comes from. */
+  /** The group's id in its external directory. */
   @Col.text({ nullable: true }) group_object_id: string | null;
   @Col.text({ nullable: true }) group_type: string | null;
   @Col.text({ default: 'local' }) directory: string;
-  /** The tenant whose ADMINs may change the group and who is in it; null for one of the platform. */
+  /** The tenant whose ADMINs may change the group and its members; null if the platform owns it. */
   @ForeignKey(() => Tenant, { name: 'fk_groups_owner' })
   @Col.uuid({ nullable: true })
   owner_tenant_id: string | null;

@@ -3,7 +3,7 @@ import { Col, type Moment } from '../../../../platform/kernel/persistence/column
 import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
 
-/** What a token stands for: it holds while its session is neither expired nor revoked. */
+/** A login or personal token. The token is valid while its session is neither expired nor revoked. */
 @Entity('sessions')
 @Unique('uq_sessions_token', ['token_id'])
 @Index('ix_sessions_user', ['user_id'])
@@ -15,28 +15,28 @@ import { User } from './user.entity';
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_sessions' }) session_id: string;
-  /** What the user calls a personal token by; logins have one, too, and nobody sees it. */
+  /** The id by which users refer to a personal token. Logins have one too, but no answer shows it. */
   @Col.bigint({ generated: 'identity', generatedIdentity: 'BY DEFAULT' }) token_id: number;
-  /** SHA-256 of the token's text, hex: no other token stands for the session. Null for those made before it was kept. */
+  /** SHA-256 of the only token accepted for the session, hex. Null for sessions older than this column. */
   @Col.text({ nullable: true }) token_hash: string | null;
   @ForeignKey(() => User, { name: 'fk_sessions_user' })
   @Col.bigint()
   user_id: number;
-  /** The tenant selected; a personal token keeps the one it was made in. */
+  /** The selected tenant. A personal token stays bound to the tenant it was created in. */
   @ForeignKey(() => Tenant, { name: 'fk_sessions_tenant' })
   @Col.uuid({ nullable: true })
   tenant_id: string | null;
   /** `login`, or `token` for a personal token. */
   @Col.text({ default: 'login' }) kind: string;
   @Col.text({ nullable: true }) description: string | null;
-  /** Infinity for one that never expires. */
+  /** `Infinity` if the session never expires. */
   @Col.time() expires_at: Moment;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;
-  /** Kept to the minute. */
+  /** Updated at most once per minute. */
   @Col.time({ nullable: true }) last_used_at: Date | null;
   @Col.time({ nullable: true }) revoked_at: Date | null;
   @Col.text({ nullable: true }) ip: string | null;
-  /** What the address counts as by which an account is known to log in: itself, or the /64 of an IPv6 one. */
+  /** The network that familiar logins are recognised by: the IPv4 address itself, or the /64 of an IPv6 address. */
   @Col.text({ nullable: true }) network: string | null;
   @Col.text({ nullable: true }) user_agent: string | null;
 }

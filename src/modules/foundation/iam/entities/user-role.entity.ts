@@ -4,7 +4,7 @@ import { User } from './user.entity';
 import { RoleRecord } from './role.entity';
 import { Tenant } from './tenant.entity';
 
-/** A role of a user in a tenant, or everywhere when no tenant is named. */
+/** A role that a user holds in a tenant, or platform-wide if `tenant_id` is null. */
 @Entity('user_roles')
 @Index('uq_user_roles_in_tenant', ['user_id', 'role_id', 'tenant_id'], {
   unique: true,
@@ -24,7 +24,7 @@ export class UserRole extends AuditColumns {
   @ForeignKey(() => Tenant, { name: 'fk_user_roles_tenant' })
   @Col.uuid({ nullable: true })
   tenant_id: string | null;
-  /** The tenant whose ADMIN gave it; null where the platform did. */
+  /** The tenant whose ADMIN granted the role; null if the platform granted it. */
   @ForeignKey(() => Tenant, { name: 'fk_user_roles_granted_by' })
   @Col.uuid({ nullable: true })
   granted_by_tenant_id: string | null;

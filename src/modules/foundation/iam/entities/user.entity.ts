@@ -3,7 +3,7 @@ import { AuditColumns, Col, PartOfNameIndex } from '../../../../platform/kernel/
 import { AreAuthors, RecordKind } from '../../../../platform/http/resources/record-kind';
 import { Tenant } from './tenant.entity';
 
-/** A person or service that may sign in. An ended validity disables the account; its name stays taken. */
+/** A person or service account. Setting `to_date` disables it; its user name stays reserved. */
 @Entity('users')
 @Unique('uq_users_username', ['username'])
 @Unique('uq_users_email', ['email'])
@@ -16,20 +16,20 @@ import { Tenant } from './tenant.entity';
 @AreAuthors<User>('username')
 export class User extends AuditColumns {
   @Col.identity('pk_users') user_id: number;
-  /** Lower case, so that names that differ only in letter case are one. */
+  /** Stored in lower case, so that user names are case-insensitive. */
   @Col.text() username: string;
   @Col.text({ nullable: true }) display_name: string | null;
   @Col.text() email: string;
-  /** argon2id; null for accounts whose password another directory checks. */
+  /** An argon2id hash; null if an external directory checks the password. */
   @Col.text({ nullable: true }) password_hash: string | null;
-  /** Where the account comes from. */
+  /** `local`, or the external directory that the account comes from. */
   @Col.text({ default: 'local' }) directory: string;
-  /** Id in that directory, which a change of names does not change; null where the user name is the identity. */
+  /** The account's id in that directory, which survives renames; null if the directory identifies it by user name. */
   @Col.text({ nullable: true }) external_id: string | null;
-  /** The tenant whose ADMINs may change the account; null for one of the platform. */
+  /** The tenant whose ADMINs may change the account; null if the platform owns it. */
   @ForeignKey(() => Tenant, { name: 'fk_users_owner' })
   @Col.uuid({ nullable: true })
   owner_tenant_id: string | null;
-  /** Whether an ADMIN of a tenant may know the password or hold a session: one has set it, and no PLATFORM ADMIN since. */
+  /** True if an ADMIN of a tenant set the password last, and so may know it or hold a session. */
   @Col.bool({ default: false }) password_known_to_tenant: boolean;
 }

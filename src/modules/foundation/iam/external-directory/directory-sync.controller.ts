@@ -5,7 +5,7 @@ import { CurrentPrincipal } from '../../../../platform/http/auth/request-princip
 import { ADMINS } from '../../../../platform/kernel/auth/roles';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { TextParam } from '../../../../platform/http/parameters';
-import { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { DirectorySyncService } from './directory-sync.service';
 
 const TAG = 'Directory';

@@ -9,13 +9,13 @@ import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
 import { groupRead, userRead } from '../users-and-groups/directory-answers';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
-import type { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import type { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { partyOf } from '../users-and-groups/passwords';
 import { ExternalAccounts } from './external-accounts';
 import { type DirectoryGroupRow, ExternalAccountsRepository, type Source } from './external-accounts.repository';
 import { LoginDirectory } from './login-directory';
 
-/** Brings accounts and groups to what the LDAP server says now; other directories answer what is stored. */
+/** Refreshes accounts and groups from the LDAP server. With another directory it returns the stored records. */
 @Injectable()
 export class DirectorySyncService {
   constructor(
@@ -29,7 +29,7 @@ export class DirectorySyncService {
     private readonly sessions: SessionsRepository,
   ) {}
 
-  /** An account that is gone from the directory is disabled, its sessions and tokens end. */
+  /** If the directory no longer has the user, its account is disabled and its sessions and tokens end. */
   async syncUser(principal: Principal, username: string): Promise<UserRead> {
     const stored = await this.directory.userByName(username);
     if (this.config.auth.directory !== 'ldap' || stored?.directory === 'local') {
@@ -44,7 +44,7 @@ export class DirectorySyncService {
       (await this.change(async (tx) => {
         const userId = await this.repository.disable(tx, source, username);
         if (userId === null) return false;
-        await this.sessions.endAllOf(tx, userId);
+        await this.sessions.endAllForUser(tx, userId);
         await notify(tx, 'session', sessionsOf(userId));
         return true;
       }));
@@ -52,18 +52,18 @@ export class DirectorySyncService {
     throw notFound('USER.NOT_FOUND', `The directory has no user named ${username}.${consequence}`);
   }
 
-  /** A group that is gone from the directory loses its members; its roles stay for when it is back. */
+  /** If the directory no longer has the group, its members are removed. Its roles stay in case the group returns. */
   async syncGroup(principal: Principal, groupName: string): Promise<GroupRead> {
     const source = this.sourceFor(principal);
     if (source.directory !== 'ldap') return groupRead(await this.storedGroup(groupName));
     const found = await this.loginDirectory.findGroup(partyOf(principal), groupName);
     if (found) return groupRead(await this.change((tx) => this.accounts.saveGroup(tx, source, found)));
-    const emptied = await this.change(async (tx) => {
+    const isEmptied = await this.change(async (tx) => {
       const gone = await this.repository.currentGroups(tx, source.directory, groupName);
       for (const { group_id } of gone) await this.repository.setMembersOf(tx, source, group_id, []);
       return gone.length > 0;
     });
-    const consequence = emptied ? ' The group here has no members any more.' : '';
+    const consequence = isEmptied ? ' The group here has no members any more.' : '';
     throw notFound('GROUP.NOT_FOUND', `The directory has no group named ${groupName}.${consequence}`);
   }
 
@@ -74,7 +74,7 @@ export class DirectorySyncService {
     return group;
   }
 
-  /** The directory decides about memberships, but not that nobody administers the platform any more. */
+  /** Memberships follow the directory, except that a sync must not remove the last PLATFORM ADMIN. */
   private change<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     return this.transactions.run((tx) => this.lockout.keepPlatformAdmin(tx, () => fn(tx)));
   }

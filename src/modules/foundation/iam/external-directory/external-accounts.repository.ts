@@ -31,7 +31,7 @@ export type AccountRow = Pick<User, (typeof ACCOUNT_COLUMNS)[number]>;
 
 export type DirectoryGroupRow = Pick<Group, (typeof GROUP_COLUMNS)[number]>;
 
-/** Whose accounts and groups are written, and who asked for it: null for a login. */
+/** The directory that accounts come from, and the user who requested the change; `actorId` is null for a login. */
 export interface Source {
   directory: string;
   actorId: number | null;
@@ -40,10 +40,10 @@ export interface Source {
 const ACCOUNT = ACCOUNT_COLUMNS.join(', ');
 const GROUP = GROUP_COLUMNS.join(', ');
 
-/** Writes what an external directory says of people and groups. */
+/** Stores accounts, groups and memberships that come from an external directory. */
 @Injectable()
 export class ExternalAccountsRepository {
-  /** Accounts that are those of the people or have their names, locked. */
+  /** Returns and locks the accounts that match the people by external id or user name. */
   accountsOf(tx: Tx, { directory }: Source, people: readonly DirectoryUser[]): Promise<AccountRow[]> {
     return rows<AccountRow>(
       tx,
@@ -57,7 +57,7 @@ export class ExternalAccountsRepository {
     );
   }
 
-  /** Null when the user name is taken. An address that is taken stays with its owner. */
+  /** Returns null if the user name is taken. If the e-mail address is taken, the account gets a placeholder instead. */
   async addAccount(tx: Tx, source: Source, person: DirectoryUser): Promise<AccountRow | null> {
     const username = person.username.toLowerCase();
     return firstRow<AccountRow>(
@@ -68,8 +68,8 @@ export class ExternalAccountsRepository {
       [
         username,
         person.displayName,
-        (person.email ?? addressWithout(username)).toLowerCase(),
-        addressWithout(username),
+        (person.email ?? placeholderAddress(username)).toLowerCase(),
+        placeholderAddress(username),
         source.directory,
         person.externalId,
         source.actorId,
@@ -77,7 +77,7 @@ export class ExternalAccountsRepository {
     );
   }
 
-  /** Brings names and address up to date. What another account has by now is left as it was. */
+  /** Updates names and e-mail address. A name or address that another account uses stays unchanged. */
   async refreshAccount(tx: Tx, source: Source, account: AccountRow, person: DirectoryUser): Promise<AccountRow> {
     const [row] = await returning<AccountRow>(
       tx,
@@ -119,7 +119,7 @@ export class ExternalAccountsRepository {
     );
   }
 
-  /** Null when the name or the id is taken. */
+  /** Returns null if the name or the object id is taken. */
   addGroup(tx: Tx, source: Source, group: DirectoryGroup, name: string): Promise<DirectoryGroupRow | null> {
     return firstRow<DirectoryGroupRow>(
       tx,
@@ -152,7 +152,7 @@ export class ExternalAccountsRepository {
     return row ?? stored;
   }
 
-  /** Makes the user a member of exactly these groups of the directory; others of other directories stay. */
+  /** Sets the user's memberships in groups of this directory. Memberships in other directories' groups stay. */
   async setGroupsOf(tx: Tx, source: Source, userId: number, groupIds: readonly number[]): Promise<void> {
     const ended = await returning(
       tx,
@@ -163,16 +163,16 @@ export class ExternalAccountsRepository {
        RETURNING gu.group_user_id`,
       [source.directory, userId, groupIds, source.actorId],
     );
-    const begun = await rows(
+    const added = await rows(
       tx,
       `INSERT INTO group_users (group_id, user_id, created_by_user_id, modified_by_user_id)
        SELECT unnest($2::bigint[]), $1, $3, $3 ON CONFLICT DO NOTHING RETURNING group_user_id`,
       [userId, groupIds, source.actorId],
     );
-    if (ended.length + begun.length > 0) await notify(tx, 'session', sessionsOf(userId));
+    if (ended.length + added.length > 0) await notify(tx, 'session', sessionsOf(userId));
   }
 
-  /** Makes exactly these users the members of the group. */
+  /** Replaces the members of the group. */
   async setMembersOf(tx: Tx, source: Source, groupId: number, userIds: readonly number[]): Promise<void> {
     const ended = await returning(
       tx,
@@ -180,16 +180,16 @@ export class ExternalAccountsRepository {
        WHERE group_id = $1 AND to_date = 'infinity' AND user_id <> ALL($2::bigint[]) RETURNING group_user_id`,
       [groupId, userIds, source.actorId],
     );
-    const begun = await rows(
+    const added = await rows(
       tx,
       `INSERT INTO group_users (group_id, user_id, created_by_user_id, modified_by_user_id)
        SELECT $1, unnest($2::bigint[]), $3, $3 ON CONFLICT DO NOTHING RETURNING group_user_id`,
       [groupId, userIds, source.actorId],
     );
-    if (ended.length + begun.length > 0) await notify(tx, 'session', EVERY_SESSION);
+    if (ended.length + added.length > 0) await notify(tx, 'session', EVERY_SESSION);
   }
 
-  /** Disables the account and answers its id; null when there is no enabled one. */
+  /** Disables the account and returns its id, or null if no enabled account has the name. */
   async disable(tx: Tx, source: Source, username: string): Promise<number | null> {
     const [row] = await returning<Pick<User, 'user_id'>>(
       tx,
@@ -201,7 +201,7 @@ export class ExternalAccountsRepository {
   }
 }
 
-/** Accounts must have an address; this one of nobody's can reach nobody. */
-function addressWithout(username: string): string {
+/** Accounts must have an e-mail address, so one without gets an address that cannot receive mail. */
+function placeholderAddress(username: string): string {
   return username.includes('@') ? username : `${username}@localhost`;
 }

@@ -16,8 +16,8 @@ import {
 } from './external-accounts.repository';
 
 /**
- * Accounts and groups as an external directory has them. A person is known by the directory's id of it, or by the user
- * name where the directory gives none; nobody is given the account of somebody else for having its name.
+ * Stores the accounts and groups of an external directory. It matches an account by the directory's id, and by user
+ * name only if the directory has no ids. A person never gets the account of somebody else who has the same user name.
  */
 @Injectable()
 export class ExternalAccounts {
@@ -27,7 +27,7 @@ export class ExternalAccounts {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Stores or refreshes the person with its groups; throws 403 when the user name is another account's. */
+  /** Stores or refreshes a user with its groups. Throws 403 if the user name belongs to another account. */
   async save(tx: Tx, source: Source, person: DirectoryUser): Promise<AccountRow> {
     const [account] = await this.saveAccounts(tx, source, [person]);
     if (!account) {
@@ -44,27 +44,30 @@ export class ExternalAccounts {
     return account;
   }
 
-  /** The account of somebody who has logged in, up to date; null when it is disabled. */
+  /** Refreshes and returns the account of a user who logs in; null if it is disabled. */
   async admit(tx: Tx, person: DirectoryUser): Promise<AccountRow | null> {
     const account = await this.save(tx, { directory: this.config.auth.directory, actorId: null }, person);
     return account.to_date instanceof Date ? null : account;
   }
 
-  /** Stores or refreshes the group and its members; whose user name is another account's is left out. */
+  /** Stores or refreshes a group and its members. It skips members whose user name belongs to another account. */
   async saveGroup(tx: Tx, source: Source, found: DirectoryGroupWithMembers): Promise<DirectoryGroupRow> {
     const [group] = await this.saveGroups(tx, source, [found.group]);
-    if (!group) throw new Error('A group was neither found nor stored');
+    if (!group) throw new Error(`The group ${found.group.qualifiedName} could not be stored`);
     const accounts = await this.saveAccounts(tx, source, found.members);
     const userIds = accounts.flatMap((account) => (account === null ? [] : [account.user_id]));
     if (userIds.length < found.members.length) {
-      const leftOut = found.members.length - userIds.length;
-      this.logger.warn({ group: group.group_name, leftOut }, 'Members were left out: their user names are taken');
+      const skipped = found.members.length - userIds.length;
+      this.logger.warn(
+        { group: group.group_name, skipped },
+        'Group members skipped: other accounts use their user names',
+      );
     }
     await this.repository.setMembersOf(tx, source, group.group_id, userIds);
     return group;
   }
 
-  /** In the order of the people; null for whom the user name is taken. */
+  /** Returns one entry per person, in order; null if another account uses the user name. */
   private async saveAccounts(tx: Tx, source: Source, people: readonly DirectoryUser[]): Promise<(AccountRow | null)[]> {
     const known = new KnownAccounts(source.directory, await this.repository.accountsOf(tx, source, people));
     const saved: (AccountRow | null)[] = [];
@@ -78,14 +81,14 @@ export class ExternalAccounts {
     person: DirectoryUser,
     known: KnownAccounts,
   ): Promise<AccountRow | null> {
-    const own = known.ownOf(person);
-    if (own) return this.repository.refreshAccount(tx, source, own, person);
+    const account = known.accountOf(person);
+    if (account) return this.repository.refreshAccount(tx, source, account, person);
     if (known.hasName(person.username)) return null;
     const added = await this.repository.addAccount(tx, source, person);
     if (added) return added;
-    // Another login of the same person may have been first.
-    const again = new KnownAccounts(source.directory, await this.repository.accountsOf(tx, source, [person]));
-    return again.ownOf(person);
+    // A concurrent login of the same person may have inserted the account.
+    const current = new KnownAccounts(source.directory, await this.repository.accountsOf(tx, source, [person]));
+    return current.accountOf(person);
   }
 
   private async saveGroups(tx: Tx, source: Source, groups: readonly DirectoryGroup[]): Promise<DirectoryGroupRow[]> {
@@ -93,7 +96,7 @@ export class ExternalAccounts {
     const stored = await this.repository.groupsByObjectId(tx, source, objectIds);
     const byId = new Map(stored.map((group) => [group.group_object_id, group]));
     const saved: DirectoryGroupRow[] = [];
-    // Always in the same order: two logins with new groups in common must not wait for each other.
+    // Insert in a fixed order, or two logins with the same new groups could deadlock.
     for (const group of groups.toSorted((a, b) => (a.objectId < b.objectId ? -1 : 1))) {
       const known = byId.get(group.objectId);
       saved.push(
@@ -107,15 +110,15 @@ export class ExternalAccounts {
     for (const name of [group.name, group.qualifiedName, group.objectId]) {
       const added = await this.repository.addGroup(tx, source, group, name);
       if (added) return added;
-      // Another login may have been first; else the name is that of another group.
+      // Either a concurrent login inserted this group, or another group uses the name.
       const [stored] = await this.repository.groupsByObjectId(tx, source, [group.objectId]);
       if (stored) return stored;
     }
-    throw new Error(`No name of the group ${group.qualifiedName} is free`);
+    throw new Error(`The group ${group.qualifiedName} cannot be stored: its names are all used by other groups`);
   }
 }
 
-/** Finds whose account is whose. */
+/** Looks up the account that belongs to a directory user. */
 class KnownAccounts {
   private readonly byExternalId = new Map<string, AccountRow>();
   private readonly byName: Map<string, AccountRow>;
@@ -132,7 +135,7 @@ class KnownAccounts {
     }
   }
 
-  ownOf({ externalId, username }: DirectoryUser): AccountRow | null {
+  accountOf({ externalId, username }: DirectoryUser): AccountRow | null {
     if (externalId !== null) return this.byExternalId.get(externalId) ?? null;
     const namesake = this.byName.get(username.toLowerCase());
     return namesake?.directory === this.directory ? namesake : null;

@@ -13,30 +13,30 @@ import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead'
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** Logins that talk to the server or provider at once, each over a connection for up to its time limit. */
-const LOGINS = { code: 'AUTH.BUSY', atOnce: 16, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
+/** Bounds logins that use the server or provider. Each holds a connection, up to the connection's time limit. */
+const LOGIN_LIMITS = { code: 'AUTH.BUSY', atOnce: 16, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
 
-/** Administrators' requests, of which one may take a minute: they leave the logins their room. */
-const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 4, waiting: 16, waitingOfOne: 8, patienceMs: 10_000 };
+/** Separate from logins, because an administrator's lookup may take a minute. */
+const LOOKUP_LIMITS = { code: 'AUTH.BUSY', atOnce: 4, waiting: 16, waitingOfOne: 8, patienceMs: 10_000 };
 
 /**
- * The configured LDAP server or OpenID Connect provider. Every method throws 503 `AUTH.DIRECTORY_UNAVAILABLE`, which
- * names the server, when it does not answer as it should, and 503 `AUTH.BUSY` when too many ask it at once. The first
- * argument says who asks, as in {@link FairBulkhead.run}.
+ * The configured LDAP server or OpenID Connect provider. Every method throws 503 `AUTH.DIRECTORY_UNAVAILABLE` with the
+ * server's name if the server fails, and 503 `AUTH.BUSY` if too many requests use it. `party` is the requester, as in
+ * {@link FairBulkhead.run}.
  */
 @Injectable()
 export class LoginDirectory {
   private readonly ldap: LdapDirectory | null;
   private readonly oidc: OidcProvider | null;
-  private readonly logins = new FairBulkhead(LOGINS);
-  private readonly lookups = new FairBulkhead(LOOKUPS);
+  private readonly logins = new FairBulkhead(LOGIN_LIMITS);
+  private readonly lookups = new FairBulkhead(LOOKUP_LIMITS);
 
   constructor({ auth }: Config) {
     this.ldap = auth.ldap && new LdapDirectory(auth.ldap);
     this.oidc = auth.oidc && new OidcProvider(auth.oidc);
   }
 
-  /** The person whom the password belongs to; null when it is wrong, or nobody has the name. */
+  /** Returns the user, or null if the password is wrong or there is no such user. */
   checkPassword(party: string, username: string, password: string): Promise<DirectoryUser | null> {
     const directory = this.ldap ?? this.provider();
     return this.logins.run(party, () =>
@@ -44,22 +44,22 @@ export class LoginDirectory {
     );
   }
 
-  /** The provider's page to log in at, and what the login's return has to be checked against. */
+  /** Returns the URL of the provider's login page, and the values that its callback is verified against. */
   beginBrowserLogin(party: string): Promise<{ url: string; login: BrowserLogin }> {
     return this.logins.run(party, () => translated('unauthenticated', () => this.provider().begin()));
   }
 
-  /** The person whom the provider names; throws 401 when its answer does not admit anybody. */
+  /** Returns the user whom the provider authenticated. Throws 401 if it refuses or its response is invalid. */
   completeBrowserLogin(party: string, query: URLSearchParams, login: BrowserLogin): Promise<DirectoryUser> {
     return this.logins.run(party, () => translated('unauthenticated', () => this.provider().complete(query, login)));
   }
 
-  /** Of LDAP only: a provider tells of nobody who is not logging in. */
+  /** LDAP only: an OpenID Connect provider describes users only when they log in. */
   findUser(party: string, username: string): Promise<DirectoryUser | null> {
     return this.lookups.run(party, () => translated('conflict', () => this.server().findUser(username)));
   }
 
-  /** Of LDAP only. */
+  /** LDAP only, see {@link findUser}. */
   findGroup(party: string, name: string): Promise<DirectoryGroupWithMembers | null> {
     return this.lookups.run(party, () => translated('conflict', () => this.server().findGroup(name)));
   }

@@ -7,44 +7,44 @@ import { tooMany } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead';
 import { SessionsRepository } from '../sessions/sessions.repository';
-import { LoginPauses } from './login-pauses';
+import { LoginDelays } from './login-delays';
 
-/** Many people share an address, and whoever is at the provider's page has not failed: these may be more than failures. */
-const BEGINNINGS_PER_ATTEMPT = 10;
+/** Pending SSO logins are not failures, and many people share an address, so their limit is higher. */
+const PENDING_LOGINS_PER_ATTEMPT = 10;
 
-/** By so much the pause grows each time that a name has failed `LOGIN_ATTEMPTS` times more, milliseconds. */
-const PAUSE_STEP_MS = 250;
-const MAX_PAUSE_MS = 5_000;
+/** The delay grows by this much for every further `LOGIN_ATTEMPTS` failures of a user name. */
+const DELAY_STEP_MS = 250;
+const MAX_DELAY_MS = 5_000;
 
-/** Looking up where an account logs in: a flood must not take all connections to the database. */
-const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
+/** Bounds the session lookups, so that a flood of logins cannot take all database connections. */
+const LOOKUP_LIMITS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
 
-/** Longer than a busy process pauses: a count that is given up lets a guess through. */
+/** Must exceed the pauses of a busy process: a count that times out lets one guess through. */
 const COMMAND_TIMEOUT_MS = 2_000;
 
-/** Whose password is tried, and from where. */
-export interface Claimant {
+/** The user name and the network of a password check. */
+export interface LoginCandidate {
   username: string;
-  /** As {@link clientNetwork} says. */
+  /** From {@link clientNetwork}. */
   network: string;
 }
 
-interface Pause {
-  /** Zero for a name that has not failed often. */
+interface Delay {
+  /** Zero unless the user name has failed often. */
   ms: number;
-  /** Whether the account has logged in from there lately: a right password is not held up then. */
+  /** True if the account has recently logged in from this network. Then a correct password is not delayed. */
   isFamiliar: boolean;
 }
 
-const NO_PAUSE: Pause = { ms: 0, isFamiliar: false };
+const NO_DELAY: Delay = { ms: 0, isFamiliar: false };
 
 /**
- * Counts over all API pods failed logins, and by address those that have begun at the provider's page and not come back.
- * A name and address together, or an address, that have failed too often are refused. A name that has failed too often
- * from anywhere is only slowed down: otherwise anybody could lock out anybody. Without Redis logins go on uncounted:
- * whoever makes Redis fail must not lock everybody out.
+ * Limits login attempts across all API pods. It counts failed logins by network, by user name, and by both together,
+ * and pending SSO logins by network. After too many failures, a network, or a user name from one network, is refused.
+ * A user name that fails from many networks is only delayed; otherwise anybody could lock out anybody. If Redis is
+ * down, logins are not limited, so that a Redis outage locks nobody out.
  *
- * None of it depends on whether there is an account of the name.
+ * Nothing here depends on whether the account exists, so responses do not reveal it.
  */
 @Injectable()
 export class LoginLimiter implements OnApplicationShutdown {
@@ -52,9 +52,9 @@ export class LoginLimiter implements OnApplicationShutdown {
   private readonly pairs: RateLimiterRedis;
   private readonly networks: RateLimiterRedis;
   private readonly names: RateLimiterRedis;
-  private readonly beginnings: RateLimiterRedis;
-  private readonly pauses = new LoginPauses();
-  private readonly lookups = new FairBulkhead(LOOKUPS);
+  private readonly pendingLogins: RateLimiterRedis;
+  private readonly delays = new LoginDelays();
+  private readonly lookups = new FairBulkhead(LOOKUP_LIMITS);
 
   constructor(
     private readonly config: Config,
@@ -67,7 +67,7 @@ export class LoginLimiter implements OnApplicationShutdown {
       commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: (times) => Math.min(times * 100, 2000),
     });
-    // Each command that fails is reported where it was given.
+    // The caller of each command logs its failure.
     this.redis.on('error', () => undefined);
     const { loginAttempts, loginWindowSeconds } = config.auth;
     const countBy = (keyPrefix: string) =>
@@ -75,7 +75,7 @@ export class LoginLimiter implements OnApplicationShutdown {
     this.pairs = countBy('name-and-address');
     this.networks = countBy('address');
     this.names = countBy('name');
-    this.beginnings = countBy('begun');
+    this.pendingLogins = countBy('begun');
   }
 
   onApplicationShutdown(): void {
@@ -83,59 +83,55 @@ export class LoginLimiter implements OnApplicationShutdown {
   }
 
   /**
-   * One attempt at a password. Throws 429 when the name has failed too often from there, or the address with any names,
-   * within the window, and 503 when too many attempts at the name are held up. What throws is neither a failure nor a
-   * success.
-   * @param prove null for a wrong password, which counts as a failure
-   * @param use does what the password was given for; null refuses it, which counts as a failure, too
+   * Checks a password and runs `use` if it is correct. Throws 429 if the user name has failed too often from this
+   * network, or the network with any user name, within the window; throws 503 if too many attempts at the user name
+   * are delayed. An attempt that throws counts neither as a failure nor as a success.
+   * @param verify returns null for a wrong password, which counts as a failure
+   * @param use runs with the verified identity; a result of null also counts as a failure
    */
   async attempt<P, T>(
-    claimant: Claimant,
-    prove: () => Promise<P | null>,
-    use: (proven: P) => Promise<T | null>,
+    candidate: LoginCandidate,
+    verify: () => Promise<P | null>,
+    use: (identity: P) => Promise<T | null>,
   ): Promise<T | null> {
-    const pause = await this.pauseOf(claimant, await this.assertAllowed(claimant));
-    if (!pause.isFamiliar) await this.hold(claimant, pause);
-    const proven = await prove();
-    // Of many guesses at once only those that end before the limit is reached learn whether they were right.
-    if (proven !== null) await this.assertAllowed(claimant);
-    const result = proven === null ? null : await use(proven);
-    if (result === null) await this.fail(claimant, pause);
-    else await this.clear(claimant);
+    const delay = await this.delayFor(candidate, await this.assertAllowed(candidate));
+    if (!delay.isFamiliar) await this.wait(candidate, delay);
+    const identity = await verify();
+    // Check again, or many parallel guesses could all learn their result before the limit is reached.
+    if (identity !== null) await this.assertAllowed(candidate);
+    const result = identity === null ? null : await use(identity);
+    if (result === null) await this.fail(candidate, delay);
+    else await this.clear(candidate);
     return result;
   }
 
   /**
-   * Begins a login at the provider's page. Throws 429 when the address has begun too many within the window that have
-   * not {@link ended}. What throws has begun nothing.
+   * Counts a login that starts at the provider's page. Throws 429 if the network has too many pending logins within the
+   * window. If `work` throws, the login is not counted.
    */
-  async begin<T>(network: string, work: () => Promise<T>): Promise<T> {
-    const begun = await this.tolerate(() => this.beginnings.penalty(network));
+  async start<T>(network: string, work: () => Promise<T>): Promise<T> {
+    const pending = await this.ignoreRedisErrors(() => this.pendingLogins.penalty(network));
     try {
-      assertWithin(
-        begun,
-        this.config.auth.loginAttempts * BEGINNINGS_PER_ATTEMPT,
-        'logins that were begun and not ended',
-      );
+      assertWithin(pending, this.config.auth.loginAttempts * PENDING_LOGINS_PER_ATTEMPT, 'unfinished logins');
       return await work();
     } catch (error) {
-      await this.ended(network);
+      await this.complete(network);
       throw error;
     }
   }
 
-  /** A login at the provider's page has ended well. */
-  async ended(network: string): Promise<void> {
-    await this.tolerate(async () => {
-      const begun = await this.beginnings.get(network);
-      // A login may come back from another address: that one has begun none, and must not be owed one.
-      if (begun && begun.consumedPoints > 0) await this.beginnings.reward(network);
+  /** Uncounts a login that has completed at the provider's page. */
+  async complete(network: string): Promise<void> {
+    await this.ignoreRedisErrors(async () => {
+      const pending = await this.pendingLogins.get(network);
+      // A login may complete from another network. That network's count must not go below zero.
+      if (pending && pending.consumedPoints > 0) await this.pendingLogins.reward(network);
     });
   }
 
-  /** Answers how often the name has failed from anywhere. */
-  private async assertAllowed({ username, network }: Claimant): Promise<number> {
-    const counts = await this.tolerate(() =>
+  /** Throws 429 if the attempt is over a limit. Returns the failures of the user name from all networks. */
+  private async assertAllowed({ username, network }: LoginCandidate): Promise<number> {
+    const counts = await this.ignoreRedisErrors(() =>
       Promise.all([
         this.names.get(hashOf(username)),
         this.pairs.get(pairOf(username, network)),
@@ -147,18 +143,18 @@ export class LoginLimiter implements OnApplicationShutdown {
     return ofName?.consumedPoints ?? 0;
   }
 
-  private async fail(claimant: Claimant, pause: Pause): Promise<void> {
+  private async fail(candidate: LoginCandidate, delay: Delay): Promise<void> {
     try {
-      await this.countFailure(claimant);
+      await this.countFailure(candidate);
     } finally {
-      // As long as for everybody else: how long a failure takes must not tell who logs in from there.
-      if (pause.isFamiliar) await this.hold(claimant, pause);
+      // Delay failures from familiar networks too, or the response time would reveal who logs in from there.
+      if (delay.isFamiliar) await this.wait(candidate, delay);
     }
   }
 
-  /** Throws 429 for one failure too many: a wrong guess beyond the limit is answered as a right one is. */
-  private async countFailure({ username, network }: Claimant): Promise<void> {
-    const counts = await this.tolerate(() =>
+  /** Throws 429 beyond the limit, so that a wrong guess gets the same response as a correct one. */
+  private async countFailure({ username, network }: LoginCandidate): Promise<void> {
+    const counts = await this.ignoreRedisErrors(() =>
       Promise.all([
         this.names.penalty(hashOf(username)),
         this.pairs.penalty(pairOf(username, network)),
@@ -169,23 +165,23 @@ export class LoginLimiter implements OnApplicationShutdown {
     for (const count of refusing) assertWithin(count, this.config.auth.loginAttempts, 'failed logins');
   }
 
-  /** A success ends the count of the name there; the address may still be guessing at others, and others at the name. */
-  private async clear({ username, network }: Claimant): Promise<void> {
-    await this.tolerate(() => this.pairs.delete(pairOf(username, network)));
+  /** Resets only the count of this user name from this network: other guesses by or at either still count. */
+  private async clear({ username, network }: LoginCandidate): Promise<void> {
+    await this.ignoreRedisErrors(() => this.pairs.delete(pairOf(username, network)));
   }
 
-  private async pauseOf({ username, network }: Claimant, failures: number): Promise<Pause> {
+  private async delayFor({ username, network }: LoginCandidate, failures: number): Promise<Delay> {
     const steps = Math.floor(failures / this.config.auth.loginAttempts);
-    if (steps === 0) return NO_PAUSE;
+    if (steps === 0) return NO_DELAY;
     const isFamiliar = await this.lookups.run(network, () => this.sessions.hasLoggedInFrom(username, network));
-    return { ms: Math.min(steps * PAUSE_STEP_MS, MAX_PAUSE_MS), isFamiliar };
+    return { ms: Math.min(steps * DELAY_STEP_MS, MAX_DELAY_MS), isFamiliar };
   }
 
-  private async hold({ username, network }: Claimant, { ms }: Pause): Promise<void> {
-    if (ms > 0) await this.pauses.pause(hashOf(username), network, ms);
+  private async wait({ username, network }: LoginCandidate, { ms }: Delay): Promise<void> {
+    if (ms > 0) await this.delays.wait(hashOf(username), network, ms);
   }
 
-  private async tolerate<T>(work: () => Promise<T>): Promise<T | null> {
+  private async ignoreRedisErrors<T>(work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
@@ -195,7 +191,7 @@ export class LoginLimiter implements OnApplicationShutdown {
   }
 }
 
-/** Throws 429 for a count beyond the limit; `what` says of what. */
+/** @param what is counted, as a plural noun for the error message */
 function assertWithin(count: RateLimiterRes | null, limit: number, what: string): void {
   if (!count || count.consumedPoints <= limit) return;
   const seconds = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
@@ -206,12 +202,12 @@ function pairOf(username: string, network: string): string {
   return `${hashOf(username)}:${network}`;
 }
 
-/** Names are hashed: a key has a fixed length whatever was typed, and a typed password is not kept. */
+/** Hashes the user name, so that keys have a fixed length and Redis never stores a password typed as a name. */
 function hashOf(username: string): string {
   return createHash('sha256').update(comparable(username)).digest('base64url');
 }
 
-/** Spellings that a directory takes for the same name (RFC 4518) count as one. */
+/** Normalises spellings that a directory treats as the same name (RFC 4518). */
 function comparable(username: string): string {
   return username.normalize('NFKC').replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }

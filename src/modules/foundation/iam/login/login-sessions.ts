@@ -4,15 +4,15 @@ import { auditActor } from '../../../../platform/http/audit/audited-request';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { AccessTokens, tokenHash } from '../sessions/access-tokens';
-import { expiryOf, inSeconds } from '../sessions/duration';
+import { expiryOf, epochSeconds } from '../sessions/duration';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 
-/** Where a login comes from, for its limits and its session. */
+/** Where a login request comes from. */
 export interface LoginOrigin {
   authorization: string | null;
   ip: string;
-  /** What the address counts as: itself, or the /64 of an IPv6 one. */
+  /** From {@link clientNetwork}: the IPv4 address itself, or the /64 of an IPv6 address. */
   network: string;
   userAgent: string | null;
 }
@@ -22,13 +22,13 @@ export interface OpenedSession {
   expires_at: Date | 'infinity';
 }
 
-/** Whose session it is. */
-export interface Admitted {
+/** The owner of a new session. */
+export interface SessionOwner {
   user_id: number;
   username: string;
 }
 
-/** Opens the session of a login. */
+/** Opens login sessions. */
 @Injectable()
 export class LoginSessions {
   constructor(
@@ -39,10 +39,11 @@ export class LoginSessions {
   ) {}
 
   /**
-   * @param admit decides within the transaction of the session whose it is; null refuses, and is the answer then
+   * @param admit returns the session's owner and runs in the transaction that opens it; if it returns null, so does
+   * `open`
    */
   async open(
-    admit: (tx: Tx) => Promise<Admitted | null>,
+    admit: (tx: Tx) => Promise<SessionOwner | null>,
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<OpenedSession | null> {
@@ -53,7 +54,7 @@ export class LoginSessions {
       const sessionId = randomUUID();
       const begin = await this.sessions.now(tx);
       const expiresAt = expiryOf(begin, durationMs);
-      const token = this.tokens.sign({ userId, sessionId, issuedAt: inSeconds(begin) }, expiresAt);
+      const token = this.tokens.sign({ userId, sessionId, issuedAt: epochSeconds(begin) }, expiresAt);
       const tenantId = await this.tenantFor(tx, userId);
       await this.sessions.open(tx, {
         sessionId,
@@ -72,15 +73,16 @@ export class LoginSessions {
   }
 
   /**
-   * The tenant that is selected: that of a user of exactly one. A role that another tenant gives an account changes
-   * nothing about it, be it directly or through a group, so that nobody is led into a tenant by its administrators.
+   * Returns the tenant to preselect: the only tenant of the user, if there is exactly one. Roles that other tenants
+   * grant, directly or through a group, do not change the selection, so that no tenant's administrators can lure a user
+   * into it.
    */
   private async tenantFor(tx: Tx, userId: number): Promise<string | null> {
     const [first, second] = await this.directory.tenantsToPropose(tx, userId);
     if (!first || (first.own && second?.own)) return null;
     if (first.own) return first.tenant_id;
-    // Whoever may select every tenant does not belong to the one that says so.
-    const everywhere = await this.directory.rolesOf(userId, null, tx);
-    return everywhere.some(({ role }) => role === 'PLATFORM ADMIN') ? null : first.tenant_id;
+    // A PLATFORM ADMIN may select every tenant, so one tenant's grant must not preselect it.
+    const platformRoles = await this.directory.rolesOf(userId, null, tx);
+    return platformRoles.some(({ role }) => role === 'PLATFORM ADMIN') ? null : first.tenant_id;
   }
 }

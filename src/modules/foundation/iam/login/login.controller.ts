@@ -44,7 +44,7 @@ export class LoginController {
     opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
-  // With HTTP Basic, and where the provider asks for the password, there is nothing to say in it.
+  // The body is empty with HTTP Basic, and if the provider asks for the password.
   @ApiBody({ required: false, type: LoginRequest })
   login(@Body() body: LoginRequest, @Req() request: Request): Promise<LoginResult> {
     return this.service.login(body, originOf(request));
@@ -54,7 +54,7 @@ export class LoginController {
     method: 'GET',
     path: '/login/sso/callback',
     id: 'completeSsoLogin',
-    summary: 'End a login at the provider and get a token; browsers are sent here',
+    summary: 'Complete a login at the provider and get a token; the provider redirects browsers here',
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
@@ -67,7 +67,7 @@ export class LoginController {
     type: String,
     description: 'From the provider; it sends error instead if the login failed',
   })
-  @ApiQuery({ name: 'state', required: true, type: String, description: 'From the login that was begun' })
+  @ApiQuery({ name: 'state', required: true, type: String, description: 'From the login URL' })
   completeSsoLogin(@Req() request: Request): Promise<LoginResult> {
     return this.sso.complete(queryOf(request), originOf(request));
   }
@@ -86,7 +86,7 @@ export class LoginController {
   }
 }
 
-/** As it came: providers add parameters of their own, which have to be checked with the others. */
+/** Returns the raw query: providers add parameters of their own, which must be verified with the others. */
 function queryOf(request: Request): URLSearchParams {
   const [, query = ''] = request.originalUrl.split('?', 2);
   return new URLSearchParams(query);

@@ -17,12 +17,12 @@ import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { passwordMatches } from '../users-and-groups/passwords';
 import type { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
 import { LoginLimiter } from './login-limiter';
-import { type Admitted, type LoginOrigin, LoginSessions, type OpenedSession } from './login-sessions';
+import { type SessionOwner, type LoginOrigin, LoginSessions, type OpenedSession } from './login-sessions';
 import { SsoLoginService } from './sso-login.service';
 
-const WRONG = 'User name or password is wrong, or the account is disabled.';
+const WRONG_CREDENTIALS = 'User name or password is wrong, or the account is disabled.';
 
-/** Opens and ends sessions. */
+/** Logs users in and out. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -63,7 +63,7 @@ export class LoginService {
     });
   }
 
-  /** Local accounts get in by their password here, too: somebody has to when the provider is down. */
+  /** Local accounts can use their password here too, so that somebody can log in while the provider is down. */
   private async loginOrBeginSso(
     credentials: NameAndPassword | null,
     timeout: string,
@@ -71,7 +71,12 @@ export class LoginService {
   ): Promise<LoginResult> {
     const opened =
       credentials &&
-      (await this.openSession(credentials, () => this.proveHere(credentials, origin), parseDuration(timeout), origin));
+      (await this.openSession(
+        credentials,
+        () => this.verifyLocally(credentials, origin),
+        parseDuration(timeout),
+        origin,
+      ));
     return opened ?? this.sso.begin(timeout, origin);
   }
 
@@ -80,65 +85,65 @@ export class LoginService {
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<LoginResult> {
-    const opened = await this.openSession(credentials, () => this.prove(credentials, origin), durationMs, origin);
-    if (!opened) throw unauthenticated(WRONG);
+    const opened = await this.openSession(credentials, () => this.verify(credentials, origin), durationMs, origin);
+    if (!opened) throw unauthenticated(WRONG_CREDENTIALS);
     return opened;
   }
 
-  /** Whose password was given, here or in the outside directory; null when it was nobody's. */
-  private async prove(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | DirectoryUser | null> {
+  /** Checks the password here or in the external directory. Returns its owner, or null if it is wrong. */
+  private async verify(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | DirectoryUser | null> {
     const { username, password } = credentials;
-    const { known, proven } = await this.checkHere(credentials, origin);
-    const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
-    const person = elsewhere ? await this.loginDirectory.checkPassword(origin.network, username, password) : null;
-    return proven ?? person;
+    const { account, verified } = await this.checkLocally(credentials, origin);
+    const isExternal = this.config.auth.directory !== 'local' && account?.directory !== 'local';
+    const person = isExternal ? await this.loginDirectory.checkPassword(origin.network, username, password) : null;
+    return verified ?? person;
   }
 
-  private async proveHere(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | null> {
-    const { proven } = await this.checkHere(credentials, origin);
-    return proven;
+  private async verifyLocally(credentials: NameAndPassword, origin: LoginOrigin): Promise<User | null> {
+    const { verified } = await this.checkLocally(credentials, origin);
+    return verified;
   }
 
   /**
-   * The account of the name, and whether it is an enabled one of the built-in directory whose password this is. Always
-   * costs a check of a password: neither an unknown user nor one of another directory can be told from a wrong password
-   * by the time.
+   * Returns the account with the user name, and again as `verified` if it is an enabled local account with this
+   * password. It always hashes a password, so that response times do not reveal whether an account exists or where it
+   * comes from.
    */
-  private async checkHere(
+  private async checkLocally(
     { username, password }: NameAndPassword,
     { network }: LoginOrigin,
-  ): Promise<{ known: User | null; proven: User | null }> {
-    let known: User | null = null;
+  ): Promise<{ account: User | null; verified: User | null }> {
+    let account: User | null = null;
     const readHash = async () => {
-      const user = (known = await this.directory.userByName(username));
+      const user = (account = await this.directory.userByName(username));
       return user?.directory === 'local' ? user.password_hash : null;
     };
     const matches = await passwordMatches(readHash, password, network);
-    return { known, proven: matches ? enabled(known) : null };
+    return { account, verified: matches ? ifEnabled(account) : null };
   }
 
   private openSession<P extends User | DirectoryUser>(
     { username }: NameAndPassword,
-    prove: () => Promise<P | null>,
+    verify: () => Promise<P | null>,
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<OpenedSession | null> {
-    const open = (proven: P) => this.logins.open((tx) => this.admit(tx, proven), durationMs, origin);
-    return this.limiter.attempt({ username, network: origin.network }, prove, open);
+    const open = (identity: P) => this.logins.open((tx) => this.admit(tx, identity), durationMs, origin);
+    return this.limiter.attempt({ username, network: origin.network }, verify, open);
   }
 
-  private async admit(tx: Tx, proven: User | DirectoryUser): Promise<Admitted | null> {
-    if (!('user_id' in proven)) return this.accounts.admit(tx, proven);
-    await this.sessions.assertUnchanged(tx, proven);
-    return proven;
+  private async admit(tx: Tx, identity: User | DirectoryUser): Promise<SessionOwner | null> {
+    if (!('user_id' in identity)) return this.accounts.admit(tx, identity);
+    await this.sessions.assertUnchanged(tx, identity);
+    return identity;
   }
 }
 
-function enabled(user: User | null): User | null {
+function ifEnabled(user: User | null): User | null {
   return user && !(user.to_date instanceof Date) ? user : null;
 }
 
-/** Of the body, or of HTTP Basic; null when either is missing. */
+/** Reads the credentials from the body or from HTTP Basic. Returns null if user name or password is missing. */
 function credentialsOf(request: LoginRequest, authorization: string | null): NameAndPassword | null {
   const { username, password } = request;
   if (username !== undefined && password !== undefined) return { username, password };

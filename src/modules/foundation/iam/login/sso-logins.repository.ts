@@ -5,19 +5,19 @@ import { insertRow, returning, type Tx, updateRows } from '../../../../platform/
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import { SsoLogin } from '../entities/sso-login.entity';
 
-/** How long a browser has to come back, minutes. */
-const KEPT_MINUTES = 10;
+/** A pending login expires after this time. */
+const LOGIN_TIMEOUT_MINUTES = 10;
 
-/** Longer than all requests to the provider that end a login. */
-const CLAIMED_SECONDS = 300;
+/** Must exceed the requests to the provider that complete a login. */
+const CLAIM_TIMEOUT_SECONDS = 300;
 
 export interface PendingSsoLogin {
   login: BrowserLogin;
-  /** Duration of the session as asked for. */
+  /** The requested session duration, for example `48h`. */
   timeout: string;
 }
 
-/** Logins that began in a browser and never came back. */
+/** Deletes pending logins that have expired. */
 export const EXPIRED_SSO_LOGINS: Retention = {
   name: 'sso-logins',
   keptDays: 0,
@@ -30,7 +30,7 @@ export const EXPIRED_SSO_LOGINS: Retention = {
   ],
 };
 
-/** Logins that have begun in a browser. Each ends once. */
+/** Stores pending SSO logins. Each can be completed once. */
 @Injectable()
 export class SsoLoginsRepository {
   async add(tx: Tx, { login, timeout }: PendingSsoLogin): Promise<void> {
@@ -39,18 +39,18 @@ export class SsoLoginsRepository {
       nonce: login.nonce,
       code_verifier: login.codeVerifier,
       timeout,
-      expires_at: () => `platform_now() + interval '${KEPT_MINUTES} minutes'`,
+      expires_at: () => `platform_now() + interval '${LOGIN_TIMEOUT_MINUTES} minutes'`,
     });
   }
 
   /**
-   * Gives the login to the caller alone for a while. Null for a state that was never given out, has expired, has been
-   * used or is another request's.
+   * Reserves the login for the caller for {@link CLAIM_TIMEOUT_SECONDS}. Returns null if the state is unknown, has
+   * expired, was used, or is claimed by another request.
    */
   async claim(tx: Tx, state: string): Promise<PendingSsoLogin | null> {
     const [row] = await returning<Pick<SsoLogin, 'nonce' | 'code_verifier' | 'timeout'>>(
       tx,
-      `UPDATE sso_logins SET claimed_until = platform_now() + interval '${CLAIMED_SECONDS} seconds'
+      `UPDATE sso_logins SET claimed_until = platform_now() + interval '${CLAIM_TIMEOUT_SECONDS} seconds'
        WHERE state_hash = $1 AND expires_at > platform_now() AND (claimed_until IS NULL OR claimed_until < platform_now())
        RETURNING nonce, code_verifier, timeout`,
       [hashOf(state)],
@@ -58,13 +58,13 @@ export class SsoLoginsRepository {
     return row ? { login: { state, nonce: row.nonce, codeVerifier: row.code_verifier }, timeout: row.timeout } : null;
   }
 
-  /** Lets another request try. */
+  /** Gives up the claim, so that another request can retry. */
   async release(tx: Tx, state: string): Promise<void> {
     await updateRows(tx, SsoLogin, { claimed_until: null }, { state_hash: hashOf(state) });
   }
 
-  /** Ends the login; answers false when it is over already. */
-  async take(tx: Tx, state: string): Promise<boolean> {
+  /** Deletes the login. Returns false if it was already deleted. */
+  async delete(tx: Tx, state: string): Promise<boolean> {
     const { affected } = await tx.delete(SsoLogin, { state_hash: hashOf(state) });
     return affected !== 0;
   }

@@ -10,7 +10,7 @@ import type { TenantSummary } from '../tenants/dto/tenant.dto';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import type { TenantSelection, UserInfo } from './dto/account.dto';
 
-/** What the signed-in user sees and chooses for the session. */
+/** Shows users their own account, roles and tenants, and selects the tenant of a session. */
 @Injectable()
 export class AccountService {
   constructor(
@@ -40,8 +40,8 @@ export class AccountService {
 
   async selectTenant(principal: Principal, tenantId: string): Promise<TenantSelection> {
     return this.changes.run(principal.sessionId, async (tx): Promise<TenantSelection> => {
-      // Before it is looked at what there is elsewhere: a token is told the same of every other tenant.
-      if (await this.sessions.isBoundElsewhere(tx, principal.sessionId, tenantId)) {
+      // Check this before reading the tenant, so that a token gets the same error for tenants that do not exist.
+      if (await this.sessions.isBoundToOtherTenant(tx, principal.sessionId, tenantId)) {
         throw forbidden(
           'TENANT.TOKEN_BOUND',
           `Association to the tenant Id: ${tenantId} is not allowed for the current session.`,
@@ -62,8 +62,8 @@ export class AccountService {
 
   async roles(principal: Principal, tenantId: string | null): Promise<UserRoles> {
     const held = await this.directory.rolesOf(principal.userId, tenantId ?? principal.tenantId);
-    const names = (throughGroup: boolean) => [
-      ...new Set(held.filter((role) => role.through_group === throughGroup).map(({ role }) => role)),
+    const names = (viaGroup: boolean) => [
+      ...new Set(held.filter((role) => role.through_group === viaGroup).map(({ role }) => role)),
     ];
     return {
       user_id: principal.userId,

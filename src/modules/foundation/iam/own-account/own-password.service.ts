@@ -10,7 +10,7 @@ import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { hashPassword, partyOf, passwordMatches } from '../users-and-groups/passwords';
 import type { ChangePassword } from './dto/account.dto';
 
-/** The change of one's own password. */
+/** Changes the password of the signed-in user. */
 @Injectable()
 export class OwnPasswordService {
   constructor(
@@ -20,11 +20,11 @@ export class OwnPasswordService {
     private readonly limiter: LoginLimiter,
   ) {}
 
-  /** A wrong current password counts as a failed login: a stolen session must not be a way to guess it. */
+  /** A wrong current password counts as a failed login, so that a stolen session cannot be used to guess it. */
   async change(principal: Principal, body: ChangePassword, address: string): Promise<Message> {
     const oldHash = await this.localHash(principal);
     if (body.new_password === body.current_password) {
-      throw invalid('PASSWORD.UNCHANGED', 'The new password is the current one. Choose another.');
+      throw invalid('PASSWORD.UNCHANGED', 'The new password equals the current one. Choose a different password.');
     }
     const answer = await this.limiter.attempt(
       { username: principal.username, network: clientNetwork(address) },
@@ -32,7 +32,7 @@ export class OwnPasswordService {
         (await passwordMatches(() => Promise.resolve(oldHash), body.current_password, partyOf(principal)))
           ? oldHash
           : null,
-      (proven) => this.replace(principal, proven, body.new_password),
+      (verifiedHash) => this.replace(principal, verifiedHash, body.new_password),
     );
     if (!answer) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');
     return answer;
@@ -43,10 +43,13 @@ export class OwnPasswordService {
     const newHash = await hashPassword(newPassword, partyOf(principal));
     return this.changes.run(sessionsOf(userId), async (tx) => {
       if (!(await this.directory.replacePassword(tx, userId, oldHash, newHash))) {
-        throw conflict('PASSWORD.CHANGED_MEANWHILE', 'The password was changed by another request at the same time.');
+        throw conflict(
+          'PASSWORD.CHANGED_MEANWHILE',
+          'Another request changed the password at the same time. Log in again with the new password.',
+        );
       }
-      await this.sessions.endAllOf(tx, userId, sessionId);
-      return { message: 'The password is changed. Every other session and personal token of yours has ended.' };
+      await this.sessions.endAllForUser(tx, userId, sessionId);
+      return { message: 'Your password is changed. All your other sessions and personal tokens have ended.' };
     });
   }
 

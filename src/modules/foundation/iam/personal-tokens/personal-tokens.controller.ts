@@ -20,10 +20,11 @@ export class PersonalTokensController {
     method: 'POST',
     path: '/user/token',
     id: 'createToken',
-    summary: 'Make a token for programs, bound to the selected tenant',
+    summary: 'Create a token for programs, bound to the selected tenant',
     tag: TAG,
     access: Allow.tenant(),
-    description: 'A user has at most 100 tokens that work; one more is a 409 until one is revoked or expires.',
+    description:
+      'A user has at most 100 active tokens. Creating another fails with 409 until one is revoked or expires.',
     answer: Answers.one(TokenCreated),
     errors: [409],
   })
@@ -41,7 +42,7 @@ export class PersonalTokensController {
     path: '/user/tokens',
     id: 'listTokens',
     summary: 'List your own tokens, newest first',
-    description: 'Ended ones are included until `ENDED_ROWS_RETENTION_DAYS` after their end.',
+    description: 'Expired and revoked tokens are listed for another `ENDED_ROWS_RETENTION_DAYS`.',
     tag: TAG,
     access: Allow.signedIn,
     answer: Answers.page(TokenRead),

@@ -7,16 +7,16 @@ import { Conditions, firstRow, type Tx } from '../../../../platform/kernel/persi
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { Session } from '../entities/session.entity';
 
-/** `to_date` is when it expired, was revoked or lost its tenant; `Infinity` while it works. */
+/** `to_date` is when the token expired, was revoked or its tenant was deleted; `Infinity` while it is active. */
 type TokenRow = Pick<Session, 'token_id' | 'description' | 'tenant_id' | 'expires_at' | 'last_used_at'> &
   Pick<ValidityColumns, 'from_date' | 'to_date'>;
 
-/** Sessions of the kind `token`, as their users see them. */
+/** Reads sessions of kind `token`, that is, personal tokens. */
 @Injectable()
 export class PersonalTokensRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A page of the user's tokens, ended ones included, newest first. */
+  /** Returns a page of the user's tokens, including ended ones, newest first. */
   list(userId: number, page: PageRequest): Promise<Page<TokenRow>> {
     const select = {
       table: 'sessions',
@@ -31,7 +31,7 @@ export class PersonalTokensRepository {
     return pagedRows<TokenRow>(this.dataSource.manager, select, page);
   }
 
-  /** How many tokens of the user work still, counted up to a limit. */
+  /** Counts the user's active tokens, up to `limit`. */
   async countActive(tx: Tx, userId: number, limit: number): Promise<number> {
     const row = await firstRow<{ count: number }>(
       tx,
@@ -42,7 +42,7 @@ export class PersonalTokensRepository {
     return row?.count ?? 0;
   }
 
-  /** The session behind a token of the user that works still; locked. */
+  /** Returns and locks the session of an active token of the user. */
   async findActive(tx: Tx, userId: number, tokenId: number): Promise<string | null> {
     const row = await firstRow<Pick<Session, 'session_id'>>(
       tx,

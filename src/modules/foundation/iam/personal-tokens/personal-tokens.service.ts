@@ -6,16 +6,16 @@ import { idText, type Message, openEnded, validity } from '../../../../platform/
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { AccessTokens, tokenHash, tokenNonce } from '../sessions/access-tokens';
-import { expiryOf, inSeconds, parseDuration } from '../sessions/duration';
+import { expiryOf, epochSeconds, parseDuration } from '../sessions/duration';
 import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import type { CreateToken, TokenCreated, TokenRead } from './dto/token.dto';
 import { PersonalTokensRepository } from './personal-tokens.repository';
 
-/** Tokens of one user that work at the same time. */
+/** Active tokens per user. */
 export const MAX_TOKENS = 100;
 
-/** Long-lived tokens that users make for programs: sessions bound to one tenant. */
+/** Manages personal tokens: long-lived sessions for programs, each bound to one tenant. */
 @Injectable()
 export class PersonalTokensService {
   constructor(
@@ -27,38 +27,38 @@ export class PersonalTokensService {
   ) {}
 
   /**
-   * The text of the token leaves the transaction only as what it is made of, which is signed again afterwards: the
-   * answer that is kept under an `Idempotency-Key` holds no token, and a repeated request gets the same one.
+   * The transaction returns the token's claims, which are signed again afterwards. So the response that is stored for
+   * an `Idempotency-Key` holds no token, and a repeated request still gets the same token.
    */
   async create(principal: Principal, scope: TenantScope, body: CreateToken): Promise<TokenCreated> {
     if (principal.sessionKind === 'token') {
-      // It could outlive its own revocation otherwise.
-      throw forbidden('TOKEN.FROM_TOKEN', 'A personal token cannot make another one. Log in to make it.');
+      // Otherwise a token could outlive its own revocation.
+      throw forbidden('TOKEN.FROM_TOKEN', 'A personal token cannot create another one. Log in to create it.');
     }
     const duration = parseDuration(body.timeout);
     const { claims, ...record } = await this.transactions.run(async (tx) => {
-      if (!(await this.sessions.holdOpen(tx, principal))) throw unauthenticated('The session was ended. Log in again.');
+      if (!(await this.sessions.lockOpen(tx, principal))) throw unauthenticated('The session was ended. Log in again.');
       if ((await this.repository.countActive(tx, principal.userId, MAX_TOKENS)) >= MAX_TOKENS) {
         throw conflict(
           'TOKEN.TOO_MANY',
-          `You have ${MAX_TOKENS} personal tokens that work, and no user may have more. Revoke one that you no longer need.`,
+          `You already have ${MAX_TOKENS} active personal tokens, the maximum. Revoke one that you no longer need.`,
         );
       }
       const begin = await this.sessions.now(tx);
       const expiresAt = expiryOf(begin, duration);
       const { userId } = principal;
       const sessionId = randomUUID();
-      const made = {
+      const claims = {
         userId,
         sessionId,
         keyId: this.tokens.signingKeyId,
-        issuedAt: inSeconds(begin),
+        issuedAt: epochSeconds(begin),
         nonce: tokenNonce(),
       };
       const description = body.description ?? null;
       const opened = await this.sessions.open(tx, {
         sessionId,
-        tokenHash: tokenHash(this.tokens.sign(made, expiresAt)),
+        tokenHash: tokenHash(this.tokens.sign(claims, expiresAt)),
         kind: 'token',
         description,
         userId,
@@ -68,7 +68,7 @@ export class PersonalTokensService {
         network: null,
         userAgent: null,
       });
-      return { claims: made, ...created(scope, opened, description, expiresAt) };
+      return { claims, ...created(scope, opened, description, expiresAt) };
     });
     const expiresAt = record.expires_at === 'infinity' ? null : new Date(record.expires_at);
     return { ...record, token: this.tokens.sign(claims, expiresAt) };
@@ -89,7 +89,7 @@ export class PersonalTokensService {
     };
   }
 
-  /** Another user's token, and one that has ended already, is a 404. */
+  /** Throws 404 for another user's token and for one that has already ended. */
   async revoke(principal: Principal, tokenId: number): Promise<Message> {
     const { message } = await this.changes.run<Message & { sessionId: string }>(
       ({ sessionId }) => sessionId,

@@ -5,19 +5,19 @@ import { CurrentPrincipal } from '../../../../platform/http/auth/request-princip
 import type { Message } from '../../../../platform/kernel/dto/answers';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { IdParam, UuidParam } from '../../../../platform/http/parameters';
-import { GroupRoleWrite, RolePlaceQuery, UserRoleWrite } from './dto/role-assignment.dto';
+import { GroupRoleWrite, RoleScopeQuery, UserRoleWrite } from './dto/role-assignment.dto';
 import { RoleAssignmentsService } from './role-assignments.service';
 import { TenantDirectoryController } from './tenant-directory.controller';
 import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Platform administration';
 const USER_MOVES =
-  'A role in another tenant, or a platform-wide one, moves an account that a tenant owns to the platform: administrators of the tenant can no longer change it. A platform-wide role also ends its sessions and tokens, and its password if one of them may know it; a PLATFORM ADMIN sets a new one.';
+  "Granting a role in another tenant, or a platform-wide role, moves an account from its owning tenant to the platform: the tenant's administrators can no longer change it. If one of them may know the password, a platform-wide role also removes the password and ends all sessions and tokens of the account; a PLATFORM ADMIN sets a new password.";
 const GROUP_MOVES =
-  'A role in another tenant, or a platform-wide one, moves a group that a tenant owns to the platform, together with those of its members that a tenant owns. A platform-wide role also ends the memberships that administrators of tenants gave, and the passwords, sessions and tokens they may know of the members that stay.';
+  'Granting a role in another tenant, or a platform-wide role, moves a group from its owning tenant to the platform, together with members that a tenant owns. A platform-wide role also removes the members that administrators of tenants added. Remaining members whose password such an administrator may know lose it, and their sessions and tokens end.';
 const access = Allow.platform(['PLATFORM ADMIN']);
 
-/** Who is in any tenant, and the roles in all of them. */
+/** Serves the users, groups and roles of any tenant to PLATFORM ADMINs. */
 @Controller()
 export class PlatformAdminController extends TenantDirectoryController({
   word: 'Tenant',
@@ -38,7 +38,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     method: 'POST',
     path: '/platform/admin/tenant/user/{user_id}/role/{role_id}',
     id: 'assignTenantUserRole',
-    summary: 'Give a user a role in a tenant, or a platform-wide one',
+    summary: 'Grant a user a role in a tenant, or a platform-wide role',
     description: USER_MOVES,
     tag,
     access,
@@ -49,16 +49,16 @@ export class PlatformAdminController extends TenantDirectoryController({
     @CurrentPrincipal() caller: Principal,
     @IdParam('user_id') userId: number,
     @IdParam('role_id') roleId: number,
-    @Query() query: RolePlaceQuery,
+    @Query() query: RoleScopeQuery,
   ): Promise<UserRoleWrite> {
-    return this.assignments.assignToUser(caller, userId, roleId, query.place());
+    return this.assignments.assignToUser(caller, userId, roleId, query.scope());
   }
 
   @Operation({
     method: 'DELETE',
     path: '/platform/admin/tenant/user/{user_id}/role/{role_id}',
     id: 'removeTenantUserRole',
-    summary: 'Take a role in a tenant, or a platform-wide one, from a user',
+    summary: 'Revoke a role in a tenant, or a platform-wide role, from a user',
     tag,
     access,
     answer: Answers.message,
@@ -69,16 +69,16 @@ export class PlatformAdminController extends TenantDirectoryController({
     @CurrentPrincipal() caller: Principal,
     @IdParam('user_id') holderId: number,
     @IdParam('role_id') roleId: number,
-    @Query() query: RolePlaceQuery,
+    @Query() query: RoleScopeQuery,
   ): Promise<Message> {
-    return this.assignments.remove(caller, { kind: 'user', holderId, roleId, place: query.place() });
+    return this.assignments.remove(caller, { kind: 'user', holderId, roleId, scope: query.scope() });
   }
 
   @Operation({
     method: 'POST',
     path: '/platform/admin/tenant/group/{group_id}/role/{role_id}',
     id: 'assignTenantGroupRole',
-    summary: 'Give a group a role in a tenant, or a platform-wide one',
+    summary: 'Grant a group a role in a tenant, or a platform-wide role',
     description: GROUP_MOVES,
     tag,
     access,
@@ -89,16 +89,16 @@ export class PlatformAdminController extends TenantDirectoryController({
     @CurrentPrincipal() caller: Principal,
     @IdParam('group_id') groupId: number,
     @IdParam('role_id') roleId: number,
-    @Query() query: RolePlaceQuery,
+    @Query() query: RoleScopeQuery,
   ): Promise<GroupRoleWrite> {
-    return this.assignments.assignToGroup(caller, groupId, roleId, query.place());
+    return this.assignments.assignToGroup(caller, groupId, roleId, query.scope());
   }
 
   @Operation({
     method: 'DELETE',
     path: '/platform/admin/tenant/group/{group_id}/role/{role_id}',
     id: 'removeTenantGroupRole',
-    summary: 'Take a role in a tenant, or a platform-wide one, from a group',
+    summary: 'Revoke a role in a tenant, or a platform-wide role, from a group',
     tag,
     access,
     answer: Answers.message,
@@ -109,8 +109,8 @@ export class PlatformAdminController extends TenantDirectoryController({
     @CurrentPrincipal() caller: Principal,
     @IdParam('group_id') holderId: number,
     @IdParam('role_id') roleId: number,
-    @Query() query: RolePlaceQuery,
+    @Query() query: RoleScopeQuery,
   ): Promise<Message> {
-    return this.assignments.remove(caller, { kind: 'group', holderId, roleId, place: query.place() });
+    return this.assignments.remove(caller, { kind: 'group', holderId, roleId, scope: query.scope() });
   }
 }

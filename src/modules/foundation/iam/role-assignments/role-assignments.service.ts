@@ -8,19 +8,19 @@ import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
 import { GroupsRepository } from '../users-and-groups/groups.repository';
-import { lockToGive, PlatformTakeover } from '../users-and-groups/platform-takeover';
-import { type PlacedRole, RoleGrants } from '../users-and-groups/role-grants';
+import { grantLock, PlatformTakeover } from '../users-and-groups/platform-takeover';
+import { type ScopedRole, RoleGrants } from '../users-and-groups/role-grants';
 import type { RoleAssignmentRow } from '../users-and-groups/role-holders.repository';
-import type { RolePlace } from '../users-and-groups/role-place';
+import type { RoleScope } from '../users-and-groups/role-scope';
 import { UsersRepository } from '../users-and-groups/users.repository';
 import type { GroupRoleWrite, UserRoleWrite } from './dto/role-assignment.dto';
 
-/** A role of a user or group: whose, which and where. */
+/** A role that a user or group holds in a tenant or platform-wide. */
 export interface RoleGrant {
   kind: 'user' | 'group';
   holderId: number;
   roleId: number;
-  place: RolePlace;
+  scope: RoleScope;
 }
 
 interface GrantAnswer extends WriteAudit {
@@ -29,7 +29,7 @@ interface GrantAnswer extends WriteAudit {
   role_id: string;
 }
 
-/** Gives roles to users and groups and takes them away. */
+/** Grants roles to users and groups and revokes them. */
 @Injectable()
 export class RoleAssignmentsService {
   constructor(
@@ -41,65 +41,64 @@ export class RoleAssignmentsService {
     private readonly lockout: LockoutProtection,
   ) {}
 
-  /** A role beyond the owning tenant that a PLATFORM ADMIN gives makes the account the platform's. */
-  async assignToUser(caller: Principal, userId: number, roleId: number, place: RolePlace): Promise<UserRoleWrite> {
+  /** If a PLATFORM ADMIN grants a role outside the owning tenant, the platform becomes the owner of the account. */
+  async assignToUser(caller: Principal, userId: number, roleId: number, scope: RoleScope): Promise<UserRoleWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
-      const role = await this.grants.placed(tx, roleId, place);
-      const { username } = await this.users.get(ALL_TENANTS, { id: userId }, tx, lockToGive(caller));
-      await this.takeover.ofUsers(tx, caller, [userId], [role.tenantId]);
-      const assigned = await this.users.assignRole(tx, caller, userId, role);
-      const { assignment_id, ...answer } = given(assigned, role, `user "${username}"`);
+      const role = await this.grants.resolve(tx, roleId, scope);
+      const { username } = await this.users.get(ALL_TENANTS, { id: userId }, tx, grantLock(caller));
+      await this.takeover.takeOverUsers(tx, caller, [userId], [role.tenantId]);
+      const assignment = await this.users.assignRole(tx, caller, userId, role);
+      const { assignment_id, ...answer } = grantAnswer(assignment, role, `user "${username}"`);
       return { user_roles_id: assignment_id, user_id: idText(userId), ...answer };
     });
   }
 
-  /** As {@link assignToUser}, for the group and its members. */
-  async assignToGroup(caller: Principal, groupId: number, roleId: number, place: RolePlace): Promise<GroupRoleWrite> {
+  /** Like {@link assignToUser}, for a group and its members. */
+  async assignToGroup(caller: Principal, groupId: number, roleId: number, scope: RoleScope): Promise<GroupRoleWrite> {
     return this.changes.run(EVERY_SESSION, async (tx) => {
-      const role = await this.grants.placed(tx, roleId, place);
-      const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, lockToGive(caller));
-      await this.takeover.ofGroup(tx, caller, group, role.tenantId);
-      const assigned = await this.groups.assignRole(tx, caller, groupId, role);
-      const { assignment_id, ...answer } = given(assigned, role, `group "${group.group_name}"`);
+      const role = await this.grants.resolve(tx, roleId, scope);
+      const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, grantLock(caller));
+      await this.takeover.takeOverGroup(tx, caller, group, role.tenantId);
+      const assignment = await this.groups.assignRole(tx, caller, groupId, role);
+      const { assignment_id, ...answer } = grantAnswer(assignment, role, `group "${group.group_name}"`);
       return { group_roles_id: assignment_id, group_id: idText(groupId), ...answer };
     });
   }
 
   async remove(caller: Principal, grant: RoleGrant): Promise<Message> {
-    // Whose sessions a group's role is in takes longer to find out than to read them all again.
+    // Reading all sessions again is cheaper than finding those of the group's members.
     const sessions = grant.kind === 'user' ? sessionsOf(grant.holderId) : EVERY_SESSION;
     return this.changes.run(sessions, (tx) => {
-      const change = () => this.take(tx, caller, grant);
-      // Who may name the place can give the own role back there.
-      return grant.place.kind === 'named'
+      const change = () => this.removeRole(tx, caller, grant);
+      // Callers who can name any tenant can grant their own role back, so only others are kept from revoking it.
+      return grant.scope.kind === 'named'
         ? this.lockout.keepPlatformAdmin(tx, change)
         : this.lockout.keepAdmins(tx, caller, change);
     });
   }
 
-  private async take(tx: Tx, caller: Principal, { kind, holderId, roleId, place }: RoleGrant): Promise<Message> {
-    const placed = await this.grants.placed(tx, roleId, place);
+  private async removeRole(tx: Tx, caller: Principal, { kind, holderId, roleId, scope }: RoleGrant): Promise<Message> {
+    const role = await this.grants.resolve(tx, roleId, scope);
     const repository = kind === 'user' ? this.users : this.groups;
     const holder = await repository.get(ALL_TENANTS, { id: holderId }, tx, 'share');
-    if (!(await repository.removeRole(tx, caller, holderId, placed))) {
-      // Not by name: the holder may belong to another tenant only.
-      const asked = `${kind} with id ${holderId}`;
+    if (!(await repository.removeRole(tx, caller, holderId, role))) {
+      // Do not reveal the name: the holder may belong only to another tenant.
       throw notFound(
         'ROLE.NOT_HELD',
-        `The ${asked} does not hold the role ${placed.role} there, or only through a group.`,
+        `The ${kind} with id ${holderId} does not hold the role ${role.role} there directly. A role held through a group is revoked from the group.`,
       );
     }
     const name = 'username' in holder ? holder.username : holder.group_name;
-    return { message: `The role ${placed.role} is taken from the ${kind} "${name}".` };
+    return { message: `The role ${role.role} is revoked from the ${kind} "${name}".` };
   }
 }
 
-function given(assigned: RoleAssignmentRow | null, { role }: PlacedRole, holder: string): GrantAnswer {
-  if (!assigned) throw conflict('ROLE.ALREADY_HELD', `The ${holder} already holds the role ${role} there.`);
+function grantAnswer(assignment: RoleAssignmentRow | null, { role }: ScopedRole, holder: string): GrantAnswer {
+  if (!assignment) throw conflict('ROLE.ALREADY_HELD', `The ${holder} already holds the role ${role} there.`);
   return {
-    assignment_id: idText(assigned.assignment_id),
-    tenant_id: assigned.tenant_id,
-    role_id: idText(assigned.role_id),
-    ...writeAudit(assigned),
+    assignment_id: idText(assignment.assignment_id),
+    tenant_id: assignment.tenant_id,
+    role_id: idText(assignment.role_id),
+    ...writeAudit(assignment),
   };
 }

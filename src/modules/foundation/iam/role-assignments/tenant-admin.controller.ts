@@ -13,10 +13,10 @@ import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Tenant administration';
 const MOVES =
-  'A role given by an ADMIN changes neither the owner of the user or group nor the tenant selected at login. A role given by a PLATFORM ADMIN outside the tenant that owns the user or group moves it to the platform.';
+  'A role granted by an ADMIN changes neither the owner of the user or group nor the tenant selected at login. A role that a PLATFORM ADMIN grants outside the tenant that owns the user or group moves it to the platform.';
 const access = Allow.tenant(ADMINS);
 
-/** Who is in the selected tenant, and its roles. */
+/** Serves the users, groups and roles of the selected tenant to its ADMINs. */
 @Controller()
 export class TenantAdminController extends TenantDirectoryController({
   word: 'Admin',
@@ -37,7 +37,7 @@ export class TenantAdminController extends TenantDirectoryController({
     method: 'POST',
     path: '/admin/user/{user_id}/role/{role_id}',
     id: 'assignUserRole',
-    summary: 'Give a user a role in the selected tenant',
+    summary: 'Grant a user a role in the selected tenant',
     description: MOVES,
     tag,
     access,
@@ -57,7 +57,7 @@ export class TenantAdminController extends TenantDirectoryController({
     method: 'DELETE',
     path: '/admin/user/{user_id}/role/{role_id}',
     id: 'removeUserRole',
-    summary: 'Take a role in the selected tenant from a user',
+    summary: 'Revoke a role in the selected tenant from a user',
     tag,
     access,
     answer: Answers.message,
@@ -70,14 +70,14 @@ export class TenantAdminController extends TenantDirectoryController({
     @IdParam('user_id') holderId: number,
     @IdParam('role_id') roleId: number,
   ): Promise<Message> {
-    return this.assignments.remove(caller, { kind: 'user', holderId, roleId, place: { kind: 'selected', tenantId } });
+    return this.assignments.remove(caller, { kind: 'user', holderId, roleId, scope: { kind: 'selected', tenantId } });
   }
 
   @Operation({
     method: 'POST',
     path: '/admin/group/{group_id}/role/{role_id}',
     id: 'assignGroupRole',
-    summary: 'Give a group a role in the selected tenant',
+    summary: 'Grant a group a role in the selected tenant',
     description: MOVES,
     tag,
     access,
@@ -97,7 +97,7 @@ export class TenantAdminController extends TenantDirectoryController({
     method: 'DELETE',
     path: '/admin/group/{group_id}/role/{role_id}',
     id: 'removeGroupRole',
-    summary: 'Take a role in the selected tenant from a group',
+    summary: 'Revoke a role in the selected tenant from a group',
     tag,
     access,
     answer: Answers.message,
@@ -110,6 +110,6 @@ export class TenantAdminController extends TenantDirectoryController({
     @IdParam('group_id') holderId: number,
     @IdParam('role_id') roleId: number,
   ): Promise<Message> {
-    return this.assignments.remove(caller, { kind: 'group', holderId, roleId, place: { kind: 'selected', tenantId } });
+    return this.assignments.remove(caller, { kind: 'group', holderId, roleId, scope: { kind: 'selected', tenantId } });
   }
 }

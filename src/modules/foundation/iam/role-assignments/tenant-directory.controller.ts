@@ -3,7 +3,7 @@ import type { Access } from '../../../../platform/kernel/auth/access';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
-import { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import {
   GroupRoles,
   RoleGroupsPage,
@@ -14,25 +14,25 @@ import {
 } from './dto/role-assignment.dto';
 import type { TenantDirectoryService } from './tenant-directory.service';
 
-/** What differs between the two ways to read who is in a tenant. */
+/** Configures the two sets of routes that read a tenant's users and groups. */
 export interface TenantDirectoryRoutes {
-  /** Operation ids are made with it: `listAdminUsers`. */
+  /** Part of the operation ids, for example `listAdminUsers`. */
   word: 'Admin' | 'Tenant';
   tag: string;
-  /** What all paths begin with. */
+  /** Prefix of all paths. */
   path: string;
-  /** Path of one group after that. */
+  /** Path of one group, relative to `path`. */
   groupPath: '/groups/{group_id}' | '/group/{group_id}';
   access: Access;
-  /** Fills the tenant's id. */
+  /** Supplies the tenant's id. */
   tenant: ParameterDecorator;
 }
 
-/** Base class of a controller with the twelve reads of a tenant's users, groups and their roles. */
+/** Returns a base controller with the twelve reads of a tenant's users, groups and their roles. */
 export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
   const { word, tag, path, groupPath, access } = routes;
   const read = { method: 'GET', tag, access } as const;
-  // Generated clients take parameters in the order of the document, in which a handler's last one comes first.
+  // Nest lists a handler's last parameter first in the OpenAPI document, and generated clients keep that order.
   const Tenant = () => routes.tenant;
 
   abstract class Controller {

@@ -4,15 +4,15 @@ import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { RolesRepository } from '../roles/roles.repository';
 import { groupRead, userRead } from '../users-and-groups/directory-answers';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
-import type { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import type { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { type GroupRecord, GroupsRepository } from '../users-and-groups/groups.repository';
 import type { HeldRoleRow } from '../users-and-groups/role-holders.repository';
 import { type UserRecord, UsersRepository } from '../users-and-groups/users.repository';
 import type { GroupRoles, RoleGroupsPage, RoleUsersPage, UserRoles } from './dto/role-assignment.dto';
 
 /**
- * The users and groups of a tenant, which are those that hold a role in it, and their roles there, which include
- * platform-wide ones. Every method throws a 404 when there is no such tenant.
+ * Reads the users and groups that hold a role in a tenant, with their roles there and platform-wide. Every method
+ * throws 404 if the tenant does not exist.
  */
 @Injectable()
 export class TenantDirectoryService {
@@ -24,8 +24,8 @@ export class TenantDirectoryService {
   ) {}
 
   async listUsers(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<UserRead>> {
-    const found = await this.pageOfUsers(tenantId, page, partOfName);
-    return { ...found, data: found.data.map(userRead) };
+    const users = await this.pageOfUsers(tenantId, page, partOfName);
+    return { ...users, data: users.data.map(userRead) };
   }
 
   async getUser(tenantId: string, userId: number): Promise<UserRead> {
@@ -40,12 +40,12 @@ export class TenantDirectoryService {
   }
 
   async listUsersRoles(tenantId: string, page: PageRequest): Promise<Page<UserRoles>> {
-    const found = await this.pageOfUsers(tenantId, page);
+    const users = await this.pageOfUsers(tenantId, page);
     const held = await this.users.rolesIn(
       tenantId,
-      found.data.map(({ user_id }) => user_id),
+      users.data.map(({ user_id }) => user_id),
     );
-    return { ...found, data: found.data.map((user) => userRoles(user, held)) };
+    return { ...users, data: users.data.map((user) => userRoles(user, held)) };
   }
 
   async listRoleUsers(tenantId: string, roleId: number, page: PageRequest): Promise<RoleUsersPage> {
@@ -57,8 +57,8 @@ export class TenantDirectoryService {
   }
 
   async listGroups(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<GroupRead>> {
-    const found = await this.pageOfGroups(tenantId, page, partOfName);
-    return { ...found, data: found.data.map(groupRead) };
+    const groups = await this.pageOfGroups(tenantId, page, partOfName);
+    return { ...groups, data: groups.data.map(groupRead) };
   }
 
   async getGroup(tenantId: string, groupId: number): Promise<GroupRead> {
@@ -73,12 +73,12 @@ export class TenantDirectoryService {
   }
 
   async listGroupsRoles(tenantId: string, page: PageRequest): Promise<Page<GroupRoles>> {
-    const found = await this.pageOfGroups(tenantId, page);
+    const groups = await this.pageOfGroups(tenantId, page);
     const held = await this.groups.rolesIn(
       tenantId,
-      found.data.map(({ group_id }) => group_id),
+      groups.data.map(({ group_id }) => group_id),
     );
-    return { ...found, data: found.data.map((group) => groupRoles(group, held)) };
+    return { ...groups, data: groups.data.map((group) => groupRoles(group, held)) };
   }
 
   async listRoleGroups(tenantId: string, roleId: number, page: PageRequest): Promise<RoleGroupsPage> {
@@ -103,12 +103,12 @@ export class TenantDirectoryService {
 type HeldRoles = ReadonlyMap<number, readonly HeldRoleRow[]>;
 
 function userRoles({ user_id, username }: UserRecord, held: HeldRoles): UserRoles {
-  const own = held.get(user_id) ?? [];
+  const roles = held.get(user_id) ?? [];
   return {
     user_id,
     username,
-    user_roles: inOrder(own.filter(({ through_group }) => !through_group)),
-    group_roles: inOrder(own.filter(({ through_group }) => through_group)),
+    user_roles: inOrder(roles.filter(({ through_group }) => !through_group)),
+    group_roles: inOrder(roles.filter(({ through_group }) => through_group)),
   };
 }
 
@@ -117,5 +117,5 @@ function groupRoles({ group_id, group_name }: GroupRecord, held: HeldRoles): Gro
 }
 
 function inOrder(held: readonly HeldRoleRow[]): Role[] {
-  return ROLES.filter((role) => held.some((one) => one.role === role));
+  return ROLES.filter((role) => held.some((row) => row.role === role));
 }

@@ -23,7 +23,7 @@ import type {
 import type { RoleRecord } from '../entities/role.entity';
 import { RolesRepository } from './roles.repository';
 
-const MEANING: Record<Permission, string> = {
+const PERMISSION_DESCRIPTION: Record<Permission, string> = {
   GET: 'Reads records',
   POST: 'Creates records and starts operations',
   PUT: 'Changes records',
@@ -31,9 +31,9 @@ const MEANING: Record<Permission, string> = {
 };
 
 /**
- * Resources, permissions, roles and rules. All but the roles are made of the declared operations when the API starts;
- * nothing tells when a release brought each of them, so they are dated like the roles they are about: those of an
- * installation hold from its first start.
+ * Lists resources, permissions, roles and rules. All but the roles are derived from the declared operations when the
+ * API starts. Since no release date is recorded for them, they carry the dates of the roles: the first start of the
+ * installation.
  */
 @Injectable()
 export class AccessLookupsService implements OnApplicationBootstrap {
@@ -51,7 +51,7 @@ export class AccessLookupsService implements OnApplicationBootstrap {
   }
 
   async resources(): Promise<AccessResourceRead[]> {
-    const dates = firstOf(await this.repository.list());
+    const dates = oldestValidity(await this.repository.list());
     return this.catalogue.resources.map((resource) => ({ ...resourceRef(resource), ...dates }));
   }
 
@@ -60,7 +60,7 @@ export class AccessLookupsService implements OnApplicationBootstrap {
   }
 
   async permissions(): Promise<AccessPermissionRead[]> {
-    const dates = firstOf(await this.repository.list());
+    const dates = oldestValidity(await this.repository.list());
     return PERMISSIONS.map((permission) => ({ ...permissionRef(permission), ...dates }));
   }
 
@@ -89,7 +89,7 @@ export class AccessLookupsService implements OnApplicationBootstrap {
 
 function readRule(rule: AccessRule, roles: readonly RoleRecord[]): AccessRuleRead {
   const role = roles.find((row) => row.role === rule.role);
-  if (!role) throw new Error(`The table of roles lacks ${rule.role}`);
+  if (!role) throw new Error(`The table roles has no row for ${rule.role}. Restart the API to write it.`);
   return {
     rule_id: rule.id,
     permission_type: permissionRef(rule.permission),
@@ -104,22 +104,26 @@ function resourceRef({ id, path }: AccessResource): AccessResourceRef {
 }
 
 function permissionRef(permission: Permission): AccessPermissionRef {
-  return { permission_id: PERMISSIONS.indexOf(permission), permission, description: MEANING[permission] };
+  return {
+    permission_id: PERMISSIONS.indexOf(permission),
+    permission,
+    description: PERMISSION_DESCRIPTION[permission],
+  };
 }
 
 function roleRef({ role_id, role, description }: RoleRecord): AccessRoleRef {
   return { role_id, role, description };
 }
 
-/** The dates of the role that was there first. */
-function firstOf(roles: readonly RoleRecord[]): Validity {
+/** Returns the validity of the oldest role. */
+function oldestValidity(roles: readonly RoleRecord[]): Validity {
   const [first] = [...roles].sort((a, b) => a.from_date.getTime() - b.from_date.getTime());
-  if (!first) throw new Error('The table of roles is empty');
+  if (!first) throw new Error('The table roles is empty. Restart the API to write it.');
   return validity(first);
 }
 
-function found<T>(records: readonly T[], isIt: (record: T) => boolean, label: string, id: number): T {
-  const record = records.find(isIt);
+function found<T>(records: readonly T[], matches: (record: T) => boolean, label: string, id: number): T {
+  const record = records.find(matches);
   if (record) return record;
   throw notFound(`${label.toUpperCase()}.NOT_FOUND`, `There is no ${label} with id ${id}.`);
 }

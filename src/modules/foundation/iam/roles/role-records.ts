@@ -12,5 +12,5 @@ export function roleId(role: Role): number {
   return ROLES.indexOf(role);
 }
 
-/** The roles as each start writes them to their table. */
+/** The rows of the table `roles`, written at every start. */
 export const ROLE_RECORDS = ROLES.map((role) => ({ role_id: roleId(role), role, description: DESCRIPTION[role] }));

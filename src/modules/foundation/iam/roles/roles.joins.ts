@@ -1,4 +1,6 @@
-/** Current assignments of roles to users, direct ones and those through groups, of the users that `ofUser` admits. */
+/**
+ * SQL of current roles of users, direct and through groups. `ofUser` returns a condition on the given user id column.
+ */
 function userAssignments(ofUser: (userColumn: string) => string): string {
   return `
     SELECT ur.user_id, r.role_id, r.role, ur.tenant_id, false AS through_group,
@@ -18,19 +20,20 @@ function userAssignments(ofUser: (userColumn: string) => string): string {
 }
 
 /**
- * SQL of the current roles of a user, direct ones and those through groups: `role`, `tenant_id` (null everywhere),
- * `through_group`, besides `user_id` and `role_id`. Tenants that had a hand in it, null the platform, are `given_by` and,
- * through a group, `put_in_by`: whoever puts a user into a group gives what the group holds then. `since` is when.
+ * Returns SQL that selects the current roles of a user, direct and through groups: `user_id`, `role_id`, `role`,
+ * `tenant_id` (null if platform-wide), `through_group` and `since`. `given_by` is the tenant that granted the role, and
+ * `put_in_by` the tenant that added the user to the group; null means the platform. Adding a user to a group grants the
+ * roles the group has at that time.
  * @param user SQL expression of the user's id
  */
 export function heldRoles(user: string): string {
   return userAssignments((column) => `${column} = ${user}`);
 }
 
-/** SQL of the same for every user. */
+/** Like {@link heldRoles}, for every user. */
 export const ROLES_OF_USERS = userAssignments(() => 'TRUE');
 
-/** SQL of the current roles of every group, in the first columns of {@link ROLES_OF_USERS}. */
+/** SQL that selects the current roles of every group, with the first columns of {@link ROLES_OF_USERS}. */
 export const ROLES_OF_GROUPS = `
     SELECT gr.group_id, r.role_id, r.role, gr.tenant_id, false AS through_group
     FROM group_roles gr

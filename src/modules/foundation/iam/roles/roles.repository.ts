@@ -7,10 +7,10 @@ import { ofTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import { RoleRecord } from '../entities/role.entity';
 import { heldRoles, ROLES_OF_USERS } from './roles.joins';
 
-/** Any number that no other advisory lock of the application uses. */
-const ROLE_LOSS_LOCK = 7_203_104;
+/** Key of the advisory lock. It must differ from all other advisory locks of the application. */
+const ROLE_REMOVAL_LOCK = 7_203_104;
 
-/** The roles themselves, and whether those who must not go missing are there. */
+/** Reads and writes the roles, and checks whether required administrators exist. */
 @Injectable()
 export class RolesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -19,24 +19,24 @@ export class RolesRepository {
     return this.dataSource.manager.find(RoleRecord, { order: { role_id: 'ASC' } });
   }
 
-  /** The role with the id; 404 when there is none. */
+  /** Throws 404 if there is no role with the id. */
   async get(roleId: number, tx: Tx = this.dataSource.manager): Promise<RoleRecord> {
     const role = await tx.findOneBy(RoleRecord, { role_id: roleId });
     if (!role) throw notFound('ROLE.NOT_FOUND', `There is no role with id ${roleId}. GET /roles lists them.`);
     return role;
   }
 
-  /** Brings the table to these roles; one that is as it should be stays untouched. */
+  /** Inserts or updates the roles. Rows without a change are not written. */
   async write(tx: Tx, roles: readonly Pick<RoleRecord, 'role_id' | 'role' | 'description'>[]): Promise<void> {
     await tx.upsert(RoleRecord, [...roles], { conflictPaths: ['role_id'], skipUpdateIfNoValuesChanged: true });
   }
 
-  /** Changes that may take roles from somebody run one at a time. */
-  async lockLosses(tx: Tx): Promise<void> {
-    await advisoryLock(tx, ROLE_LOSS_LOCK);
+  /** Serialises changes that may remove roles. */
+  async lockRoleRemovals(tx: Tx): Promise<void> {
+    await advisoryLock(tx, ROLE_REMOVAL_LOCK);
   }
 
-  /** Whether an enabled account is PLATFORM ADMIN and can log in. */
+  /** True if an enabled PLATFORM ADMIN account can log in. */
   async platformAdminExists(tx: Tx): Promise<boolean> {
     const found = await firstRow(
       tx,
@@ -47,7 +47,7 @@ export class RolesRepository {
     return found !== null;
   }
 
-  /** Whether the user holds the role ADMIN in the selected tenant. */
+  /** True if the user holds the role ADMIN in the selected tenant. */
   async isAdmin(tx: Tx, { userId, tenantId }: Pick<Principal, 'userId' | 'tenantId'>): Promise<boolean> {
     const found = await firstRow(
       tx,

@@ -18,17 +18,17 @@ describe('AccessTokens', () => {
     expect(decode(token, { complete: true })?.header).toMatchObject({ alg: 'HS256', kid: 'new' });
   });
 
-  it('knows the key of a token, also after a rotation, until it is gone', () => {
+  it('finds the key of a token after a rotation, until the key is removed', () => {
     const token = tokensWith(OLD).sign(CLAIMS, null);
     expect(tokensWith(NEW, OLD).keyOf(token)).toBe(OLD.key);
     expect(tokensWith(NEW).keyOf(token)).toBeUndefined();
   });
 
-  it.each([sign({}, NEW.key), 'nonsense', ''])('knows no key of %j', (token) => {
+  it.each([sign({}, NEW.key), 'nonsense', ''])('finds no key for %j', (token) => {
     expect(tokensWith(NEW).keyOf(token)).toBeUndefined();
   });
 
-  it('makes the same token of the same claims again, also after a rotation, until its key is gone', () => {
+  it('signs the same claims to the same token after a rotation, until the key is removed', () => {
     const claims = { ...CLAIMS, keyId: 'old', issuedAt: 1_790_000_000, nonce: 'n' };
     const expiresAt = new Date(Date.now() + 60_000);
     const token = tokensWith(OLD).sign(claims, expiresAt);

@@ -5,19 +5,19 @@ import type { SigningKey } from '../../../../config/auth.config';
 import { Config } from '../../../../config/config';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 
-/** What a token is made of. With key, moment and nonce given, the same claims always give the same text. */
+/** The claims of a token. Claims with `keyId`, `issuedAt` and `nonce` always sign to the same token. */
 export interface SignedClaims {
   userId: number;
   sessionId: string;
-  /** The key that signs; the first when left out. */
+  /** Id of the signing key; defaults to the first key. */
   keyId?: string;
-  /** Seconds since 1970, of the moment at which the session begins; now when left out. */
+  /** Start of the session in seconds since 1970; defaults to now. */
   issuedAt?: number;
-  /** Makes the text one that nobody can work out from what is known of the session; random when left out. */
+  /** Makes the token unpredictable from what is known of the session; defaults to a random value. */
   nonce?: string;
 }
 
-/** What the database keeps of a token: SHA-256 of its text, hex. */
+/** SHA-256 of the token, hex. The database stores this instead of the token. */
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
@@ -26,19 +26,19 @@ export function tokenNonce(): string {
   return randomBytes(12).toString('base64url');
 }
 
-/** Signs access tokens, and knows the keys that verify them. The first key signs, all verify. */
+/** Signs access tokens with the first configured key, and finds the key that verifies a token. */
 @Injectable()
 export class AccessTokens {
   constructor(private readonly config: Config) {}
 
-  /** Id of the key that signs now. */
+  /** Id of the key that signs new tokens. */
   get signingKeyId(): string {
     return this.signingKey().id;
   }
 
   /**
-   * @param expiresAt null for a token without end; its session can still be ended
-   * @throws a conflict when the key that the claims name is not known any more
+   * @param expiresAt null for a token that never expires; its session can still be revoked
+   * @throws a conflict if the key named by the claims has been removed
    */
   sign(claims: SignedClaims, expiresAt: Date | null): string {
     const key = this.signingKey(claims.keyId);
@@ -55,7 +55,7 @@ export class AccessTokens {
     );
   }
 
-  /** The key that verifies a token, by the id that it names; undefined for a token of another key. */
+  /** Returns the key that verifies a token, or undefined if its key id is unknown. */
   keyOf(token: string): Buffer | undefined {
     const id = keyIdOf(token);
     return this.config.auth.signingKeys.find((key) => key.id === id)?.key;
@@ -65,8 +65,8 @@ export class AccessTokens {
     const keys = this.config.auth.signingKeys;
     const key = id === undefined ? keys[0] : keys.find((candidate) => candidate.id === id);
     if (key) return key;
-    if (id === undefined) throw new Error('There is no key to sign with');
-    throw conflict('TOKEN.KEY_REMOVED', 'The key that signed this token has been removed. Make another token.');
+    if (id === undefined) throw new Error('No signing key is configured');
+    throw conflict('TOKEN.KEY_REMOVED', 'The key that signed this token has been removed. Create a new token.');
   }
 }
 

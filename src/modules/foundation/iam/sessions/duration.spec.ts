@@ -29,11 +29,11 @@ describe('parseDuration', () => {
 describe('expiryOf', () => {
   const begin = new Date('2026-01-01T00:00:00.250Z');
 
-  it('is in whole seconds, and not before the end', () => {
+  it('rounds up to whole seconds', () => {
     expect(expiryOf(begin, 60_000)).toEqual(new Date('2026-01-01T00:01:01Z'));
   });
 
-  it('is nothing for what never ends', () => {
+  it('is null for an infinite duration', () => {
     expect(expiryOf(begin, Infinity)).toBeNull();
   });
 });

@@ -4,19 +4,19 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 const DURATION = /^(\d{1,10})\s*(s|m|h|d|seconds?|minutes?|hours?|days?)$/i;
 const MAX_MS = 36_500 * 86_400_000;
 
-/** When what begins then and lasts so long ends, in whole seconds as tokens have them; null for never. */
-export function expiryOf(begin: Date, durationMs: number): Date | null {
-  return durationMs === Infinity ? null : new Date(Math.ceil((begin.getTime() + durationMs) / 1000) * 1000);
+/** Returns the end of a duration, rounded up to whole seconds as in tokens; null if it never ends. */
+export function expiryOf(start: Date, durationMs: number): Date | null {
+  return durationMs === Infinity ? null : new Date(Math.ceil((start.getTime() + durationMs) / 1000) * 1000);
 }
 
-/** A moment as tokens have it: whole seconds since 1970. */
-export function inSeconds(moment: Date): number {
-  return Math.floor(moment.getTime() / 1000);
+/** Returns whole seconds since 1970, as in tokens. */
+export function epochSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
 }
 
 /**
- * Milliseconds of a duration such as `48h`, `1700s`, `30 days`; `Infinity` for `infinity`.
- * Throws 400 for anything else, for nothing, and for more than a hundred years.
+ * Parses a duration such as `48h`, `1700s`, `30 days` or `infinity` and returns milliseconds or `Infinity`.
+ * Throws 400 for anything else, for zero, and for more than a hundred years.
  */
 export function parseDuration(text: string): number {
   const trimmed = text.trim();

@@ -17,7 +17,7 @@ const SESSION: SessionRow = {
   expired: false,
   user_disabled: false,
   tenant_closed: false,
-  use_unnoted: false,
+  last_used_stale: false,
 };
 const CLAIMS: TokenClaims = { userId: 7, sessionId: 'a', tokenHash: 'h' };
 
@@ -34,7 +34,7 @@ function authenticatorOver(
 }
 
 describe('SessionAuthenticator', () => {
-  it('reads a session once while it is fresh, also for requests at the same time', async () => {
+  it('reads a cached session once, also for concurrent requests', async () => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find);
     await Promise.all([authenticator.authenticate(CLAIMS), authenticator.authenticate(CLAIMS)]);
@@ -42,7 +42,7 @@ describe('SessionAuthenticator', () => {
     expect(find).toHaveBeenCalledTimes(1);
   });
 
-  it('reads every time when nothing may be kept', async () => {
+  it('reads every time if caching is off', async () => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find, 0);
     await authenticator.authenticate(CLAIMS);
@@ -50,20 +50,20 @@ describe('SessionAuthenticator', () => {
     expect(find).toHaveBeenCalledTimes(2);
   });
 
-  it.each(['a', 'user:7', ''])('reads again after the wake-up %p', async (payload) => {
+  it.each(['a', 'user:7', ''])('reads again after the notification %p', async (payload) => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find);
     await authenticator.authenticate(CLAIMS);
-    authenticator.forget('b');
-    authenticator.forget('user:8');
-    authenticator.forget(payload);
+    authenticator.invalidate('b');
+    authenticator.invalidate('user:8');
+    authenticator.invalidate(payload);
     await authenticator.authenticate(CLAIMS);
     expect(find).toHaveBeenCalledTimes(2);
   });
 
-  it('does not keep what was being read when the session changed', async () => {
-    let arrive: (row: SessionRow) => void = () => undefined;
-    const before = new Promise<SessionRow>((resolve) => (arrive = resolve));
+  it('does not cache a read during which the session changed', async () => {
+    let resolveRead: (row: SessionRow) => void = () => undefined;
+    const before = new Promise<SessionRow>((resolve) => (resolveRead = resolve));
     const find = jest
       .fn()
       .mockReturnValueOnce(before)
@@ -71,8 +71,8 @@ describe('SessionAuthenticator', () => {
     const authenticator = authenticatorOver(find);
     const early = authenticator.authenticate(CLAIMS);
     await Promise.resolve();
-    authenticator.forget('a');
-    arrive(SESSION);
+    authenticator.invalidate('a');
+    resolveRead(SESSION);
     await early;
     await expect(authenticator.authenticate(CLAIMS)).rejects.toThrow('The session was ended. Log in again.');
   });
@@ -89,7 +89,7 @@ describe('SessionAuthenticator', () => {
     await expect(authenticator.authenticate(CLAIMS)).rejects.toMatchObject({ kind: 'unauthenticated', message });
   });
 
-  it('admits only the token that was given out for the session, also while the session is known', async () => {
+  it('admits only the token that was issued for the session, also while the session is cached', async () => {
     const find = jest.fn(() => Promise.resolve(SESSION));
     const authenticator = authenticatorOver(find);
     const forged = { ...CLAIMS, tokenHash: 'forged' };
@@ -99,14 +99,14 @@ describe('SessionAuthenticator', () => {
     await expect(authenticator.authenticate(CLAIMS)).resolves.toMatchObject({ userId: 7 });
   });
 
-  it('admits a token beside the name of its own user only', async () => {
+  it('admits a token with a user name only if it is the name of its owner', async () => {
     const authenticator = authenticatorOver(() => Promise.resolve(SESSION));
     await expect(authenticator.authenticate({ ...CLAIMS, username: 'Ada' })).resolves.toMatchObject({ userId: 7 });
     for (const username of ['bob', ''])
-      await expect(authenticator.authenticate({ ...CLAIMS, username })).rejects.toThrow('not one of this user');
+      await expect(authenticator.authenticate({ ...CLAIMS, username })).rejects.toThrow('belongs to another user');
   });
 
-  it('looks at callers again by what their sessions have become, and by the end of their tokens', async () => {
+  it('reauthenticates callers by the current state of their sessions and the expiry of their tokens', async () => {
     const findAll = (ids: string[]) => Promise.resolve(ids.includes('a') ? [SESSION] : []);
     const authenticator = authenticatorOver({ findAll });
     const expired = { ...CLAIMS, exp: Date.now() / 1000 - 1 };
@@ -118,7 +118,7 @@ describe('SessionAuthenticator', () => {
     ]);
   });
 
-  it('admits the token of a session that was made before hashes were kept', async () => {
+  it('admits the token of a session that was created before hashes were stored', async () => {
     const authenticator = authenticatorOver(() => Promise.resolve({ ...SESSION, token_hash: null }));
     await expect(authenticator.authenticate(CLAIMS)).resolves.toMatchObject({ sessionKind: 'login' });
   });

@@ -9,23 +9,26 @@ import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger'
 import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { type SessionRow, SessionsRepository } from './sessions.repository';
 
-/** `tokenHash` is that of the token the session was read for: another token of the same session is looked at anew. */
+/**
+ * `tokenHash` belongs to the token that was checked. Another token of the same session is not served from the cache.
+ */
 interface CachedPrincipal {
   userId: number;
   tokenHash: string;
   principal: Promise<Principal>;
 }
 
-const CACHED_SESSIONS = 10_000;
+const MAX_CACHED_SESSIONS = 10_000;
 const USER_PREFIX = 'user:';
 
 /**
- * Finds the caller behind a token. What was read of a session is used for at most a second, and dropped at
- * once by the `session` wake-up: its payload is a session id, `user:<id>` for all of a user, or empty for all.
+ * Authenticates the caller of a request by the session of its token. Sessions are cached for at most a second. A
+ * `session` notification drops cached sessions at once: its payload is a session id, `user:<id>` for all sessions of a
+ * user, or empty for all sessions.
  */
 @Injectable()
 export class SessionAuthenticator implements Authenticator, OnModuleInit, OnApplicationShutdown {
-  /** Reads in flight are entries, too: what is dropped meanwhile is not kept when it arrives. */
+  /** Holds promises, so that a session that is invalidated during its read is not cached. */
   private readonly principals: LRUCache<string, CachedPrincipal> | null;
   private stopListening: () => void = () => undefined;
 
@@ -36,11 +39,11 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const ttl = config.auth.sessionCacheMs;
-    this.principals = ttl === 0 ? null : new LRUCache({ max: CACHED_SESSIONS, ttl });
+    this.principals = ttl === 0 ? null : new LRUCache({ max: MAX_CACHED_SESSIONS, ttl });
   }
 
   onModuleInit(): void {
-    this.stopListening = this.listener.on('session', (payload) => this.forget(payload));
+    this.stopListening = this.listener.on('session', (payload) => this.invalidate(payload));
   }
 
   onApplicationShutdown(): void {
@@ -49,7 +52,7 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
 
   async authenticate(claims: TokenClaims): Promise<Principal> {
     const principal = await this.callerOf(claims);
-    assertNamed(principal, claims.username);
+    assertUsername(principal, claims.username);
     return principal;
   }
 
@@ -66,7 +69,7 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     return principal;
   }
 
-  /** Past what is kept: whatever stays open has to end as soon as its session does. */
+  /** Bypasses the cache: connections that stay open must end as soon as their session does. */
   async reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]> {
     const ids = new Set(claims.map(({ sessionId }) => sessionId));
     const sessions = new Map((await this.sessions.findAll([...ids])).map((row) => [row.session_id, row]));
@@ -80,8 +83,8 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     );
   }
 
-  /** Drops what is known of the sessions that the payload of a `session` wake-up names. */
-  forget(payload: string): void {
+  /** Drops cached sessions. `payload` is that of a `session` notification. */
+  invalidate(payload: string): void {
     if (!this.principals) return;
     if (payload === '') this.principals.clear();
     else if (!payload.startsWith(USER_PREFIX)) this.principals.delete(payload);
@@ -96,9 +99,9 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
   private async read({ sessionId, userId, tokenHash }: TokenClaims): Promise<Principal> {
     const session = await this.sessions.find(sessionId);
     assertAdmitted(session, userId, tokenHash);
-    if (session.use_unnoted) {
-      this.sessions.noteUse(sessionId).catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'The last use of a session could not be noted');
+    if (session.last_used_stale) {
+      this.sessions.recordUse(sessionId).catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'last_used_at of a session could not be updated');
       });
     }
     return principalOf(session);
@@ -107,7 +110,7 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
 
 function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: string): asserts session is SessionRow {
   if (session?.user_id !== userId) throw unauthenticated('The session of the token does not exist. Log in again.');
-  // A good signature is not enough: with a stolen key tokens can be made, but not the one that was given out.
+  // A valid signature is not enough: a stolen signing key can forge tokens, but not the one issued for this session.
   if (session.token_hash !== null && session.token_hash !== tokenHash) throw unauthenticated('The token is not valid.');
   if (session.revoked) throw unauthenticated('The session was ended. Log in again.');
   if (session.expired) throw unauthenticated('The session has expired. Log in again.');
@@ -115,13 +118,13 @@ function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: s
   if (session.tenant_closed) throw unauthenticated('The tenant of the session is closed. Log in again.');
 }
 
-/** @param named the user name sent with the token; undefined if the token came alone */
-function assertNamed({ username }: Principal, named: string | undefined): void {
-  if (named !== undefined && named.toLowerCase() !== username.toLowerCase())
-    throw unauthenticated('The token is not one of this user.');
+/** @param sentUsername the user name sent with the token; undefined for a bearer token */
+function assertUsername({ username }: Principal, sentUsername: string | undefined): void {
+  if (sentUsername !== undefined && sentUsername.toLowerCase() !== username.toLowerCase())
+    throw unauthenticated('The token belongs to another user than the one named in HTTP Basic.');
 }
 
-/** Whoever has lost the last role in the selected tenant, and holds none everywhere, stands as if none were selected. */
+/** A user who holds no role in the selected tenant and no platform-wide role is treated as having none selected. */
 function principalOf(session: SessionRow): Principal {
   return {
     userId: session.user_id,

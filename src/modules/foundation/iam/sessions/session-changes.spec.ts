@@ -13,21 +13,21 @@ describe('SessionChanges', () => {
         return answer;
       },
     };
-    const authenticator = { forget: (payload: string) => log.push(`forget ${payload}`) };
+    const authenticator = { invalidate: (payload: string) => log.push(`invalidate ${payload}`) };
     return new SessionChanges(transactions as Transactions, authenticator as unknown as SessionAuthenticator);
   }
 
-  it('tells the other pods with the commit, and has forgotten here before it answers', async () => {
+  it('notifies other pods with the commit and invalidates the local cache before it returns', async () => {
     const log: string[] = [];
     const answer = await changesOver(log).run('user:7', async () => {
       log.push('change');
       return 'done';
     });
     expect(answer).toBe('done');
-    expect(log).toEqual(['change', 'notify session user:7', 'commit', 'forget user:7']);
+    expect(log).toEqual(['change', 'notify session user:7', 'commit', 'invalidate user:7']);
   });
 
-  it('finds the session in the answer where only the change finds out which it is', async () => {
+  it('can take the session from the result of the change', async () => {
     const log: string[] = [];
     const revoked = { sessionId: 'a' };
     const answer = await changesOver(log).run(
@@ -35,10 +35,10 @@ describe('SessionChanges', () => {
       () => Promise.resolve(revoked),
     );
     expect(answer).toBe(revoked);
-    expect(log).toEqual(['notify session a', 'commit', 'forget a']);
+    expect(log).toEqual(['notify session a', 'commit', 'invalidate a']);
   });
 
-  it('keeps what it knows when the change fails', async () => {
+  it('invalidates nothing if the change fails', async () => {
     const log: string[] = [];
     const failing = changesOver(log).run('user:7', async () => Promise.reject(new Error('refused')));
     await expect(failing).rejects.toThrow('refused');

@@ -4,7 +4,7 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import { SessionAuthenticator } from './session-authenticator';
 
-/** Opens the transactions after which sessions stand for something else. */
+/** Runs transactions that change sessions or their owners' rights, and invalidates the cached sessions. */
 @Injectable()
 export class SessionChanges {
   constructor(
@@ -13,9 +13,9 @@ export class SessionChanges {
   ) {}
 
   /**
-   * Runs a transaction that changes what the sessions admit to. Every pod reads them again from its commit on, this
-   * one before the operation answers.
-   * @param sessions payload of the `session` wake-up, or what finds it in the answer of `fn`
+   * Runs `fn` in a transaction and notifies all pods on commit to read the sessions again. This pod does so before
+   * `run` returns.
+   * @param sessions payload of the `session` notification, or a function that derives it from the result of `fn`
    */
   async run<T>(sessions: string | ((answer: T) => string), fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     const payloadOf = (answer: T) => (typeof sessions === 'string' ? sessions : sessions(answer));
@@ -24,7 +24,7 @@ export class SessionChanges {
       await notify(tx, 'session', payloadOf(result));
       return result;
     });
-    this.authenticator.forget(payloadOf(answer));
+    this.authenticator.invalidate(payloadOf(answer));
     return answer;
   }
 }

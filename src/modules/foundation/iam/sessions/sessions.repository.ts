@@ -9,49 +9,49 @@ import { Session } from '../entities/session.entity';
 import type { User } from '../entities/user.entity';
 import { heldRoles } from '../roles/roles.joins';
 
-/** A session with what decides whether it still admits its user, and as whom. */
+/** A session, with the state of its user and tenant that authentication checks. */
 export interface SessionRow
   extends Pick<Session, 'session_id' | 'user_id' | 'token_hash' | 'tenant_id'>, Pick<User, 'username'> {
   kind: 'login' | 'token';
-  /** Roles in the selected tenant and those held everywhere. */
+  /** Roles in the selected tenant and platform-wide roles. */
   roles: Role[];
   revoked: boolean;
   expired: boolean;
   user_disabled: boolean;
   tenant_closed: boolean;
-  /** Whether its last use is not yet noted for this minute. */
-  use_unnoted: boolean;
+  /** True if `last_used_at` is more than a minute old. */
+  last_used_stale: boolean;
 }
 
-/** Payload of the `session` wake-up for all sessions of a user; that for one session is its id. */
+/** Payload of the `session` notification for all sessions of a user. For one session the payload is its id. */
 export function sessionsOf(userId: number): string {
   return `user:${userId}`;
 }
 
-/** Payload of the `session` wake-up for the sessions of everybody. */
+/** Payload of the `session` notification for the sessions of all users. */
 export const EVERY_SESSION = '';
 
 export interface NewSession {
   sessionId: string;
-  /** Of the only token that stands for the session. */
+  /** Hash of the only token accepted for the session. */
   tokenHash: string;
   kind: 'login' | 'token';
-  /** What its user calls a personal token. */
+  /** The user's description of a personal token. */
   description?: string | null;
   userId: number;
   tenantId: string | null;
-  /** Null for one without end. */
+  /** Null if the session never expires. */
   expiresAt: Date | null;
   ip: string | null;
-  /** As {@link clientNetwork} says; null for one that says nothing of where its user logs in. */
+  /** From {@link clientNetwork}; null for a personal token, which does not mark its network as familiar. */
   network: string | null;
   userAgent: string | null;
 }
 
 export type OpenedSession = Pick<Session, 'token_id' | 'created_at'>;
 
-/** For so long an address stays one that the account has logged in from. */
-const LATELY_DAYS = 30;
+/** A network is familiar to an account for this long after a login. */
+const FAMILIAR_NETWORK_DAYS = 30;
 
 const SESSIONS = `
   SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
@@ -61,12 +61,12 @@ const SESSIONS = `
     s.expires_at <= platform_now() AS expired,
     u.to_date <> 'infinity' AS user_disabled,
     COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
-    COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS use_unnoted
+    COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS last_used_stale
   FROM sessions s
   JOIN users u ON u.user_id = s.user_id
   LEFT JOIN tenants t ON ${ofTenant('t', 's.tenant_id')}`;
 
-/** Logins and personal tokens; users see ended ones until then. Each way to end has an index of its own. */
+/** Retention of ended logins and personal tokens. Users can list ended tokens until then. */
 export const ENDED_SESSIONS: Retention = {
   name: 'sessions',
   rows: (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map((endedAt) => ({
@@ -77,34 +77,34 @@ export const ENDED_SESSIONS: Retention = {
   })),
 };
 
-/** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
+/** Reads and writes sessions. Changes of open sessions must run in {@link SessionChanges}, which notifies all pods. */
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** By the statement of {@link findAll}: what is looked at again is looked at in the same way. */
+  /** Uses the statement of {@link findAll}, so that authentication and reauthentication check the same. */
   async find(sessionId: string): Promise<SessionRow | null> {
     const [session] = await this.findAll([sessionId]);
     return session ?? null;
   }
 
-  /** Those of the sessions that there are, in any order. */
+  /** Returns the sessions that exist, in any order. */
   findAll(sessionIds: readonly string[]): Promise<SessionRow[]> {
     return rows<SessionRow>(this.dataSource.manager, `${SESSIONS} WHERE s.session_id = ANY($1)`, [sessionIds]);
   }
 
-  /** Whether the account of this name, if there is one, has logged in from there within {@link LATELY_DAYS}. */
+  /** True if the account with this user name has logged in from the network within {@link FAMILIAR_NETWORK_DAYS}. */
   async hasLoggedInFrom(username: string, network: string): Promise<boolean> {
     const login = await firstRow(
       this.dataSource.manager,
       `SELECT 1 FROM sessions WHERE user_id = (SELECT user_id FROM users WHERE username = $1) AND network = $2
-         AND kind = 'login' AND created_at > platform_now() - interval '${LATELY_DAYS} days' LIMIT 1`,
+         AND kind = 'login' AND created_at > platform_now() - interval '${FAMILIAR_NETWORK_DAYS} days' LIMIT 1`,
       [username.toLowerCase(), network],
     );
     return login !== null;
   }
 
-  async noteUse(sessionId: string): Promise<void> {
+  async recordUse(sessionId: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE sessions SET last_used_at = platform_now()
        WHERE session_id = $1 AND (last_used_at IS NULL OR last_used_at < platform_now() - interval '1 minute')`,
@@ -113,8 +113,8 @@ export class SessionsRepository {
   }
 
   /**
-   * Throws `unauthenticated` when the account was disabled or its password changed since the login was checked. Neither
-   * happens until `tx` ends: both end the sessions of the account, and would miss the one that is opened now.
+   * Throws `unauthenticated` if the account was disabled or its password changed since the login was checked. The row
+   * lock prevents both until `tx` ends: they end all sessions of the account and would miss the one being opened.
    */
   async assertUnchanged(tx: Tx, user: { user_id: number; password_hash: string | null }): Promise<void> {
     const unchanged = await firstRow(
@@ -125,10 +125,10 @@ export class SessionsRepository {
     if (!unchanged) throw unauthenticated('The account was changed during the login. Log in again.');
   }
 
-  /** The moment of the transaction by the clock that decides when a session is over; what it opens begins then. */
+  /** Returns the database's time. Session starts use it because expiry is decided by the same clock. */
   async now(tx: Tx): Promise<Date> {
     const row = await firstRow<{ now: Date }>(tx, 'SELECT platform_now() AS now');
-    if (!row) throw new Error('The database answered no time');
+    if (!row) throw new Error('The database returned no row for platform_now()');
     return row.now;
   }
 
@@ -153,8 +153,8 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Ends every session and personal token of the user but the given one. */
-  async endAllOf(tx: Tx, userId: number, keptSessionId: string | null = null): Promise<void> {
+  /** Ends every session and personal token of the user except `keptSessionId`. */
+  async endAllForUser(tx: Tx, userId: number, keptSessionId: string | null = null): Promise<void> {
     await tx.query(
       `UPDATE sessions SET revoked_at = platform_now()
        WHERE user_id = $1 AND session_id IS DISTINCT FROM $2 AND revoked_at IS NULL AND expires_at > platform_now()`,
@@ -163,7 +163,7 @@ export class SessionsRepository {
   }
 
   /** Ends every session and personal token of the users. */
-  async endAllOfThese(tx: Tx, userIds: readonly number[]): Promise<void> {
+  async endAllForUsers(tx: Tx, userIds: readonly number[]): Promise<void> {
     if (userIds.length === 0) return;
     await tx.query(
       `UPDATE sessions SET revoked_at = platform_now()
@@ -173,10 +173,10 @@ export class SessionsRepository {
   }
 
   /**
-   * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user, or open another in the
-   * name of one: what is opened is not missed by a change of the password, nor by a count of what there is.
+   * Returns false if the session has ended. It locks the user's row until `tx` ends, so that neither a password change
+   * nor a count of the user's tokens can miss a session that `tx` opens.
    */
-  async holdOpen(tx: Tx, session: { userId: number; sessionId: string }): Promise<boolean> {
+  async lockOpen(tx: Tx, session: { userId: number; sessionId: string }): Promise<boolean> {
     await tx.query('SELECT 1 FROM users WHERE user_id = $1 FOR NO KEY UPDATE', [session.userId]);
     const open = await firstRow(tx, 'SELECT 1 FROM sessions WHERE session_id = $1 AND revoked_at IS NULL', [
       session.sessionId,
@@ -184,7 +184,7 @@ export class SessionsRepository {
     return open !== null;
   }
 
-  /** Leaves a login session without a tenant if it has this one selected; a personal token stays bound. */
+  /** Clears the selected tenant of a login session if it is this one. A personal token stays bound. */
   async deselectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
     await tx.query(
       `UPDATE sessions t SET tenant_id = NULL WHERE session_id = $1 AND ${ofTenant('t', '$2')} AND kind = 'login'`,
@@ -192,13 +192,13 @@ export class SessionsRepository {
     );
   }
 
-  /** Whether the session is a personal token of another tenant than this one, which it is for good. */
-  async isBoundElsewhere(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
+  /** True if the session is a personal token, which is bound for good, and its tenant is not this one. */
+  async isBoundToOtherTenant(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
     const sql = `SELECT 1 FROM sessions t WHERE session_id = $1 AND kind = 'token' AND (${ofTenant('t', '$2')}) IS NOT TRUE`;
     return (await firstRow(tx, sql, [sessionId, tenantId])) !== null;
   }
 
-  /** Binds a login session to a tenant; a personal token stays bound to its own. */
+  /** Selects the tenant of a login session. A personal token stays bound to its own. */
   async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
     await updateRows(tx, Session, { tenant_id: tenantId }, { session_id: sessionId, kind: 'login' });
   }

@@ -20,13 +20,13 @@ function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
   return new AccessTokens({ auth: { signingKeys } } as Config);
 }
 
-/** The claims that the guard leaves on a request with this header, in a process with these keys. */
+/** Returns the claims that the guard sets on a request with this header. */
 async function claimsOf(
   authorization: string | undefined,
   { keys = [NEW], access = Allow.signedIn, takesBasic = false } = {},
 ): Promise<TokenClaims | undefined> {
   const tokens = tokensWith(...keys);
-  // They register themselves with Passport.
+  // The constructors register the strategies with Passport.
   new JwtStrategy(tokens);
   new BasicStrategy(tokens);
   const guard = new TokenGuard({ get: () => ({ access, takesBasic }) } as unknown as Reflector);
@@ -47,13 +47,13 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
 describe('the token of a request', () => {
   afterAll(() => TOKEN_STRATEGIES.forEach((name) => passport.unuse(name)));
 
-  it('says whose it is', async () => {
+  it('yields the claims of its session', async () => {
     const token = tokensWith(NEW).sign(CLAIMS, inSeconds(60));
     const claims = { ...CLAIMS, exp: expect.any(Number), tokenHash: tokenHash(token) };
     await expect(claimsOf(bearer(token))).resolves.toEqual(claims);
   });
 
-  it('is read by the key that signed it, also after a rotation', async () => {
+  it('is verified by the key that signed it, also after a rotation', async () => {
     const token = tokensWith(OLD).sign(CLAIMS, null);
     const claims = { ...CLAIMS, tokenHash: tokenHash(token) };
     await expect(claimsOf(bearer(token), { keys: [NEW, OLD] })).resolves.toEqual(claims);
@@ -64,27 +64,32 @@ describe('the token of a request', () => {
   it.each([
     ['expired', sign(payload, NEW.key, { keyid: 'new', expiresIn: -5 }), 'The token has expired. Log in again.'],
     ['signed by a foreign key', sign(payload, randomBytes(32), { keyid: 'new' }), 'The token is not valid.'],
-    ['of an unknown key', sign(payload, NEW.key, { keyid: 'other' }), 'The token is not valid.'],
+    ['signed with an unknown key id', sign(payload, NEW.key, { keyid: 'other' }), 'The token is not valid.'],
     ['without a key id', sign(payload, NEW.key), 'The token is not valid.'],
     ['unsigned', `${encoded({ alg: 'none', kid: 'new' })}.${encoded(payload)}.`, 'The token is not valid.'],
-    ['of another algorithm', sign(payload, NEW.key, { keyid: 'new', algorithm: 'HS512' }), 'The token is not valid.'],
+    [
+      'signed with another algorithm',
+      sign(payload, NEW.key, { keyid: 'new', algorithm: 'HS512' }),
+      'The token is not valid.',
+    ],
     ['without a session', sign({ sub: '7' }, NEW.key, { keyid: 'new' }), 'The token is not valid.'],
-    ['with an odd user', sign({ ...payload, sub: '7 OR 1' }, NEW.key, { keyid: 'new' }), 'The token is not valid.'],
-    ['no token at all', 'nonsense', 'The token is not valid.'],
+    [
+      'with an invalid user id',
+      sign({ ...payload, sub: '7 OR 1' }, NEW.key, { keyid: 'new' }),
+      'The token is not valid.',
+    ],
+    ['no JWT', 'nonsense', 'The token is not valid.'],
   ])('is refused when it is %s', async (_kind, token, message) => {
     const refusal = { kind: 'unauthenticated', message };
     await expect(claimsOf(bearer(token))).rejects.toMatchObject(refusal);
     await expect(claimsOf(basic(`ada:${token}`), { takesBasic: true })).rejects.toMatchObject(refusal);
   });
 
-  it.each([undefined, '', 'Basic', basic('ada:secret')])(
-    'is asked for when the header is %j',
-    async (authorization) => {
-      await expect(claimsOf(authorization)).rejects.toThrow('A bearer token is required.');
-    },
-  );
+  it.each([undefined, '', 'Basic', basic('ada:secret')])('is required if the header is %j', async (authorization) => {
+    await expect(claimsOf(authorization)).rejects.toThrow('A bearer token is required.');
+  });
 
-  it('may be the password of HTTP Basic where the operation takes it', async () => {
+  it('may be the password of HTTP Basic if the operation accepts that', async () => {
     const token = tokensWith(NEW).sign(CLAIMS, null);
     const claims = { ...CLAIMS, tokenHash: tokenHash(token) };
     const header = basic(`ada:${token}`);
@@ -95,7 +100,10 @@ describe('the token of a request', () => {
       await expect(claimsOf(basic(text), { takesBasic: true })).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
-  it.each([Allow.everyone, Allow.machines, Allow.nodes, Allow.bootstrap])('is not looked at for %p', async (access) => {
-    await expect(claimsOf(bearer('nonsense'), { access })).resolves.toBeUndefined();
-  });
+  it.each([Allow.everyone, Allow.machines, Allow.nodes, Allow.bootstrap])(
+    'is ignored for access %p',
+    async (access) => {
+      await expect(claimsOf(bearer('nonsense'), { access })).resolves.toBeUndefined();
+    },
+  );
 });

@@ -9,8 +9,8 @@ import { AccessTokens, tokenHash } from './access-tokens';
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Takes an access token from `Authorization: Bearer`. Passport keeps strategies by name for the whole process, so they know
- * the signing keys and nothing else of one API.
+ * Reads an access token from `Authorization: Bearer`. Passport registers strategies by name for the whole process, so
+ * they depend only on the signing keys.
  */
 @Injectable()
 export class JwtStrategy extends PassportStrategy(Strategy, 'jwt') {
@@ -23,7 +23,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, 'jwt') {
   }
 }
 
-/** Takes an access token from the password of HTTP Basic, for clients that know no bearer tokens. */
+/** Reads an access token from the password of HTTP Basic, for clients without bearer tokens. */
 @Injectable()
 export class BasicStrategy extends PassportStrategy(Strategy, 'basic') {
   constructor(tokens: AccessTokens) {

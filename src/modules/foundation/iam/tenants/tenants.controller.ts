@@ -60,7 +60,7 @@ export class TenantsController {
     answer: Answers.page(TenantSummary),
   })
   listUserTenants(@IdParam('user_id') userId: number, @Query() query: PageQuery): Promise<Page<TenantSummary>> {
-    return this.service.listOfUser(userId, query);
+    return this.service.listForUser(userId, query);
   }
 
   @Operation({

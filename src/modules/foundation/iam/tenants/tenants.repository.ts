@@ -8,15 +8,15 @@ import { Tenant } from '../entities/tenant.entity';
 
 export type TenantRecordRow = Tenant & AuthorNames;
 
-/** Reads and writes tenants. They belong to none themselves: only PLATFORM ADMIN gets here. */
+/** Reads and writes tenants. It is not scoped to a tenant, so only PLATFORM ADMIN operations may use it. */
 @Injectable()
 export class TenantsRepository extends RecordRepository<Tenant, TenantRecordRow, object, string> {
   constructor(dataSource: DataSource) {
     super(dataSource, { entity: Tenant, order: 't.from_date DESC, t.tenant_id' });
   }
 
-  /** Makes the accounts and groups that the tenant owns the platform's. */
-  async releaseOwned(tx: Tx, userId: number, tenantId: string): Promise<void> {
+  /** Makes the platform the owner of the tenant's accounts and groups. */
+  async moveOwnedToPlatform(tx: Tx, userId: number, tenantId: string): Promise<void> {
     for (const table of ['users', 'groups']) {
       await tx.query(
         `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = platform_now()

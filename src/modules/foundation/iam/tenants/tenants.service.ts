@@ -17,7 +17,7 @@ import { type TenantRecordRow, TenantsRepository } from './tenants.repository';
 
 type TenantSelection = RecordSelector<string>;
 
-/** Tenants as administrators of the platform see them. */
+/** Manages tenants for PLATFORM ADMINs. */
 @Injectable()
 export class TenantsService {
   constructor(
@@ -38,8 +38,8 @@ export class TenantsService {
     return read(await this.repository.get(ALL_TENANTS, selector));
   }
 
-  /** The tenants that the user may select: those with a role of the user, for a PLATFORM ADMIN all. */
-  async listOfUser(userId: number, page: PageRequest): Promise<Page<TenantSummary>> {
+  /** Lists the tenants that the user may select: those where the user holds a role; all for a PLATFORM ADMIN. */
+  async listForUser(userId: number, page: PageRequest): Promise<Page<TenantSummary>> {
     if (!(await this.directory.userById(userId))) {
       throw notFound('USER.NOT_FOUND', `There is no user with id ${userId}.`);
     }
@@ -59,9 +59,9 @@ export class TenantsService {
   }
 
   /**
-   * Closes the tenant and the roles held in it; accounts and groups that it owns become the platform's. Its row lock keeps clusters from being made or enabled meanwhile. Whoever
-   * had it selected is refused from the next request on, tokens bound to it for ever; only the caller's own login goes
-   * on, without a tenant.
+   * Closes the tenant and ends the roles held in it; the platform becomes the owner of its accounts and groups. The row
+   * lock keeps clusters from being created or enabled meanwhile. Sessions and tokens of the tenant are refused from the
+   * next request on. Only the caller's own login continues, without a selected tenant.
    */
   async delete(caller: Principal, selector: TenantSelection): Promise<Message> {
     const { userId, sessionId } = caller;
@@ -70,7 +70,7 @@ export class TenantsService {
       await this.references.assertNotKept(tx, Tenant, tenant.tenant_id);
       await this.repository.close(tx, caller, tenant.tenant_id);
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
-      await this.repository.releaseOwned(tx, userId, tenant.tenant_id);
+      await this.repository.moveOwnedToPlatform(tx, userId, tenant.tenant_id);
       await this.sessions.deselectTenant(tx, sessionId, tenant.tenant_id);
       return { message: `The tenant "${tenant.name}" (id ${tenant.tenant_id}) is deleted.` };
     });

@@ -1,14 +1,13 @@
 import { idText, validity, writeAudit } from '../../../../platform/kernel/dto/answers';
 import type { GroupWrite } from './dto/group.dto';
-import type { GroupRead, UserRead } from './dto/people.dto';
+import type { GroupRead, UserRead } from './dto/directory.dto';
 import type { UserWrite } from './dto/user.dto';
 import type { GroupRecord } from './groups.repository';
 import type { UserRecord } from './users.repository';
 
-/** What is read of an account or a group before it is rendered; the end of one that is current is `Infinity`. */
+/** A row of an account or group. Its `to_date` is `Infinity` while it is current. */
 type Dated<T> = Omit<T, 'to_date'> & { to_date: Date | number };
 
-/** An account as reads answer it. */
 export function userRead(row: Dated<UserRead>): UserRead {
   return {
     user_id: row.user_id,
@@ -19,7 +18,6 @@ export function userRead(row: Dated<UserRead>): UserRead {
   };
 }
 
-/** An account as writes answer it. */
 export function userWrite(row: UserRecord): UserWrite {
   return {
     user_id: idText(row.user_id),
@@ -30,7 +28,6 @@ export function userWrite(row: UserRecord): UserWrite {
   };
 }
 
-/** A group as reads answer it. */
 export function groupRead(row: Dated<GroupRead>): GroupRead {
   return {
     group_id: row.group_id,
@@ -42,7 +39,6 @@ export function groupRead(row: Dated<GroupRead>): GroupRead {
   };
 }
 
-/** A group as writes answer it. */
 export function groupWrite(row: GroupRecord): GroupWrite {
   return {
     group_id: idText(row.group_id),

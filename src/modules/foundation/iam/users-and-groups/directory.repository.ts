@@ -18,7 +18,7 @@ type TenantRow = Pick<Tenant, 'tenant_id' | 'name' | 'description'>;
 
 export type HeldRole = Pick<RoleRecord, 'role'> & Pick<UserRole, 'tenant_id'> & { through_group: boolean };
 
-/** Reads of users and of what they belong to and hold: groups, tenants, roles. */
+/** Reads users with their groups, tenants and roles. */
 @Injectable()
 export class DirectoryRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -31,7 +31,7 @@ export class DirectoryRepository {
     return this.dataSource.manager.findOneBy(User, { user_id: userId });
   }
 
-  /** Gives a user another password unless it was changed meanwhile; answers whether it did. */
+  /** Replaces a password hash. Returns false if it is no longer `oldHash`. */
   async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
     const changed = await updateRows(
       tx,
@@ -51,7 +51,7 @@ export class DirectoryRepository {
     );
   }
 
-  /** Every role of the user in the tenant and everywhere; without a tenant only the latter. */
+  /** Returns the user's roles in the tenant, if one is given, and the platform-wide roles. */
   rolesOf(userId: number, tenantId: string | null, tx: Tx = this.dataSource.manager): Promise<HeldRole[]> {
     return rows<HeldRole>(
       tx,
@@ -62,8 +62,8 @@ export class DirectoryRepository {
   }
 
   /**
-   * The first two of the current tenants in which the user holds a role: those where the owner of the account or the
-   * platform gave one (`own`) before those where only another tenant did, then by the age of the role.
+   * Returns the first two current tenants in which the user holds a role. Tenants where the account's owner or the
+   * platform granted a role (`own`) come before those where only another tenant did; older roles come first.
    */
   tenantsToPropose(tx: Tx, userId: number): Promise<(Pick<Tenant, 'tenant_id'> & { own: boolean })[]> {
     return rows<Pick<Tenant, 'tenant_id'> & { own: boolean }>(
@@ -79,18 +79,21 @@ export class DirectoryRepository {
     );
   }
 
-  /** The current tenant with the id; 404 when there is none. */
+  /** Throws 404 if there is no current tenant with the id. */
   async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
     return this.tenant(tx, tenantId, '');
   }
 
-  /** As {@link currentTenant}; the tenant cannot be deleted before `tx` ends. To be called before its records are locked. */
-  async holdTenant(tx: Tx, tenantId: string): Promise<void> {
-    // Waits for a deletion in progress only, not for changes of the tenant's name.
+  /**
+   * Locks a current tenant, so that it cannot be deleted before `tx` ends; throws 404 if there is none. Call this
+   * before locking records of the tenant.
+   */
+  async lockTenant(tx: Tx, tenantId: string): Promise<void> {
+    // KEY SHARE waits for a deletion in progress, but not for an update of the tenant's name.
     await this.tenant(tx, tenantId, 'FOR KEY SHARE');
   }
 
-  /** A page of the tenants that the user may select, newest first. */
+  /** Returns a page of the tenants that the user may select, newest first. */
   async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
     const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
       `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h

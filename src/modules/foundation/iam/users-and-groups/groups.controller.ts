@@ -14,13 +14,13 @@ import {
   GroupWrite,
   UpdateGroup,
 } from './dto/group.dto';
-import { GroupRead } from './dto/people.dto';
+import { GroupRead } from './dto/directory.dto';
 import { GroupsService } from './groups.service';
 
 const tag = 'Groups';
-const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns, a PLATFORM ADMIN all.';
+const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns; a PLATFORM ADMIN may change all.';
 const MEMBER_MOVES =
-  'A member gets the roles of the group. When a PLATFORM ADMIN adds a member, an account that a tenant owns moves to the platform just as if it were given the roles itself.';
+  'A member gets the roles of the group. If a PLATFORM ADMIN adds an account that a tenant owns, it moves to the platform, just as if the roles were granted to it directly.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -57,7 +57,7 @@ export class GroupsController {
     method: 'GET',
     path: '/platform/shared/admin/match/group/{groupname}',
     id: 'matchGroup',
-    summary: 'Get the groups with this name; each directory may have one',
+    summary: 'Get the groups with this name, at most one per directory',
     tag,
     access,
     answer: Answers.list(GroupRead),
@@ -72,7 +72,7 @@ export class GroupsController {
     id: 'createGroup',
     summary: 'Create a group, optionally with roles',
     description:
-      'The group belongs to the selected tenant, and its administrators may change it; a group created by a PLATFORM ADMIN belongs to the platform.',
+      'The selected tenant owns the group, and its administrators may change it. The platform owns a group that a PLATFORM ADMIN creates.',
     tag,
     access,
     answer: Answers.one(GroupWrite),

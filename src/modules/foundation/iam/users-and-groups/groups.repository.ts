@@ -11,14 +11,14 @@ import { Group } from '../entities/group.entity';
 import type { GroupRole } from '../entities/group-role.entity';
 import type { GroupUser } from '../entities/group-user.entity';
 import type { RoleRecord } from '../entities/role.entity';
-import { actingTenant } from './admin-reach';
+import { actingTenant } from './ownership';
 import { AUDIT_COLUMNS, RoleHoldersRepository } from './role-holders.repository';
 
 export type GroupRecord = Group & AuthorNames;
 
 export type MembershipRow = Omit<GroupUser, 'granted_by_tenant_id'>;
 
-/** Current groups and who is in them. */
+/** Reads and writes current groups and their memberships. */
 @Injectable()
 export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> {
   constructor(dataSource: DataSource) {
@@ -30,8 +30,8 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     });
   }
 
-  /** Those with this very name, one of each directory, oldest first. */
-  named(name: string): Promise<GroupRecord[]> {
+  /** Returns groups with exactly this name, at most one per directory, oldest first. */
+  findByName(name: string): Promise<GroupRecord[]> {
     return this.findWhere(ALL_TENANTS, (conditions) => conditions.only('group_name', name), this.dataSource.manager);
   }
 
@@ -43,7 +43,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
       );
   }
 
-  /** Every role of the group, in whatever tenant. */
+  /** Returns the roles of the group in all tenants and platform-wide. */
   async rolesOf(tx: Tx, groupId: number): Promise<Role[]> {
     const held = await rows<Pick<RoleRecord, 'role'>>(
       tx,
@@ -53,8 +53,8 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     return held.map(({ role }) => role);
   }
 
-  /** The tenants in which the group holds roles, null for everywhere; each once. */
-  async placesOf(tx: Tx, groupId: number): Promise<(string | null)[]> {
+  /** Returns the distinct tenants in which the group holds roles; null stands for platform-wide. */
+  async roleTenantsOf(tx: Tx, groupId: number): Promise<(string | null)[]> {
     const held = await rows<Pick<GroupRole, 'tenant_id'>>(
       tx,
       `SELECT DISTINCT h.tenant_id FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1`,
@@ -64,8 +64,8 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
   }
 
   /**
-   * The members that a tenant owns, or whose password its ADMINs may know, but for those whom another tenant than the own
-   * put in; locked for update.
+   * Locks for update and returns the members that a tenant owns or whose password its ADMINs may know. It skips members
+   * that a tenant other than their owner added.
    */
   async lockMembersKnownToTenants(tx: Tx, groupId: number): Promise<number[]> {
     const members = await rows<Pick<GroupUser, 'user_id'>>(
@@ -80,12 +80,12 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     return members.map(({ user_id }) => user_id);
   }
 
-  /** Makes the group the platform's. */
+  /** Makes the platform the owner of the group. */
   async moveToPlatform(tx: Tx, caller: Principal, groupId: number): Promise<void> {
     await this.write(tx, caller, groupId, { owner_tenant_id: null });
   }
 
-  /** Makes each user a member of each group; answers the memberships that are new. */
+  /** Adds each user to each group and returns the new memberships. */
   addMembers(
     tx: Tx,
     caller: Principal,
@@ -101,7 +101,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     );
   }
 
-  /** Ends the membership of the user, or without one of everybody; answers how many there were. */
+  /** Ends the membership of the user, or of all members if `userId` is null. Returns how many ended. */
   async removeMembers(tx: Tx, caller: Principal, groupId: number, userId: number | null = null): Promise<number> {
     const removed = await returning(
       tx,
@@ -112,7 +112,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     return removed.length;
   }
 
-  /** Ends the memberships that ADMINs of tenants gave, or may have given: all of a group that a tenant owns. */
+  /** Ends the memberships that ADMINs of tenants granted, or all of them, for a group that a tenant owns. */
   async removeMembersByTenants(tx: Tx, caller: Principal, groupId: number, all: boolean): Promise<void> {
     await tx.query(
       `UPDATE group_users SET to_date = platform_now(), modified_by_user_id = $2, last_update_date = platform_now()

@@ -13,17 +13,17 @@ import { Group } from '../entities/group.entity';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
-import { assertReach } from './admin-reach';
+import { assertMayChange } from './ownership';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
 import { groupRead, groupWrite } from './directory-answers';
 import type { CreateGroup, GroupListQuery, GroupMemberWrite, GroupWrite, UpdateGroup } from './dto/group.dto';
-import type { GroupRead } from './dto/people.dto';
+import type { GroupRead } from './dto/directory.dto';
 import { type GroupRecord, GroupsRepository } from './groups.repository';
-import { lockToGive, PlatformTakeover } from './platform-takeover';
+import { grantLock, PlatformTakeover } from './platform-takeover';
 import { RoleGrants } from './role-grants';
 import { UsersRepository } from './users.repository';
 
-/** The groups of the deployment and their members. */
+/** Manages the groups of all tenants and their members. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -47,7 +47,7 @@ export class GroupsService {
   }
 
   async match(groupName: string): Promise<GroupRead[]> {
-    const groups = await this.groups.named(groupName);
+    const groups = await this.groups.findByName(groupName);
     if (groups.length === 0) throw notFound('GROUP.NOT_FOUND', `There is no group with the name "${groupName}".`);
     return groups.map(groupRead);
   }
@@ -56,15 +56,15 @@ export class GroupsService {
     return groupRead(await this.groups.get(ALL_TENANTS, { id: groupId }));
   }
 
-  /** The group is owned by whom the caller acts for. */
+  /** The selected tenant owns the group, or the platform if the caller is PLATFORM ADMIN. */
   async create(caller: Principal, body: CreateGroup): Promise<GroupWrite> {
     assertBuiltIn(this.config.auth.directory);
-    const make = async (tx: Tx) => {
-      const roles = await this.grants.placedAtCreation(tx, caller, body.role_ids);
-      const users = await this.users.getAll(body.user_ids, tx, lockToGive(caller));
+    const insert = async (tx: Tx) => {
+      const roles = await this.grants.resolveAtCreation(tx, caller, body.role_ids);
+      const users = await this.users.getAll(body.user_ids, tx, grantLock(caller));
       for (const user of users) assertFromBuiltIn('user', user);
       const tenantIds = roles.map(({ tenantId }) => tenantId);
-      await this.takeover.ofUsers(tx, caller, body.user_ids, tenantIds);
+      await this.takeover.takeOverUsers(tx, caller, body.user_ids, tenantIds);
       const group = await this.groups.insert(tx, caller, {
         group_name: body.group_name,
         group_mail: body.group_mail,
@@ -73,7 +73,7 @@ export class GroupsService {
       await this.groups.addMembers(tx, caller, [group.group_id], body.user_ids);
       return groupWrite(group);
     };
-    return body.role_ids.length > 0 ? this.changes.run(EVERY_SESSION, make) : this.transactions.run(make);
+    return body.role_ids.length > 0 ? this.changes.run(EVERY_SESSION, insert) : this.transactions.run(insert);
   }
 
   async update(caller: Principal, groupId: number, body: UpdateGroup): Promise<GroupWrite> {
@@ -84,7 +84,7 @@ export class GroupsService {
     });
   }
 
-  /** One that still gives its members something is refused, so that no session changes by it. */
+  /** Refuses a group that still grants its members something, so the deletion changes no session. */
   async delete(caller: Principal, groupId: number): Promise<Message> {
     return this.transactions.run(async (tx) => {
       const group = await this.lock(tx, caller, groupId, true);
@@ -92,7 +92,7 @@ export class GroupsService {
       if (roles.length > 0) {
         throw conflict(
           'GROUP.IN_USE',
-          `The group "${group.group_name}" holds the roles ${roles.join(', ')}. Take them away first.`,
+          `The group "${group.group_name}" holds the roles ${roles.join(', ')}. Revoke them first.`,
           { roles },
         );
       }
@@ -106,9 +106,9 @@ export class GroupsService {
   async addMember(caller: Principal, groupId: number, userId: number): Promise<GroupMemberWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const group = await this.lock(tx, caller, groupId, 'share');
-      const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, lockToGive(caller));
+      const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, grantLock(caller));
       assertFromBuiltIn('user', user);
-      await this.takeover.ofUsers(tx, caller, [userId], await this.groups.placesOf(tx, groupId));
+      await this.takeover.takeOverUsers(tx, caller, [userId], await this.groups.roleTenantsOf(tx, groupId));
       const [membership] = await this.groups.addMembers(tx, caller, [groupId], [userId]);
       if (!membership) {
         throw conflict(
@@ -141,11 +141,11 @@ export class GroupsService {
     );
   }
 
-  /** The group, which the caller may change here, kept as it is until the transaction ends. */
+  /** Locks a group of the built-in directory that the caller may change. */
   private async lock(tx: Tx, caller: Principal, groupId: number, lock: RowLock): Promise<GroupRecord> {
     const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, lock);
     assertFromBuiltIn('group', group);
-    assertReach(caller, 'group', group);
+    assertMayChange(caller, 'group', group);
     return group;
   }
 }

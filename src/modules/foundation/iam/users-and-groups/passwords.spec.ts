@@ -7,10 +7,10 @@ jest.mock('@node-rs/argon2', () => {
 });
 
 describe('passwords', () => {
-  it('are checked and hashed two at a time, whoever asks for how many', async () => {
-    let [running, most] = [0, 0];
+  it('are checked and hashed two at a time over all parties', async () => {
+    let [running, maxRunning] = [0, 0];
     const counted = async <T>(work: () => Promise<T>): Promise<T> => {
-      most = Math.max(most, (running += 1));
+      maxRunning = Math.max(maxRunning, (running += 1));
       return work().finally(() => (running -= 1));
     };
     const { hash, verify } = jest.requireActual<typeof argon2>('@node-rs/argon2');
@@ -26,7 +26,7 @@ describe('passwords', () => {
     ]);
     const expected = [true, false, 'hashed'].flatMap((answer) => Array.from({ length: 10 }, () => answer));
     expect(answers).toEqual(expected);
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThanOrEqual(2);
+    expect(maxRunning).toBeGreaterThan(0);
+    expect(maxRunning).toBeLessThanOrEqual(2);
   });
 });

@@ -3,8 +3,8 @@ import { hash, verify } from '@node-rs/argon2';
 import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead';
 
 /**
- * Hashing works on the threads on which files are read and names resolved, four in a process: half of them stay free,
- * and a machine with a single core does one at a time. A hash takes some 20 ms.
+ * Hashing uses the libuv thread pool, four threads that also read files and resolve names. Half of them stay free; a
+ * machine with one core hashes one at a time. A hash takes about 20 ms.
  */
 const hashing = new FairBulkhead({
   code: 'AUTH.BUSY',
@@ -14,26 +14,26 @@ const hashing = new FairBulkhead({
   patienceMs: 5_000,
 });
 
-/** A signed-in user as a party that asks; who is not signed in yet is one by the address. */
+/** Returns the bulkhead party of a signed-in user. Before login, the client's network is the party. */
 export function partyOf({ userId }: { userId: number }): string {
   return `user:${userId}`;
 }
 
 /**
- * The library's defaults are argon2id at the strength that OWASP recommends. Throws 503 `AUTH.BUSY` when too many
- * passwords wait.
- * @param party who asks, whose turn it is then
+ * Hashes with the library's defaults: argon2id at the strength that OWASP recommends. Throws 503 `AUTH.BUSY` if too
+ * many passwords are queued.
+ * @param party the requester, for fair queuing
  */
 export function hashPassword(password: string, party: string): Promise<string> {
   return hashing.run(party, () => hash(password));
 }
 
-let nobodysHash: Promise<string> | null = null;
+let decoyHash: Promise<string> | null = null;
 
 /**
- * Whether the password is the account's. Without a hash, as for an unknown user, it takes the same time and is false,
- * so that the time does not tell who has an account. Throws like {@link hashPassword}.
- * @param readStored reads the hash when it is this password's turn: what is refused in a flood costs no statement
+ * Returns true if the password matches the stored hash. Without a hash, as for an unknown user, it takes the same time
+ * and returns false, so that response times do not reveal accounts. Throws like {@link hashPassword}.
+ * @param readStored runs after queuing, so that attempts refused in a flood cost no database query
  */
 export function passwordMatches(
   readStored: () => Promise<string | null>,
@@ -42,7 +42,7 @@ export function passwordMatches(
 ): Promise<boolean> {
   return hashing.run(party, async () => {
     const stored = await readStored();
-    const decoy = await (nobodysHash ??= hash('the password of nobody'));
+    const decoy = await (decoyHash ??= hash('the password of nobody'));
     const matches = await verify(stored ?? decoy, password);
     return matches && stored !== null;
   });

@@ -3,20 +3,25 @@ import type { Principal } from '../../../../platform/kernel/auth/principal';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import type { RowLock } from '../../../../platform/http/resources/resource-repository';
 import { SessionsRepository } from '../sessions/sessions.repository';
-import { actingTenant } from './admin-reach';
+import { actingTenant } from './ownership';
 import { type GroupRecord, GroupsRepository } from './groups.repository';
 import { UsersRepository } from './users.repository';
 
-/** How to lock whoever is given something: what a PLATFORM ADMIN gives may change whose it is. */
-export function lockToGive(caller: Principal): RowLock {
+/**
+ * Returns the lock for the receiver of a grant. A PLATFORM ADMIN's grant may change its owner, so it needs an update
+ * lock.
+ */
+export function grantLock(caller: Principal): RowLock {
   return actingTenant(caller) === null ? true : 'share';
 }
 
 /**
- * What a PLATFORM ADMIN gives beyond the owning tenant makes an account or group the platform's, so that the tenant's
- * ADMINs have no hand in it any more. Nor does a platform-wide role come to what they left there: passwords and sessions
- * that they may know end, and so do the memberships that they gave. To be called in the transaction that gives, before
- * it does; the wake-up of sessions that the giving sends is for those that end here, too.
+ * Moves an account or group to the platform when a PLATFORM ADMIN grants it a role outside the owning tenant, so that
+ * the tenant's ADMINs can no longer change it. For a platform-wide role it also removes what they may have left behind:
+ * passwords they may know, sessions, and memberships they granted.
+ *
+ * Call this in the transaction of the grant, before the grant. That transaction's `session` notification also covers
+ * the sessions that end here.
  */
 @Injectable()
 export class PlatformTakeover {
@@ -28,9 +33,9 @@ export class PlatformTakeover {
 
   /**
    * @param userIds locked for update
-   * @param tenantIds where the roles are that the users get; null is everywhere
+   * @param tenantIds tenants of the granted roles; null for a platform-wide role
    */
-  async ofUsers(
+  async takeOverUsers(
     tx: Tx,
     caller: Principal,
     userIds: readonly number[],
@@ -39,19 +44,20 @@ export class PlatformTakeover {
     if (actingTenant(caller) !== null || userIds.length === 0 || tenantIds.length === 0) return;
     await this.users.moveToPlatform(tx, caller, userIds, tenantIds);
     if (!tenantIds.includes(null)) return;
-    await this.sessions.endAllOfThese(tx, await this.users.takeKnownPasswords(tx, caller, userIds));
+    await this.sessions.endAllForUsers(tx, await this.users.clearKnownPasswords(tx, caller, userIds));
   }
 
   /**
-   * The members get the role, too; those whom an ADMIN of another tenant put in get it from there.
+   * Also takes over members, since they get the role too. Members that an ADMIN of another tenant added are left alone:
+   * that tenant granted them the role.
    * @param group locked for update
-   * @param tenantId where the role is; null is everywhere
+   * @param tenantId tenant of the granted role; null for a platform-wide role
    */
-  async ofGroup(tx: Tx, caller: Principal, group: GroupRecord, tenantId: string | null): Promise<void> {
+  async takeOverGroup(tx: Tx, caller: Principal, group: GroupRecord, tenantId: string | null): Promise<void> {
     if (actingTenant(caller) !== null) return;
     const { group_id: groupId, owner_tenant_id: owner } = group;
     if (tenantId === null) await this.groups.removeMembersByTenants(tx, caller, groupId, owner !== null);
     if (owner !== null && owner !== tenantId) await this.groups.moveToPlatform(tx, caller, groupId);
-    await this.ofUsers(tx, caller, await this.groups.lockMembersKnownToTenants(tx, groupId), [tenantId]);
+    await this.takeOverUsers(tx, caller, await this.groups.lockMembersKnownToTenants(tx, groupId), [tenantId]);
   }
 }

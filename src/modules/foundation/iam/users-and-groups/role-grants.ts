@@ -4,18 +4,18 @@ import type { Principal } from '../../../../platform/kernel/auth/principal';
 import type { Role } from '../../../../platform/kernel/auth/roles';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { RolesRepository } from '../roles/roles.repository';
-import { actingTenant } from './admin-reach';
+import { actingTenant } from './ownership';
 import { DirectoryRepository } from './directory.repository';
-import { assertPlace, placeAtCreation, type RolePlace } from './role-place';
+import { assertRoleScope, scopeAtCreation, type RoleScope } from './role-scope';
 
-/** A role and the tenant it is held in; null is everywhere. */
-export interface PlacedRole {
+/** A role with the tenant it applies to; null for a platform-wide role. */
+export interface ScopedRole {
   roleId: number;
   role: Role;
   tenantId: string | null;
 }
 
-/** Which roles can be given or taken where. */
+/** Resolves and validates the roles of grants. */
 @Injectable()
 export class RoleGrants {
   constructor(
@@ -23,32 +23,32 @@ export class RoleGrants {
     private readonly directory: DirectoryRepository,
   ) {}
 
-  /** Throws unless role and place exist and fit; the tenant cannot be deleted before `tx` ends. */
-  async placed(tx: Tx, roleId: number, place: RolePlace): Promise<PlacedRole> {
+  /** Throws unless role and scope exist and match. Locks the tenant, so that it cannot be deleted before `tx` ends. */
+  async resolve(tx: Tx, roleId: number, scope: RoleScope): Promise<ScopedRole> {
     const { role } = await this.roles.get(roleId, tx);
-    return this.held(tx, roleId, role, place);
+    return this.scoped(tx, roleId, role, scope);
   }
 
   /**
-   * The roles that are named in the call that creates who gets them; the audit log's row of the call names them, too. The
-   * tenant that will own what is made cannot be deleted before `tx` ends, named or not.
+   * Resolves the roles in a request that creates their holder, and adds them to the request's audit event. Locks the
+   * owning tenant, so that it cannot be deleted before `tx` ends.
    */
-  async placedAtCreation(tx: Tx, caller: Principal, roleIds: readonly number[]): Promise<PlacedRole[]> {
+  async resolveAtCreation(tx: Tx, caller: Principal, roleIds: readonly number[]): Promise<ScopedRole[]> {
     if (roleIds.length > 0) auditSubject('role_ids', roleIds.join(','));
     const owner = actingTenant(caller);
-    if (owner !== null) await this.directory.holdTenant(tx, owner);
-    const placed: PlacedRole[] = [];
+    if (owner !== null) await this.directory.lockTenant(tx, owner);
+    const roles: ScopedRole[] = [];
     for (const roleId of roleIds) {
       const { role } = await this.roles.get(roleId, tx);
-      placed.push(await this.held(tx, roleId, role, placeAtCreation(caller, role)));
+      roles.push(await this.scoped(tx, roleId, role, scopeAtCreation(caller, role)));
     }
-    return placed;
+    return roles;
   }
 
-  private async held(tx: Tx, roleId: number, role: Role, place: RolePlace): Promise<PlacedRole> {
-    assertPlace(role, place);
-    const { tenantId } = place;
-    if (tenantId !== null) await this.directory.holdTenant(tx, tenantId);
+  private async scoped(tx: Tx, roleId: number, role: Role, scope: RoleScope): Promise<ScopedRole> {
+    assertRoleScope(role, scope);
+    const { tenantId } = scope;
+    if (tenantId !== null) await this.directory.lockTenant(tx, tenantId);
     return { roleId, role, tenantId };
   }
 }

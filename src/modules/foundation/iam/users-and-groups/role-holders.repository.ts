@@ -16,17 +16,17 @@ import type { Group } from '../entities/group.entity';
 import type { RoleRecord } from '../entities/role.entity';
 import type { UserRole } from '../entities/user-role.entity';
 import type { User } from '../entities/user.entity';
-import { actingTenant } from './admin-reach';
+import { actingTenant } from './ownership';
 
-/** What differs between users and groups in SQL. */
+/** The tables and SQL that differ between users and groups. */
 interface RoleHolderSql<E extends User | Group> extends ResourceSql<E> {
-  /** SQL of every current role that one holds: the id column, `role_id`, `role`, `tenant_id`, `through_group`. */
+  /** SQL that selects all current roles: the id column, `role_id`, `role`, `tenant_id`, `through_group`. */
   roles: string;
-  /** Table of the roles held directly. */
+  /** Table of directly granted roles. */
   rolesTable: 'user_roles' | 'group_roles';
 }
 
-/** All of the deployment, or those that hold a role in the tenant. */
+/** All users or groups, or only those that hold a role in a tenant. */
 export interface HolderScope {
   holdingRolesIn?: string;
 }
@@ -40,7 +40,7 @@ export type RoleAssignmentRow = Pick<UserRole, 'role_id' | 'tenant_id' | keyof A
 
 export const AUDIT_COLUMNS = columnsOf(AuditColumns).join(', ');
 
-/** What holds roles, users or groups. Whoever owns them, they may hold roles in any tenant. */
+/** Base repository of users and groups. They may hold roles in any tenant, whichever tenant owns them. */
 export class RoleHoldersRepository<E extends User | Group, Row extends object> extends RecordRepository<
   E,
   Row,
@@ -53,7 +53,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
     super(dataSource, holders);
   }
 
-  /** All of the ids; 404 naming those that do not exist. */
+  /** Throws 404 with the missing ids unless all exist. */
   async getAll(ids: readonly number[], tx: Tx, lock: RowLock): Promise<Row[]> {
     const found = await this.findAll(ALL_TENANTS, ids, tx, lock);
     const known = new Set(found.map((row) => (row as Record<string, unknown>)[this.idColumn]));
@@ -63,14 +63,14 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
     throw notFound(`${code}.NOT_FOUND`, `There is no ${label} with id ${missing.join(', ')}.`);
   }
 
-  /** Those that hold the role in the tenant or everywhere. */
+  /** Filters by a role held in the tenant or platform-wide. */
   withRole(roleId: number, tenantId: string): ResourceFilter<E> {
     const sql = `t.${this.idColumn} IN (SELECT h.${this.idColumn} FROM (${this.holders.roles}) h
       WHERE h.role_id = ? AND (${ofTenant('h')} OR h.tenant_id IS NULL))`;
     return (conditions) => conditions.add(sql, roleId, tenantId);
   }
 
-  /** Roles that each of the ids holds in the tenant and everywhere, by id; none for those without. */
+  /** Returns the roles in the tenant and platform-wide by holder id; an empty list for a holder without roles. */
   async rolesIn(tenantId: string, ids: readonly number[]): Promise<ReadonlyMap<number, HeldRoleRow[]>> {
     const held = await rows<HeldRoleRow & { id: number }>(
       this.dataSource.manager,
@@ -83,12 +83,12 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
     return byId;
   }
 
-  /** It is owned by whom the caller acts for. */
+  /** The selected tenant becomes the owner, or the platform if the caller is PLATFORM ADMIN. */
   override insert(tx: Tx, caller: Principal, values: Values<E>): Promise<Row> {
     return super.insert(tx, caller, { ...values, owner_tenant_id: actingTenant(caller) });
   }
 
-  /** Gives the role in the tenant, or everywhere without one; null when it is held directly already. */
+  /** Grants a role in a tenant, or platform-wide if `tenantId` is null. Returns null if it is already held directly. */
   async assignRole(
     tx: Tx,
     caller: Principal,
@@ -106,7 +106,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
     return assigned ?? null;
   }
 
-  /** Takes the role away; answers whether it was held directly. */
+  /** Revokes a directly held role. Returns false if it was not held directly. */
   async removeRole(
     tx: Tx,
     caller: Principal,

@@ -6,12 +6,12 @@ import type { Message } from '../../../../platform/kernel/dto/answers';
 import { Answers, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
-import { UserRead } from './dto/people.dto';
+import { UserRead } from './dto/directory.dto';
 import { CreateUser, SetPassword, UpdateUser, UserListQuery, UserSearchQuery, UserWrite } from './dto/user.dto';
 import { UsersService } from './users.service';
 
 const tag = 'Users';
-const OWNED_ONLY = 'An ADMIN may change accounts that the selected tenant owns, a PLATFORM ADMIN all.';
+const OWNED_ONLY = 'An ADMIN may change accounts that the selected tenant owns; a PLATFORM ADMIN may change all.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -63,7 +63,7 @@ export class UsersController {
     id: 'createUser',
     summary: 'Create a user, optionally with roles',
     description:
-      'The account belongs to the selected tenant, and its administrators may change it; an account created by a PLATFORM ADMIN belongs to the platform.',
+      'The selected tenant owns the account, and its administrators may change it. The platform owns an account that a PLATFORM ADMIN creates.',
     tag,
     access,
     answer: Answers.one(UserWrite),

@@ -13,7 +13,7 @@ const HIDDEN = ['password_hash', 'external_id', 'password_known_to_tenant'] as c
 
 export type UserRecord = Omit<User, (typeof HIDDEN)[number]> & AuthorNames;
 
-/** Accounts, enabled and disabled; never their password hashes. */
+/** Reads and writes accounts, enabled and disabled, without password hashes. */
 @Injectable()
 export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
   constructor(dataSource: DataSource) {
@@ -35,8 +35,8 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
   }
 
   /**
-   * Makes those the platform's that a tenant owns and that get a role elsewhere: in one of `tenantIds` that is another, or
-   * everywhere (null). The roles that their tenant gave them count as the platform's from then on.
+   * Makes the platform the owner of those accounts that a tenant owns and that get a role outside it: in another tenant
+   * of `tenantIds`, or platform-wide (null). Roles that the tenant granted them then count as granted by the platform.
    */
   async moveToPlatform(
     tx: Tx,
@@ -64,19 +64,19 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
     );
   }
 
-  /** Takes the passwords that ADMINs of tenants may know; answers the ids of those who had one. */
-  async takeKnownPasswords(tx: Tx, caller: Principal, userIds: readonly number[]): Promise<number[]> {
-    const taken = await returning<Pick<User, 'user_id'>>(
+  /** Clears the passwords that ADMINs of tenants may know. Returns the ids of the affected accounts. */
+  async clearKnownPasswords(tx: Tx, caller: Principal, userIds: readonly number[]): Promise<number[]> {
+    const cleared = await returning<Pick<User, 'user_id'>>(
       tx,
       `UPDATE users SET password_hash = NULL, password_known_to_tenant = false,
          modified_by_user_id = $2, last_update_date = platform_now()
        WHERE user_id = ANY($1) AND password_known_to_tenant RETURNING user_id`,
       [userIds, caller.userId],
     );
-    return taken.map(({ user_id }) => user_id);
+    return cleared.map(({ user_id }) => user_id);
   }
 
-  /** Disabled accounts are read and listed, too. */
+  /** Disabled accounts are included in all reads. */
   protected override addValidity(): void {
     return;
   }

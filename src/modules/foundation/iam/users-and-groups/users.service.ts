@@ -11,17 +11,17 @@ import { ALL_TENANTS } from '../../../../platform/http/resources/resource-reposi
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
-import { actingTenant, assertReach } from './admin-reach';
+import { actingTenant, assertMayChange } from './ownership';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
 import { userRead, userWrite } from './directory-answers';
-import type { UserRead } from './dto/people.dto';
+import type { UserRead } from './dto/directory.dto';
 import type { CreateUser, SetPassword, UpdateUser, UserListQuery, UserWrite } from './dto/user.dto';
 import { GroupsRepository } from './groups.repository';
 import { hashPassword, partyOf } from './passwords';
 import { RoleGrants } from './role-grants';
 import { type UserRecord, UsersRepository } from './users.repository';
 
-/** The accounts of the deployment, whatever their tenants. */
+/** Manages the accounts of all tenants. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -53,16 +53,16 @@ export class UsersService {
     return userRead(await this.users.get(ALL_TENANTS, { id: userId }));
   }
 
-  /** The account is owned by whom the caller acts for. */
+  /** The selected tenant owns the account, or the platform if the caller is PLATFORM ADMIN. */
   async create(caller: Principal, body: CreateUser): Promise<UserWrite> {
     assertBuiltIn(this.config.auth.directory);
     const passwordHash = await hashPassword(body.password, partyOf(caller));
     return this.transactions.run(async (tx) => {
-      const roles = await this.grants.placedAtCreation(tx, caller, body.role_ids);
+      const roles = await this.grants.resolveAtCreation(tx, caller, body.role_ids);
       const groups = await this.groups.getAll(body.group_ids, tx, 'share');
       for (const group of groups) {
         assertFromBuiltIn('group', group);
-        assertReach(caller, 'group', group);
+        assertMayChange(caller, 'group', group);
       }
       const user = await this.users.insert(tx, caller, {
         username: body.username,
@@ -94,8 +94,10 @@ export class UsersService {
         password_hash: passwordHash,
         password_known_to_tenant: user.owner_tenant_id !== null,
       });
-      await this.sessions.endAllOf(tx, userId);
-      return { message: `The password of user "${user.username}" is set and every session of the user is ended.` };
+      await this.sessions.endAllForUser(tx, userId);
+      return {
+        message: `The password of user "${user.username}" is set, and all sessions and tokens of the user have ended.`,
+      };
     });
   }
 
@@ -111,13 +113,13 @@ export class UsersService {
         const user = await this.lock(tx, caller, userId);
         assertEnabled(user, true);
         const disabled = await this.users.update(tx, caller, userId, { to_date: NOW });
-        await this.sessions.endAllOf(tx, userId);
+        await this.sessions.endAllForUser(tx, userId);
         return userWrite(disabled);
       }),
     );
   }
 
-  /** The sessions that ended when the account was disabled stay ended. */
+  /** Sessions that ended when the account was disabled stay ended. */
   async enable(caller: Principal, userId: number): Promise<UserWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       assertEnabled(await this.lock(tx, caller, userId), false);
@@ -125,18 +127,18 @@ export class UsersService {
     });
   }
 
-  /** The account, which the caller may change, and nobody else before the transaction ends. */
+  /** Locks an account that the caller may change. */
   private async lock(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
     const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, true);
-    assertReach(caller, 'account', user);
+    assertMayChange(caller, 'account', user);
     return user;
   }
 
-  /** The same of an account whose name, address and password are kept here. */
+  /** Like {@link lock}, for an account of the built-in directory. */
   private async lockBuiltIn(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
     const user = await this.users.get(ALL_TENANTS, { id: userId }, tx, true);
     assertFromBuiltIn('user', user);
-    assertReach(caller, 'account', user);
+    assertMayChange(caller, 'account', user);
     return user;
   }
 }

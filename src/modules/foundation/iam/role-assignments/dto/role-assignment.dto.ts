@@ -2,7 +2,7 @@ import { ROLES } from '../../../../../platform/kernel/auth/roles';
 import { WriteAudit } from '../../../../../platform/kernel/dto/answers';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery, ResultSet } from '../../../../../platform/kernel/dto/page';
-import { GroupRead, UserRead } from '../../users-and-groups/dto/people.dto';
+import { GroupRead, UserRead } from '../../users-and-groups/dto/directory.dto';
 
 export class TenantUserSearchQuery extends PageQuery {
   @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
@@ -49,12 +49,12 @@ export class RoleGroupsPage {
   @Field.object(() => ResultSet) result_set: ResultSet;
 }
 
-/** Where a role is given or taken. */
-export class RolePlaceQuery {
+/** Selects the scope of a role: a tenant, or platform-wide if `tenant_id` is absent. */
+export class RoleScopeQuery {
   @Param.uuid({ description: 'Required for ADMIN, CAN MANAGE CLUSTER and USER; absent for the platform-wide roles' })
   tenant_id?: string;
 
-  place(): { kind: 'named'; tenantId: string | null } {
+  scope(): { kind: 'named'; tenantId: string | null } {
     return { kind: 'named', tenantId: this.tenant_id ?? null };
   }
 }

@@ -14,12 +14,12 @@ export class GroupSearchQuery extends GroupListQuery {
 export class CreateGroup {
   @Field.name() group_name: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
-  @Field.ids({ optional: true, default: [], description: 'Users who become members' }) user_ids: number[] = [];
+  @Field.ids({ optional: true, default: [], description: 'Users to add as members' }) user_ids: number[] = [];
   @Field.ids({
     optional: true,
     default: [],
     description:
-      'Roles of the group: roles of a tenant apply in the selected one; a PLATFORM ADMIN may also name platform-wide roles',
+      'Roles to grant: tenant roles apply in the selected tenant; a PLATFORM ADMIN may also grant platform-wide roles',
   })
   role_ids: number[] = [];
 }

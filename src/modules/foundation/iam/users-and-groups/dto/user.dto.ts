@@ -19,13 +19,13 @@ export class CreateUser {
   @Field.text(DISPLAY_NAME) display_name?: string | null;
   @Field.email() email: string;
   @Field.text(PASSWORD) password: string;
-  @Field.ids({ optional: true, default: [], description: 'Groups that the user becomes a member of' })
+  @Field.ids({ optional: true, default: [], description: 'Groups to add the user to' })
   group_ids: number[] = [];
   @Field.ids({
     optional: true,
     default: [],
     description:
-      'Roles of the account: roles of a tenant apply in the selected one; a PLATFORM ADMIN may also name platform-wide roles',
+      'Roles to grant: tenant roles apply in the selected tenant; a PLATFORM ADMIN may also grant platform-wide roles',
   })
   role_ids: number[] = [];
 }

@@ -1,24 +1,26 @@
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { forbidden } from '../../../../platform/kernel/errors/domain-error';
 
-/** Whose an account or a group is: a tenant's, or the platform's (null). */
+/** An account or group with its owner: a tenant, or the platform (null). */
 export interface Owned {
   owner_tenant_id: string | null;
 }
 
-/** In whose name an administrator acts: the platform's (null) as PLATFORM ADMIN, else that of the selected tenant. */
+/**
+ * Returns the tenant that an administrator acts for: null (the platform) for a PLATFORM ADMIN, else the selected one.
+ */
 export function actingTenant(caller: Principal): string | null {
   if (caller.roles.has('PLATFORM ADMIN')) return null;
-  if (caller.tenantId === null) throw new Error('An ADMIN without a selected tenant was admitted');
+  if (caller.tenantId === null) throw new Error('The caller is ADMIN but has no selected tenant');
   return caller.tenantId;
 }
 
 /**
- * Throws a 403 unless the caller may change the account or group: PLATFORM ADMIN any, ADMIN those that the own tenant
- * owns, whatever roles they hold. Whoever sets a password or a membership can use it everywhere, now and later.
- * @param owned read under a lock that keeps it whose it is
+ * Throws 403 unless the caller may change the account or group: a PLATFORM ADMIN any, an ADMIN those that the selected
+ * tenant owns. Ownership decides and not roles, because a password or membership works in every tenant.
+ * @param owned read under a row lock, so that the owner cannot change
  */
-export function assertReach(caller: Principal, label: 'account' | 'group', owned: Owned): void {
+export function assertMayChange(caller: Principal, label: 'account' | 'group', owned: Owned): void {
   const tenantId = actingTenant(caller);
   if (tenantId === null || owned.owner_tenant_id === tenantId) return;
   const reason =
