@@ -177,7 +177,7 @@ export class OciConnection {
     });
     try {
       const items = parseUntrusted(await answer.text(), LONG_JSON);
-      if (!Array.isArray(items)) throw new Error('no list');
+      if (!Array.isArray(items)) throw new Error('The response is not a list');
       return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
       throw strangeAnswer(new URL(uri).host, 'does not answer as Oracle Cloud does', error);

@@ -41,7 +41,7 @@ export function readReferenceDataFiles(): ReferenceDataFiles {
     text('machine-types.yaml'),
   ];
   const [, version] = /^version: (\d+)$/m.exec(lookups) ?? [];
-  if (version === undefined) throw new Error('lookups.yaml has no version');
+  if (version === undefined) throw new Error('The reference data in lookups.yaml has no version');
   const hash = createHash('sha256').update(lookups).update(zones).update(machines).digest('hex');
   let rows: LookupRows | undefined;
   return {

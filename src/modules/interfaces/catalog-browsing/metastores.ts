@@ -127,7 +127,10 @@ export class Metastores implements OnApplicationShutdown {
       }
       if (!(error instanceof MetastoreError)) throw error;
       if (isSilence(error)) path.lastFault = { userId, message: error.message };
-      this.logger.warn({ catalog_id: access.catalogId, fault: error.fault, err: error }, 'a metastore call failed');
+      this.logger.warn(
+        { catalog_id: access.catalogId, fault: error.fault, err: error },
+        'A call to a metastore failed',
+      );
       throw fromMetastore(metastoreOf(access.catalogName), error);
     }
   }

@@ -44,7 +44,7 @@ export class NamedServers {
   /** What the caller is told of a failed call. */
   told(error: MetastoreError): MetastoreError {
     if (!HIDDEN.has(error.fault)) return error;
-    this.logger.warn({ fault: error.fault, err: error }, 'no metastore answers at a server that a request names');
+    this.logger.warn({ fault: error.fault, err: error }, 'No metastore answers at a server that a request names');
     const remedy = this.isTrusted ? 'The log of the API says what happened.' : REMEDY;
     return new MetastoreError('unreachable', `No metastore answers at the server that the request names. ${remedy}`, {
       cause: error,

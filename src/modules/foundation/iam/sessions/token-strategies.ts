@@ -46,7 +46,7 @@ function verification(
     algorithms: ['HS256'],
     secretOrKeyProvider: (_request, token: string, done) => {
       const key = tokens.keyOf(token);
-      done(key ? null : new Error('unknown key'), key);
+      done(key ? null : new Error('The token names an unknown key'), key);
     },
   };
 }
