@@ -73,7 +73,7 @@ export const OPENINGS = /** @type {Banned[]} */ ([
     instead: 'begin with the subject or the verb, such as "Returns" or "True if"',
   },
   // With a comma, a main clause may follow: "As the lock is held, nothing changes."
-  { pattern: /^(Where|When|As|By)\b[^,]*?(?:[.;:]\s|\.?$)/, instead: 'write a main clause, or a noun' },
+  { pattern: /^(Where|When|As|By(?! then\b))\b[^,]*?(?:[.;:]\s|\.?$)/, instead: 'write a main clause, or a noun' },
   { pattern: /^(By (?:what|which|whom|whose))\b/, instead: 'begin with the subject' },
   // "Answers" may be a noun, and a server answers requests; a function returns a value.
   {

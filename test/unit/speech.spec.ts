@@ -15,6 +15,7 @@ describe('a comment', () => {
     'What happens if the lease expires? The node ends its runs.',
     'How often? Once per minute.',
     'As the lock is held, nothing changes.',
+    'By then the root of the answer has begun.',
     'Where minimum and maximum contradict each other, the maximum holds.',
     'When a node joins, the worker writes its address.',
     'Answers every request with an error.',
