@@ -182,12 +182,15 @@ describe('the examples of requests', () => {
     expect(failed).toEqual([]);
   });
 
-  // Not every machine that runs tests has what the README asks its readers for.
-  if (hasCurlAndJq) it('run as the README has them, from the login to the end of the cluster', asTheReadmeHasThem);
+  // Not every machine that runs tests has the programs that the pages ask their readers for.
+  if (hasCurlAndJq) it('run as the README and the pages on API and clusters have them', asThePagesHaveThem);
 
-  async function asTheReadmeHasThem(): Promise<void> {
+  async function asThePagesHaveThem(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'readme-'));
     try {
+      // The demo of the quickstart leaves its cluster running.
+      const demoCluster = await api.database.manager.findOneByOrFail(Cluster, { name: `demo-spark-${sparkVersion}` });
+      await putCluster(api.database.manager, demoCluster.cluster_id, 'RUNNING');
       mkdirSync(join(folder, '.runtime'));
       const admin = await api.login('admin', ADMIN_PASSWORD);
       const { body } = await api.call('GET', '/user/tenants', { token: admin });
@@ -196,7 +199,7 @@ describe('the examples of requests', () => {
       writeFileSync(join(folder, '.runtime', 'quickstart.json'), JSON.stringify(ready));
       let isOver = false;
       const options = { cwd: folder, timeout: 60_000 };
-      const ended = promisify(execFile)('bash', ['-euo', 'pipefail', '-c', firstCalls()], options);
+      const ended = promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commandsOfPages()], options);
       const over = () => (isOver = true);
       ended.then(over, over);
       while (!isOver) {
@@ -206,6 +209,7 @@ describe('the examples of requests', () => {
       }
       const { stdout } = await ended;
       expect(stdout.match(/"(cluster|job)_status": "\w+"/g)).toEqual([
+        '"job_status": "DONE"',
         '"cluster_status": "RUNNING"',
         '"job_status": "DONE"',
         '"job_status": "DONE"',
@@ -225,11 +229,12 @@ describe('the examples of requests', () => {
   });
 });
 
-/** The commands of the README up to those that need an object store; what jobs print is known to nobody here. */
-function firstCalls(): string {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [, section = ''] = /\n## First calls\n(.*?)\n### Files in an object store\n/s.exec(readme) ?? [];
-  const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
+/** Returns the commands of the README's first job and of the pages that create a cluster. Nothing here knows what jobs print. */
+function commandsOfPages(): string {
+  const page = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8');
+  const [, firstJob = ''] = /\n## First job\n(.*?)\n## /s.exec(page('README.md')) ?? [];
+  const texts = [firstJob, page('docs', 'api.md'), page('docs', 'first-cluster.md')].join('\n');
+  const blocks = [...texts.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   return blocks.join('').replaceAll(/^.*\/log\/stdout.*$/gm, '');
 }
 

@@ -45,6 +45,10 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
+  it('has a front page that is read in a few minutes', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_000);
+  });
+
   it('and the code name no decision that is not there', () => {
     const numbers = readdirSync(join(root, 'docs', 'adr')).map((name) => name.slice(0, 4));
     const sources = filesBelow(['src', 'libs', 'scripts', 'test', 'docker'], /\.(ts|mjs|cjs|py|sh|scala|ya?ml)$/);
