@@ -13,7 +13,7 @@ const { enableCompileCache, constants } = nodeModule as {
 };
 
 /** By then a process is ready, and V8 has not yet dropped the compiled code that only its start needed. */
-const WRITE_CACHE_AFTER_MS = 10_000;
+const STARTED_AFTER_MS = 10_000;
 
 /** Length of a SHA-256. */
 const HASH_BYTES = 32;
@@ -26,8 +26,6 @@ const HASH_BYTES = 32;
  * Node's cache, and NODE_DISABLE_COMPILE_CACHE turns off both.
  */
 function start(program: string): void {
-  // This must come first, because V8 rejects code that was compiled under other flags.
-  keepHeapSteady();
   const folder = join(__dirname, '.compile-cache');
   // If the environment names a folder, Node has already enabled its cache there, and this call changes nothing.
   const cache = enableCompileCache?.(folder);
@@ -35,11 +33,18 @@ function start(program: string): void {
   const bundle = join(__dirname, 'bundle', program);
   nameSourceLines(bundle);
   const content = readFileSync(bundle);
-  const script = isDisabled ? compile(bundle, content) : compileWithCache(bundle, content, folder);
+  const { script, writeCache } = isDisabled
+    ? { script: compile(bundle, content) }
+    : compileWithCache(bundle, content, folder);
   const bundled = new nodeModule.Module(bundle);
   bundled.filename = bundle;
   const run = script.runInThisContext() as (...names: unknown[]) => void;
   run(bundled.exports, nodeModule.createRequire(bundle), bundled, bundle, join(__dirname, 'bundle'));
+  setTimeout(() => {
+    // The cache is written first, because V8 rejects code that was compiled under other flags than those of the next start.
+    writeCache?.();
+    keepHeapSteady();
+  }, STARTED_AFTER_MS).unref();
 }
 
 /** Wraps the bundle as Node wraps a CommonJS module. Its text is read as Latin-1, because the build makes sure that it is ASCII. */
@@ -47,22 +52,26 @@ function compile(bundle: string, content: Buffer, cachedData?: Buffer): Script {
   return new Script(nodeModule.Module.wrap(content.toString('latin1')), { filename: bundle, cachedData });
 }
 
+interface CachedScript {
+  script: Script;
+  /** Absent if the script came from the cache. */
+  writeCache?: () => void;
+}
+
 /** The cache is named after a hash of the bundle, because V8 itself compares only the bundle's length. */
-function compileWithCache(bundle: string, content: Buffer, folder: string): Script {
+function compileWithCache(bundle: string, content: Buffer, folder: string): CachedScript {
   const hash = sha256(content).toString('hex').slice(0, 16);
   const cache = join(folder, `${basename(bundle)}-${hash}-${process.version}-${process.arch}`);
   const cachedData = readCache(cache);
   const script = compile(bundle, content, cachedData);
-  if (!cachedData || script.cachedDataRejected) {
-    let isWritten = false;
-    const write = () => {
-      if (!isWritten) replaceCache(cache, script.createCachedData());
-      isWritten = true;
-    };
-    setTimeout(write, WRITE_CACHE_AFTER_MS).unref();
-    process.once('exit', write);
-  }
-  return script;
+  if (cachedData && !script.cachedDataRejected) return { script };
+  let isWritten = false;
+  const writeCache = () => {
+    if (!isWritten) replaceCache(cache, script.createCachedData());
+    isWritten = true;
+  };
+  process.once('exit', writeCache);
+  return { script, writeCache };
 }
 
 /**
