@@ -45,7 +45,7 @@ function readOptions(args) {
     const named = values.faults?.split(',') ?? [];
     const kinds = named.length === 0 ? FAULT_KINDS : FAULT_KINDS.filter((kind) => named.includes(kind));
     if (named.length > 0 && kinds.length < named.length) throw new Error('--faults names one that there is not.');
-    return { ...values, seed, kinds, lengthMs: minutes * MINUTE, restMs: rest * MINUTE };
+    return { ...values, seed, kinds, lengthMs: minutes * MINUTE, minPauseMs: rest * MINUTE };
   } catch (error) {
     throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }

@@ -8,7 +8,7 @@ import type { HttpConfig } from './config/http.config';
 import { HealthService } from './platform/http/health/health.service';
 import { probesMiddleware } from './platform/http/health/probes';
 import { ApiAdapter } from './platform/http/api-adapter';
-import { unknownRequestsMiddleware } from './platform/http/connections/unknown-requests.middleware';
+import { unauthenticatedRequestsMiddleware } from './platform/http/connections/unauthenticated-requests.middleware';
 import { misdirectedAgentsMiddleware } from './platform/http/misdirected-agents.middleware';
 import { DOCS_PATH } from './platform/http/openapi';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
@@ -51,7 +51,7 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   app.use(requestContextMiddleware);
   if (!preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));
   if (http.trustedProxies > 0) {
-    app.use(unknownRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
+    app.use(unauthenticatedRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
   }
   if (!preview && !http.serves.includes('agents'))
     app.use(AGENT_BASE_PATH, misdirectedAgentsMiddleware(app.get<Logger>(LOGGER)));

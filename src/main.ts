@@ -12,8 +12,8 @@ import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platf
 import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/kernel/logging/logger';
 import { failService } from './platform/kernel/process/fail-process';
-import { keepPrivate } from './platform/kernel/process/private-folders';
-import { noListener } from './platform/kernel/process/start-error';
+import { createPrivateFolders } from './platform/kernel/process/private-folders';
+import { listenError } from './platform/kernel/process/start-error';
 import { stopOnSignals } from './platform/kernel/process/stop-on-signals';
 import { WorkerWatch } from './platform/background/workers/worker-watch';
 
@@ -22,7 +22,7 @@ const CLOSE_IDLE_EVERY_MS = 50;
 async function main(): Promise<void> {
   const config = Config.load();
   const { store } = config.storage;
-  if (store.kind === 'directory') keepPrivate([store.dir, store.filesDir, store.logsDir], 'DATA_DIR');
+  if (store.kind === 'directory') createPrivateFolders([store.dir, store.filesDir, store.logsDir], 'DATA_DIR');
   await readyDatabase(config, 'api', createLogger('start', config.product.logLevel));
   const app = await createApi({ preview: false, http: config.http });
   const logger = app.get<Logger>(LOGGER);
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   });
   const { host, port, serves } = config.http;
   await app.listen(port, host).catch((error: unknown) => {
-    throw noListener(error, { host, port, variable: 'PORT' });
+    throw listenError(error, { host, port, variable: 'PORT' });
   });
   watch.start();
   logger.info({ host, port, serves }, 'The API is listening');

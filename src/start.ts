@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import * as nodeModule from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { nameSourceLines } from './platform/kernel/process/source-lines';
-import { keepHeapSteady } from './platform/kernel/process/steady-heap';
+import { useSourceMap } from './platform/kernel/process/source-map';
+import { limitHeapGrowth } from './platform/kernel/process/heap-growth';
 
 // Node 20 has neither of them; the types describe Node 24.
 const { enableCompileCache, constants } = nodeModule as {
@@ -31,7 +31,7 @@ function start(program: string): void {
   const cache = enableCompileCache?.(folder);
   const isDisabled = cache !== undefined && cache.status === constants?.compileCacheStatus.DISABLED;
   const bundle = join(__dirname, 'bundle', program);
-  nameSourceLines(bundle);
+  useSourceMap(bundle);
   const content = readFileSync(bundle);
   const { script, writeCache } = isDisabled
     ? { script: compile(bundle, content) }
@@ -43,7 +43,7 @@ function start(program: string): void {
   setTimeout(() => {
     // The cache is written first, because V8 rejects code that was compiled under other flags than those of the next start.
     writeCache?.();
-    keepHeapSteady();
+    limitHeapGrowth();
   }, STARTED_AFTER_MS).unref();
 }
 

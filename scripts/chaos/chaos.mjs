@@ -11,7 +11,7 @@ const LOOK_MS = 1_000;
  * @typedef {object} ChaosOptions
  * @property {number} seed
  * @property {number} lengthMs from the first request to the last fault
- * @property {number} restMs how long everything may take to come to rest afterwards
+ * @property {number} minPauseMs how long everything may take to come to rest afterwards
  * @property {readonly import('./schedule.mjs').FaultKind[]} [kinds]
  * @property {import('../embedded/runtime.mjs').Runtime} runtime
  * @property {(text: string) => void} print
@@ -20,7 +20,7 @@ const LOOK_MS = 1_000;
  * @typedef {object} ChaosResult
  * @property {import('./schedule.mjs').Fault[]} schedule
  * @property {import('./invariants.mjs').Violation[]} violations
- * @property {{clusters: number, runs: number, effects: number, retries: number, cutAnswers: number, restMs: number}} figures
+ * @property {{clusters: number, runs: number, effects: number, retries: number, cutAnswers: number, minPauseMs: number}} figures
  */
 
 /**
@@ -28,7 +28,7 @@ const LOOK_MS = 1_000;
  * @param {ChaosOptions} options
  * @returns {Promise<ChaosResult>}
  */
-export async function runChaos({ seed, lengthMs, restMs, kinds, runtime, print, signal }) {
+export async function runChaos({ seed, lengthMs, minPauseMs, kinds, runtime, print, signal }) {
   const schedule = makeSchedule(seed, lengthMs, kinds);
   const platform = new PlatformUnderChaos({ runtime, print, signal });
   let holds = false;
@@ -44,19 +44,19 @@ export async function runChaos({ seed, lengthMs, restMs, kinds, runtime, print, 
     print('The faults are over');
     await load.stop();
     const figures = { ...(await countsOf(platform)), effects: load.effects.length, retries: load.retries };
-    const waited = await untilAtRest(invariants, restMs, signal);
+    const waited = await untilAtRest(invariants, minPauseMs, signal);
     over.abort();
     await watch;
     print(`At rest after ${(waited / 1000).toFixed(1)} s`);
     await invariants.atRest(load);
     await load.destroyAll();
-    await untilAtRest(invariants, restMs, signal);
+    await untilAtRest(invariants, minPauseMs, signal);
     await invariants.atRest(load);
     await platform.stopProcesses();
     await invariants.atEnd();
     const { violations } = invariants;
     holds = violations.length === 0;
-    return { schedule, violations, figures: { ...figures, cutAnswers: platform.proxy?.cut ?? 0, restMs: waited } };
+    return { schedule, violations, figures: { ...figures, cutAnswers: platform.proxy?.cut ?? 0, minPauseMs: waited } };
   } finally {
     await platform.close({ keepLogs: !holds && !signal.aborted });
   }

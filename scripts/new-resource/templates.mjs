@@ -31,7 +31,7 @@ export class ${one} extends TenantColumns {
 
 /** @param {Names} names @returns {string} */
 const dto = ({ one, kind, file }) => `import { IntersectionType } from '@nestjs/swagger';
-import { ReadAudit, WriteAudit } from '~answers';
+import { ReadAudit, WriteAudit } from '~response-fields';
 import { Example, Field, Param } from '~fields';
 import { PageOrAllQuery } from '~page';
 import { RecordSelectorQuery } from '~selector';
@@ -89,7 +89,7 @@ export class ${many}Repository extends ResourceRepository<${one}> {
 /** @param {Names} names @returns {string} */
 const service = ({ one, many, kind, file, files }) => `import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '~principal';
-import { type AuthorNames, fieldsOf, idText, readAudit, writeAudit } from '~answers';
+import { type AuthorNames, fieldsOf, idText, readAudit, writeAudit } from '~response-fields';
 import type { Tx, Values } from '~sql';
 import { Transactions } from '~transactions';
 import { References } from '~references';

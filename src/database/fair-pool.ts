@@ -29,7 +29,7 @@ export class FairPool extends Pool {
   private async connectFairly(): Promise<PoolClient> {
     const context = currentContext();
     if (!context?.caller || this.isInTransaction(context)) return super.connect();
-    const leave = await this.shares.enter(context.caller);
+    const leave = await this.shares.acquire(context.caller);
     try {
       const client = await super.connect();
       this.lend(client, context, leave);

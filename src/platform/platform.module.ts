@@ -14,7 +14,7 @@ import { createLogger, LOGGER, type Logger } from './kernel/logging/logger';
 import { setProductName } from './kernel/product/product-name';
 import { RedisFailures } from './kernel/errors/redis-failures';
 import { openBlobStore, openLogStore } from './kernel/storage/stores';
-import { sendWakeUps } from './kernel/notifications/after-commit';
+import { sendAfterCommit } from './kernel/notifications/after-commit';
 import { PgListener } from './kernel/notifications/pg-listener';
 import { References } from './http/resources/references';
 import { ThisWorker } from './background/workers/this-worker';
@@ -93,7 +93,7 @@ export class PlatformModule {
           useFactory: async ({ database }: Config, listener: PgListener) => {
             const lockTimeoutMs = process === 'api' ? database.lockTimeoutMs : undefined;
             const dataSource = await createDataSource(database, 'platform', lockTimeoutMs).initialize();
-            sendWakeUps(dataSource, listener);
+            sendAfterCommit(dataSource, listener);
             return dataSource;
           },
         },

@@ -8,7 +8,7 @@ import { auditActor } from '../../src/platform/http/audit/audited-request';
 import { Allow } from '../../src/platform/kernel/auth/access';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { conflict, unauthenticated } from '../../src/platform/kernel/errors/domain-error';
-import { Answers, Operation } from '../../src/platform/http/operation';
+import { Responses, Operation } from '../../src/platform/http/operation';
 import type { OperationOptions } from '../../src/platform/http/operation-options';
 import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { bodyOf } from '../samples';
@@ -36,7 +36,7 @@ function Probe(id: string, method: OperationOptions['method'] = 'POST'): MethodD
     summary: id,
     tag: 'Probe',
     access: Allow.tenant(),
-    answer: Answers.none,
+    response: Responses.none,
     errors: [409],
   });
 }
@@ -77,7 +77,7 @@ class ProbeController {
     summary: 'Sign in in two transactions',
     tag: 'Probe',
     access: Allow.everyone,
-    answer: Answers.none,
+    response: Responses.none,
     opensSession: true,
   })
   async signIn(@Query('name') username: string): Promise<object> {

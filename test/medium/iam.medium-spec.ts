@@ -7,7 +7,7 @@ import { Allow } from '../../src/platform/kernel/auth/access';
 import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 import { CurrentScope } from '../../src/platform/http/auth/request-principal';
 import { EVERY_TENANT_ROLE, PLATFORM_ROLES, type Role } from '../../src/platform/kernel/auth/roles';
-import { Answers, Operation } from '../../src/platform/http/operation';
+import { Responses, Operation } from '../../src/platform/http/operation';
 import { PASSWORD, People } from './harness/people';
 import {
   ADMIN_PASSWORD,
@@ -29,7 +29,7 @@ class ProbeController {
     summary: 'In a tenant',
     tag: 'Probe',
     access: Allow.tenant(),
-    answer: Answers.none,
+    response: Responses.none,
   })
   tenant(@CurrentScope() scope: TenantScope): TenantScope {
     return scope;
@@ -42,7 +42,7 @@ class ProbeController {
     summary: 'With a role',
     tag: 'Probe',
     access: Allow.tenant(['CAN MANAGE CLUSTER']),
-    answer: Answers.none,
+    response: Responses.none,
   })
   manager(@CurrentScope() scope: TenantScope): TenantScope {
     return scope;
@@ -55,7 +55,7 @@ class ProbeController {
     summary: 'With a role of the tenant, or one that reads bills',
     tag: 'Probe',
     access: Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING']),
-    answer: Answers.none,
+    response: Responses.none,
   })
   bills(@CurrentScope() scope: TenantScope): TenantScope {
     return scope;

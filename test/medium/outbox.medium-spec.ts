@@ -8,7 +8,7 @@ import { OutboxRelay } from '../../src/platform/background/outbox/outbox-relay';
 
 import { Queues } from '../../src/platform/background/queues/queues';
 import { RedisFailures } from '../../src/platform/kernel/errors/redis-failures';
-import { sendWakeUps } from '../../src/platform/kernel/notifications/after-commit';
+import { sendAfterCommit } from '../../src/platform/kernel/notifications/after-commit';
 import { PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
@@ -41,7 +41,7 @@ describe('OutboxRelay', () => {
   beforeAll(async () => {
     sender = new PgListener(config, logger);
     await sender.onModuleInit();
-    sendWakeUps(dataSource, sender);
+    sendAfterCommit(dataSource, sender);
     redis = new Redis(config.redis.url, { maxRetriesPerRequest: null });
   });
 

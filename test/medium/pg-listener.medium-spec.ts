@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { eventually } from '../harness/eventually';
 import { createLogger } from '../../src/platform/kernel/logging/logger';
-import { sendWakeUps, wakeAfterCommit } from '../../src/platform/kernel/notifications/after-commit';
+import { sendAfterCommit, notifyAfterCommit } from '../../src/platform/kernel/notifications/after-commit';
 import { notify, PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
@@ -89,20 +89,20 @@ describe('PgListener', () => {
     const dataSource = new DataSource({ type: 'postgres', url: database.url });
     await dataSource.initialize();
     try {
-      sendWakeUps(dataSource, listener);
+      sendAfterCommit(dataSource, listener);
       await dataSource.transaction(async (tx) => {
-        await wakeAfterCommit(tx, 'node', 'outer');
-        await tx.transaction((inner) => wakeAfterCommit(inner, 'node', 'inner'));
+        await notifyAfterCommit(tx, 'node', 'outer');
+        await tx.transaction((inner) => notifyAfterCommit(inner, 'node', 'inner'));
         expect(heard).toEqual([]);
       });
       expect(heard).toEqual(['outer', 'inner']);
       const failed = dataSource.transaction(async (tx) => {
-        await wakeAfterCommit(tx, 'node', 'lost');
+        await notifyAfterCommit(tx, 'node', 'lost');
         throw new Error('refused');
       });
       await expect(failed).rejects.toThrow('refused');
       // On the connection that the failed one has given back.
-      await dataSource.transaction((tx) => wakeAfterCommit(tx, 'node', 'next'));
+      await dataSource.transaction((tx) => notifyAfterCommit(tx, 'node', 'next'));
       expect(heard).toEqual(['outer', 'inner', 'next']);
     } finally {
       await dataSource.destroy();

@@ -27,7 +27,7 @@ class TestReconciler extends Reconciler {
     readonly name: string,
     private readonly work: (signal: AbortSignal) => Promise<void | 'more'>,
     readonly deadlineMs = 60_000,
-    readonly everyMs = EVERY_MS,
+    readonly intervalMs = EVERY_MS,
   ) {
     super();
   }

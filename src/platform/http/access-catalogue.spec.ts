@@ -1,10 +1,10 @@
 import { type Access, Allow } from '../kernel/auth/access';
 import { accessCatalogue } from './access-catalogue';
-import { Answers } from './operation';
+import { Responses } from './operation';
 import { type OperationOptions } from './operation-options';
 
 function operation(method: OperationOptions['method'], path: string, access: Access): OperationOptions {
-  return { method, path, access, id: `${method} ${path}`, summary: '', tag: '', answer: Answers.none };
+  return { method, path, access, id: `${method} ${path}`, summary: '', tag: '', response: Responses.none };
 }
 
 const START = operation('POST', '/cluster/start', Allow.tenant(['ADMIN', 'CAN MANAGE CLUSTER']));

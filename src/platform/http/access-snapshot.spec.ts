@@ -1,10 +1,10 @@
 import { Allow, type Access } from '../kernel/auth/access';
 import { accessSnapshot } from './access-snapshot';
-import { Answers } from './operation';
+import { Responses } from './operation';
 import type { OperationOptions } from './operation-options';
 
 function operation(method: OperationOptions['method'], path: string, id: string, access: Access): OperationOptions {
-  return { method, path, id, access, summary: '', tag: '', answer: Answers.none };
+  return { method, path, id, access, summary: '', tag: '', response: Responses.none };
 }
 
 describe('accessSnapshot', () => {

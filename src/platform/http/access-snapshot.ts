@@ -1,5 +1,5 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
-import { isOfNodes } from '../kernel/auth/access';
+import { isForNodes } from '../kernel/auth/access';
 import { API_PREFIX } from './openapi';
 import { describeAccess } from './operation-document';
 import type { OperationOptions } from './operation-options';
@@ -12,8 +12,8 @@ operation by path: whoever reviews a change sees here whose access it widens or 
 
 /** Markdown with one line for each operation: method, path, operation id, who may call it. */
 export function accessSnapshot(operations: readonly OperationOptions[]): string {
-  const open = operations.filter(({ access }) => !isOfNodes(access));
-  const nodes = operations.filter(({ access }) => isOfNodes(access));
+  const open = operations.filter(({ access }) => !isForNodes(access));
+  const nodes = operations.filter(({ access }) => isForNodes(access));
   return [HEAD, section(API_PREFIX, open), section(AGENT_BASE_PATH, nodes)].join('\n');
 }
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Express, Response } from 'express';
 import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
-import { MAX_HEAD_BYTES } from './connections/unread-requests';
+import { MAX_HEAD_BYTES } from './connections/malformed-requests';
 import { RankedRoutesAdapter } from './ranked-routes.adapter';
 import { takePathToken } from './upgrades/path-tokens';
 import { serveUpgrades, WebSocketOnlyRequest } from './upgrades/upgrade-requests';

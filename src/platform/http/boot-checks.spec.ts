@@ -3,7 +3,7 @@ import { Controller, Get, type Type } from '@nestjs/common';
 import { type DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { Allow } from '../kernel/auth/access';
 import { declaredOperations } from './boot-checks';
-import { Answers, Operation } from './operation';
+import { Responses, Operation } from './operation';
 import { Upgrade } from './upgrades/upgrade';
 import type { UpgradeHandler } from './upgrades/upgrades';
 
@@ -51,7 +51,14 @@ describe('declaredOperations', () => {
   it('refuses an upgrade and an operation, of whichever controllers, that could match one request', () => {
     @Controller()
     class Other {
-      @Operation({ ...shared, method: 'GET', path: '/A/{y}', id: 'get', access: Allow.signedIn, answer: Answers.none })
+      @Operation({
+        ...shared,
+        method: 'GET',
+        path: '/A/{y}',
+        id: 'get',
+        access: Allow.signedIn,
+        response: Responses.none,
+      })
       get() {
         return null;
       }

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { AuditTrail } from './audit/audit-trail';
 import type { AuthenticatedRequest } from './auth/request-principal';
 import { correlationId } from '../kernel/context/request-context';
-import { answerError, type ErrorBody, type Fault } from '../kernel/errors/error-answer';
+import { toErrorResponse, type ErrorBody, type Fault } from '../kernel/errors/error-response';
 import { LOGGER, type Logger } from '../kernel/logging/logger';
 import { discardRest } from './bodies/discard-rest';
 
@@ -21,7 +21,7 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const header = response.getHeader('x-correlation-id');
     const id = typeof header === 'string' ? header : correlationId();
-    const { status, body, fault } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
+    const { status, body, fault } = toErrorResponse(thrown, id, request.operation?.errors?.includes(409) ?? false);
     if (fault) this.log(fault, { thrown, body, operation: request.operation?.id });
     request.fault = fault;
     // The rest of a body is awaited, unless that is what took too long.

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { answerError } from '../kernel/errors/error-answer';
+import { toErrorResponse } from '../kernel/errors/error-response';
 import type { Logger } from '../kernel/logging/logger';
 import { misdirectedAgentsMiddleware } from './misdirected-agents.middleware';
 
@@ -15,7 +15,7 @@ describe('misdirectedAgentsMiddleware', () => {
       const next = jest.fn<void, [unknown]>();
       const request = { originalUrl: '/agent/v1/poll?token=x', ip: '10.0.0.9' } as Request;
       middleware(request, {} as Response, next);
-      return answerError(next.mock.calls[0]?.[0], 'test', false);
+      return toErrorResponse(next.mock.calls[0]?.[0], 'test', false);
     };
     for (now of [5_000, 5_001, 64_999, 65_000]) expect(call()).toMatchObject({ status: 421, fault: null });
     expect(warn).toHaveBeenCalledTimes(2);

@@ -12,13 +12,13 @@ import {
   type ApiResponseOptions,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { type Access, isOfNodes } from '../kernel/auth/access';
-import { Message } from '../kernel/dto/answers';
+import { type Access, isForNodes } from '../kernel/auth/access';
+import { Message } from '../kernel/dto/response-fields';
 import { ErrorAnswerBody } from './error-answer-body';
 import { LIST_PAGE_HEADERS } from './list-page';
 import {
-  type Answer,
-  carriesStream,
+  type ResponseShape,
+  isStreamed,
   changesRecords,
   OPERATION_METADATA,
   type OperationOptions,
@@ -101,19 +101,19 @@ function documentationOf(options: OperationOptions): MethodDecorator {
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
-    ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.access.kind === 'public' || isForNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
     ...(options.binaryBody
       ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
       : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
     ),
-    ...answerDecorators(options.answer, status),
+    ...responseDecorators(options.response, status),
     ...errorStatuses(options).map((code) =>
       ApiResponse({
         status: code,
         description: ERROR_TEXT[code] ?? 'Error',
-        type: options.errorAnswer ?? ErrorAnswerBody,
+        type: options.errorResponse ?? ErrorAnswerBody,
       }),
     ),
   );
@@ -130,14 +130,14 @@ function rawBodySchema({ jsonExample }: OperationOptions): object {
 /** Error statuses that the operation can answer, and those that its contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
   // By contract a probe answers nothing else.
-  if (options.errorAnswer) return [500];
+  if (options.errorResponse) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const takesBody = options.method !== 'GET';
   const statuses = [
     ...USUAL_ERRORS,
     ...(restricted || changesRecords(options) ? [403] : []),
     ...(takesBody ? [413, 415] : []),
-    ...(carriesStream(options) ? [429] : []),
+    ...(isStreamed(options) ? [429] : []),
     ...(options.errors ?? []),
   ];
   return [...new Set(statuses)].sort((a, b) => a - b);
@@ -169,11 +169,11 @@ export function describeAccess(access: Access): string {
   }
 }
 
-function answerDecorators(answer: Answer, status: number): (ClassDecorator & MethodDecorator)[] {
+function responseDecorators(response: ResponseShape, status: number): (ClassDecorator & MethodDecorator)[] {
   return [
-    ...(answer.kind === 'table' ? [extraModels(answer.type)] : []),
-    ...(answer.kind === 'page' ? [extraModels(answer.type, ResultSet)] : []),
-    ApiResponse({ status, description: 'Done', ...responseOf(answer) }),
+    ...(response.kind === 'table' ? [extraModels(response.type)] : []),
+    ...(response.kind === 'page' ? [extraModels(response.type, ResultSet)] : []),
+    ApiResponse({ status, description: 'Done', ...responseOf(response) }),
   ];
 }
 
@@ -183,23 +183,23 @@ function extraModels(...types: Type<object>[]): ClassDecorator & MethodDecorator
 
 const PART_OF_LIST = { description: 'The list, or a page of it', headers: LIST_PAGE_HEADERS };
 
-function responseOf(answer: Answer): ApiResponseOptions {
-  switch (answer.kind) {
+function responseOf(response: ResponseShape): ApiResponseOptions {
+  switch (response.kind) {
     case 'object':
-      return { type: answer.type };
+      return { type: response.type };
     case 'list':
-      return { type: answer.type, isArray: true };
+      return { type: response.type, isArray: true };
     case 'table': {
-      const schema = { type: 'array', items: { $ref: getSchemaPath(answer.type) } } as const;
+      const schema = { type: 'array', items: { $ref: getSchemaPath(response.type) } } as const;
       const content = { 'application/json': { schema }, 'text/csv': { schema: { type: 'string' } as const } };
       return { description: 'The list, as JSON or as CSV', content };
     }
     case 'text-lists':
       return { schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } } };
     case 'page-of-list':
-      return { ...PART_OF_LIST, type: answer.type, isArray: true };
+      return { ...PART_OF_LIST, type: response.type, isArray: true };
     case 'values':
-      return { ...(answer.isPaged && PART_OF_LIST), schema: { type: 'array', items: answer.items } };
+      return { ...(response.isPaged && PART_OF_LIST), schema: { type: 'array', items: response.items } };
     case 'page':
       return {
         description: 'A page of records',
@@ -207,7 +207,7 @@ function responseOf(answer: Answer): ApiResponseOptions {
           type: 'object',
           required: ['data', 'result_set'],
           properties: {
-            data: { type: 'array', items: { $ref: getSchemaPath(answer.type) } },
+            data: { type: 'array', items: { $ref: getSchemaPath(response.type) } },
             result_set: { $ref: getSchemaPath(ResultSet) },
           },
         },

@@ -1,6 +1,6 @@
 import { Allow } from '../kernel/auth/access';
 import { Field } from '../kernel/dto/fields';
-import { answersSecret, carriesStream, type OperationOptions } from './operation-options';
+import { returnsSecret, isStreamed, type OperationOptions } from './operation-options';
 
 class Plain {
   @Field.idText() token_id: string;
@@ -18,26 +18,26 @@ const operation = (more: Partial<OperationOptions>): OperationOptions => ({
   summary: '',
   tag: '',
   access: Allow.everyone,
-  answer: { kind: 'none' },
+  response: { kind: 'none' },
   ...more,
 });
 
 describe('an operation', () => {
   it.each<[Partial<OperationOptions>, boolean]>([
     [{}, false],
-    [{ answer: { kind: 'object', type: Plain } }, false],
-    [{ answer: { kind: 'object', type: WithToken } }, true],
-    [{ answer: { kind: 'page', type: WithToken } }, true],
-    [{ answersSecret: true }, true],
+    [{ response: { kind: 'object', type: Plain } }, false],
+    [{ response: { kind: 'object', type: WithToken } }, true],
+    [{ response: { kind: 'page', type: WithToken } }, true],
+    [{ returnsSecret: true }, true],
     [{ opensSession: true }, true],
-  ])('with %j answers a secret: %p', (more, isSecret) => expect(answersSecret(operation(more))).toBe(isSecret));
+  ])('with %j answers a secret: %p', (more, isSecret) => expect(returnsSecret(operation(more))).toBe(isSecret));
 
   it.each<[Partial<OperationOptions>, boolean]>([
     [{}, false],
-    [{ answer: { kind: 'binary' } }, true],
-    [{ answer: { kind: 'text' } }, true],
+    [{ response: { kind: 'binary' } }, true],
+    [{ response: { kind: 'text' } }, true],
     [{ binaryBody: true }, true],
     [{ binaryBody: true, maxBodyBytes: 1 }, false],
-    [{ binaryBody: true, maxBodyBytes: 1, waitsLong: true }, true],
-  ])('with %j carries a stream: %p', (more, carries) => expect(carriesStream(operation(more))).toBe(carries));
+    [{ binaryBody: true, maxBodyBytes: 1, isLongRunning: true }, true],
+  ])('with %j carries a stream: %p', (more, carries) => expect(isStreamed(operation(more))).toBe(carries));
 });

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { Access } from '../kernel/auth/access';
 import { fieldShapes } from '../kernel/dto/field-shapes';
 
-export type Answer =
+export type ResponseShape =
   | { kind: 'object' | 'list' | 'page' | 'page-of-list'; type: Type<object> }
   /** A list of any length, as JSON or as CSV. */
   | { kind: 'table'; type: Type<object> }
@@ -27,7 +27,7 @@ export interface OperationOptions {
   description?: string;
   tag: string;
   access: Access;
-  answer: Answer;
+  response: ResponseShape;
   /** 200 unless the contract says otherwise. */
   status?: number;
   /**
@@ -36,7 +36,7 @@ export interface OperationOptions {
    */
   errors?: readonly number[];
   /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
-  errorAnswer?: Type<object>;
+  errorResponse?: Type<object>;
   /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */
   binaryBody?: boolean;
   /** Of raw bytes that are any JSON, for the document. */
@@ -48,11 +48,11 @@ export interface OperationOptions {
   /** Takes a JSON document of many records, larger than what other operations take. */
   document?: { maxBytes: number; maxValues: number };
   /** Returns a token or a credential, so no cache may keep it; implied if a field of the answer has such a name. */
-  answersSecret?: boolean;
+  returnsSecret?: boolean;
   /** Takes a user name and a token of this user as HTTP Basic, too, for clients that know no bearer tokens. */
-  takesBasic?: boolean;
+  acceptsBasicAuth?: boolean;
   /** One of the many requests that its clients' protocol makes of each action: the audit log has only those refused. */
-  isPartOfMany?: boolean;
+  auditsOnlyRefusals?: boolean;
   /** Signs somebody in: audited with its failures, though the caller is not yet known. */
   opensSession?: boolean;
   /** A GET that changes records: audited like operations whose method implies that. */
@@ -65,7 +65,7 @@ export interface OperationOptions {
   /** Request headers besides the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
   /** Waits for what somebody else says, for minutes if need be; a stream besides those that carry bytes. */
-  waitsLong?: boolean;
+  isLongRunning?: boolean;
   /** Accepts a WebSocket instead of answering; set by `@Upgrade`, with all that follows from it. */
   isUpgrade?: boolean;
   /** Left out of the document: the node agents' own API, and upgrades, which it cannot describe. */
@@ -82,13 +82,13 @@ export function changesRecords(options: OperationOptions): boolean {
 const SECRET_FIELD = /(^|_)(token|password|secret)$/;
 
 /** Whether no cache may keep the operation's answer. */
-export function answersSecret({ answer, answersSecret: isSaid, opensSession }: OperationOptions): boolean {
-  if (isSaid || opensSession) return true;
-  return 'type' in answer && [...fieldShapes(answer.type).keys()].some((field) => SECRET_FIELD.test(field));
+export function returnsSecret({ response, returnsSecret: isDeclared, opensSession }: OperationOptions): boolean {
+  if (isDeclared || opensSession) return true;
+  return 'type' in response && [...fieldShapes(response.type).keys()].some((field) => SECRET_FIELD.test(field));
 }
 
 /** Whether the operation may take any time, for its bytes in either direction or for what they are made from. */
-export function carriesStream({ answer, binaryBody, maxBodyBytes, waitsLong }: OperationOptions): boolean {
-  if (waitsLong) return true;
-  return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(answer.kind);
+export function isStreamed({ response, binaryBody, maxBodyBytes, isLongRunning }: OperationOptions): boolean {
+  if (isLongRunning) return true;
+  return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(response.kind);
 }

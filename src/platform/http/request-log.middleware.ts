@@ -1,5 +1,5 @@
 import type { NextFunction, Response } from 'express';
-import { isOfNodes } from '../kernel/auth/access';
+import { isForNodes } from '../kernel/auth/access';
 import type { AuthenticatedRequest } from './auth/request-principal';
 import type { Logger } from '../kernel/logging/logger';
 
@@ -35,5 +35,5 @@ function levelOf(
 ): 'error' | 'warn' | 'info' | 'debug' {
   if (fault === 'upstream' || fault === 'load') return 'warn';
   if (statusCode >= 500) return 'error';
-  return operation && isOfNodes(operation.access) ? 'debug' : 'info';
+  return operation && isForNodes(operation.access) ? 'debug' : 'info';
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Allow } from '../kernel/auth/access';
-import { Answers, Operation } from './operation';
+import { Responses, Operation } from './operation';
 import type { OperationOptions } from './operation-options';
 import { RankedRoutesAdapter } from './ranked-routes.adapter';
 import { assertDistinctRoutes } from './route-ranks';
@@ -12,7 +12,7 @@ type Route = Pick<OperationOptions, 'path'> & Partial<OperationOptions>;
 function operation(route: Route): OperationOptions {
   const { path, method = 'GET' } = route;
   const id = `${method} ${path}`;
-  return { id, method, summary: '', tag: '', access: Allow.everyone, answer: Answers.message, ...route };
+  return { id, method, summary: '', tag: '', access: Allow.everyone, response: Responses.message, ...route };
 }
 
 describe('assertDistinctRoutes', () => {

@@ -1,4 +1,4 @@
-import { isOfNodes } from '../kernel/auth/access';
+import { isForNodes } from '../kernel/auth/access';
 import type { OperationOptions } from './operation-options';
 
 const LITERAL = /^[\w.~-]+$/;
@@ -14,7 +14,7 @@ export function assertDistinctRoutes(operations: readonly OperationOptions[]): v
   for (const operation of operations) {
     const { method, path, access, id } = operation;
     // The API of agents has a prefix of its own.
-    const route = `${isOfNodes(access)} ${method} ${shapeOf(path)}`;
+    const route = `${isForNodes(access)} ${method} ${shapeOf(path)}`;
     const other = routes.get(route);
     if (other) throw new Error(`${other.id} and ${id} could both match a request: ${method} ${other.path} and ${path}`);
     routes.set(route, operation);

@@ -141,8 +141,8 @@ export class Ec2Proxy {
   ): Promise<Answer> | Answer {
     if (fault === 'page') return { status: 200, text: '<html><body>Sign in</body></html>' };
     if (fault === 'unseen') return { status: 200, text: NOTHING };
-    if (isRefusal(fault)) return errorAnswer(fault);
-    if (hasTooManyTags(call)) return errorAnswer(TOO_MANY_TAGS);
+    if (isRefusal(fault)) return errorResponse(fault);
+    if (hasTooManyTags(call)) return errorResponse(TOO_MANY_TAGS);
     const token = call.get('ClientToken');
     const work = async () => {
       const answer = await this.forward(body, headersOf(request), request.headers.authorization ?? SETUP);
@@ -157,7 +157,7 @@ export class Ec2Proxy {
   private once(token: string, body: string, work: () => Promise<Answer>): Promise<Answer> | Answer {
     const known = this.tokens.get(token);
     if (known && known.body !== body)
-      return errorAnswer({
+      return errorResponse({
         status: 400,
         code: 'IdempotentParameterMismatch',
         message: 'The request uses the same client token as a previous, but non-identical request.',
@@ -227,7 +227,7 @@ function isRefusal(fault: Ec2Fault | null): fault is RefusedCall {
   return typeof fault === 'object' && fault !== null;
 }
 
-function errorAnswer({ status, code, message }: RefusedCall): Answer {
+function errorResponse({ status, code, message }: RefusedCall): Answer {
   const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return {
     status,

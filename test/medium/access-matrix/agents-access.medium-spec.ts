@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationOptions } from '../../../src/platform/http/operation-options';
-import { type Access, isOfNodes } from '../../../src/platform/kernel/auth/access';
+import { type Access, isForNodes } from '../../../src/platform/kernel/auth/access';
 import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { ClusterNodesService } from '../../../src/modules/execution/clusters/nodes/cluster-nodes.service';
 import { makeTenancy, type Tenancy } from '../harness/records';
@@ -155,7 +155,7 @@ describe('access to the API of agents', () => {
     own = await makeTenancy(api.database.manager, 'own');
     foreign = await makeTenancy(api.database.manager, 'foreign');
     declarations = new Declarations(api.app);
-    operations = declarations.all().filter(({ access }) => isOfNodes(access));
+    operations = declarations.all().filter(({ access }) => isForNodes(access));
   });
 
   /** What is wrong with the answer to a caller; null when nothing is. */

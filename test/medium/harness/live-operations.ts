@@ -4,7 +4,7 @@ import { Allow } from '../../../src/platform/kernel/auth/access';
 import type { Principal, WorkspaceScope } from '../../../src/platform/kernel/auth/principal';
 import { CurrentPrincipal, InWorkspace } from '../../../src/platform/http/auth/request-principal';
 import { notFound } from '../../../src/platform/kernel/errors/domain-error';
-import { Answers, Operation } from '../../../src/platform/http/operation';
+import { Responses, Operation } from '../../../src/platform/http/operation';
 import { IdParam } from '../../../src/platform/http/parameters';
 import { Upgrade } from '../../../src/platform/http/upgrades/upgrade';
 import type { UpgradeHandler } from '../../../src/platform/http/upgrades/upgrades';
@@ -40,7 +40,7 @@ class LiveController {
     path: '/workspace/{workspace_id}/endless',
     id: 'endless',
     access: Allow.workspace('RUN'),
-    answer: Answers.text,
+    response: Responses.text,
     internal: true,
   })
   endless(@Res() response: Response): Promise<void> {

@@ -18,7 +18,7 @@ import { RankedRoutesAdapter } from '../../../src/platform/http/ranked-routes.ad
 import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
-import { PgListener, type WakeUpChannel } from '../../../src/platform/kernel/notifications/pg-listener';
+import { PgListener, type NotificationChannel } from '../../../src/platform/kernel/notifications/pg-listener';
 import { createTestDatabase, plannedTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
 export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
@@ -133,7 +133,7 @@ export class TestApi {
   }
 
   /** Payloads of the wake-ups that this process gets on the channel from now on. */
-  wakeUps(channel: WakeUpChannel): string[] {
+  wakeUps(channel: NotificationChannel): string[] {
     const payloads: string[] = [];
     this.app.get(PgListener).on(channel, (payload) => payloads.push(payload));
     return payloads;

@@ -2,8 +2,8 @@ import { Controller, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { PLATFORM_ROLES } from '../../../platform/kernel/auth/roles';
-import { sendCsv, sendJson } from '../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { sendCsv, sendJson } from '../../../platform/http/file-response';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { BillingService, type TableForm } from './billing.service';
 import {
   BilledClusterRead,
@@ -33,7 +33,7 @@ export class BillingController {
     path: `${base}/tenants`,
     id: 'listBilledTenants',
     summary: 'List the tenants whose nodes ran',
-    answer: Answers.list(BilledTenant),
+    response: Responses.list(BilledTenant),
   })
   listBilledTenants(@Query() query: BilledTenantsQuery): Promise<BilledTenant[]> {
     return this.service.tenants(query);
@@ -44,7 +44,7 @@ export class BillingController {
     path: `${base}/date/range`,
     id: 'getBilledDateRange',
     summary: 'Get the first and the last day (UTC) on which nodes ran; 404 when none ever did',
-    answer: Answers.one(BilledDateRangeRead),
+    response: Responses.one(BilledDateRangeRead),
   })
   getBilledDateRange(@Query() query: BilledDateRangeQuery): Promise<BilledDateRangeRead> {
     return this.service.dateRange(query);
@@ -55,7 +55,7 @@ export class BillingController {
     path: `${base}/clusters`,
     id: 'listBilledClusters',
     summary: 'List the clusters whose nodes ran, deleted ones included',
-    answer: Answers.list(BilledClusterRead),
+    response: Responses.list(BilledClusterRead),
   })
   listBilledClusters(@Query() query: BilledClustersQuery): Promise<BilledClusterRead[]> {
     return this.service.clusters(query);
@@ -66,7 +66,7 @@ export class BillingController {
     path: `${base}/machine_types`,
     id: 'listBilledMachineTypes',
     summary: 'List the machine types of nodes that ran',
-    answer: Answers.list(BilledMachineTypeRead),
+    response: Responses.list(BilledMachineTypeRead),
   })
   listBilledMachineTypes(@Query() query: BilledPartsQuery): Promise<BilledMachineTypeRead[]> {
     return this.service.machineTypes(query);
@@ -77,7 +77,7 @@ export class BillingController {
     path: `${base}/labels`,
     id: 'listBilledLabels',
     summary: 'List the labels of nodes that ran: the values of each key',
-    answer: Answers.textLists,
+    response: Responses.textLists,
   })
   listBilledLabels(@Query() query: BilledPartsQuery): Promise<Record<string, string[]>> {
     return this.service.labels(query);
@@ -89,7 +89,7 @@ export class BillingController {
     id: 'getBilledUsage',
     summary: 'What was used, by day (UTC), tenant, cluster, machine type and labels',
     description: `Nodes that run are counted until now. ${AS_CSV}`,
-    answer: Answers.table(BilledUsageRead),
+    response: Responses.table(BilledUsageRead),
   })
   async getBilledUsage(
     @Query() query: BilledUsageQuery,
@@ -106,7 +106,7 @@ export class BillingController {
     id: 'getBilledInvoice',
     summary: 'What it costs, by month (UTC), tenant, cluster, machine type, labels and unit price',
     description: `Only the months of the dates count. Unit prices are configured. ${AS_CSV}`,
-    answer: Answers.table(BilledInvoiceRead),
+    response: Responses.table(BilledInvoiceRead),
   })
   async getBilledInvoice(
     @Query() query: BilledInvoiceQuery,

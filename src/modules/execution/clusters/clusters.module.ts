@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { answering } from '../../../platform/kernel/process/answering';
+import { bindPort } from '../../../platform/kernel/process/bind-port';
 import { MountUse } from '../../infrastructure/storage';
 import { ClusterMountUse } from './definition/cluster-mount-use.repository';
 import { ActiveTenantsModule } from '../../foundation/iam/active-tenants.module';
@@ -35,7 +35,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     ActiveTenantsModule,
     SecretsModule,
     MetastoresModule,
-    answering(MountUse, ClusterMountUse),
+    bindPort(MountUse, ClusterMountUse),
   ],
   providers: [
     BootstrapTokens,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { answering } from '../../../platform/kernel/process/answering';
+import { bindPort } from '../../../platform/kernel/process/bind-port';
 import { retention } from '../../../platform/background/workflows/retention';
 import { InstanceUse } from '../runs';
 import { BlobUse } from '../workspaces';
@@ -11,7 +11,7 @@ import { IdleKernels } from './instances/background/idle-kernels';
 import { NotebooksModule } from './notebooks.module';
 
 @Module({
-  imports: [NotebooksModule, answering(BlobUse, NotebookContentsRepository), answering(InstanceUse, KernelInstanceUse)],
+  imports: [NotebooksModule, bindPort(BlobUse, NotebookContentsRepository), bindPort(InstanceUse, KernelInstanceUse)],
   providers: [NotebookContentSweeper, IdleKernels, retention(ENDED_KERNELS)],
 })
 export class NotebooksWorkerModule {}

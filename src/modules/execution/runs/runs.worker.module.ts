@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { answering } from '../../../platform/kernel/process/answering';
+import { bindPort } from '../../../platform/kernel/process/bind-port';
 import { retention } from '../../../platform/background/workflows/retention';
 import { ClusterUse } from '../clusters';
 import { ENDED_CHANNELS } from './channels/run-channels.repository';
@@ -11,7 +11,7 @@ import { StopAllRunsWorkflow } from './jobs/background/stop-all-runs.workflow';
 import { RunsModule } from './runs.module';
 
 @Module({
-  imports: [RunsModule, answering(ClusterUse, RunClusterUse)],
+  imports: [RunsModule, bindPort(ClusterUse, RunClusterUse)],
   providers: [JobDispatchHandler, JobReconciler, RunCountFolder, StopAllRunsWorkflow, retention(ENDED_CHANNELS)],
 })
 export class RunsWorkerModule {}

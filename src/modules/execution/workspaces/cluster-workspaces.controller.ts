@@ -3,8 +3,8 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { Principal, TenantScope, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope, InWorkspace } from '../../../platform/http/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../../platform/kernel/auth/roles';
-import { Message } from '../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Message } from '../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../platform/kernel/dto/page';
 import { IdParam } from '../../../platform/http/parameters';
 import { ClusterWorkspacesService } from './cluster-workspaces.service';
@@ -34,7 +34,7 @@ export class ClusterWorkspacesController {
     summary: 'Let a cluster serve a workspace; from its first one on, it serves no other',
     tag,
     access: manage,
-    answer: Answers.one(ClusterWorkspaceWrite),
+    response: Responses.one(ClusterWorkspaceWrite),
     errors: [409],
   })
   associate(
@@ -52,7 +52,7 @@ export class ClusterWorkspacesController {
     summary: 'Let a cluster no longer serve a workspace; what waits or runs on it goes on',
     tag,
     access: manage,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
   })
   dissociate(
@@ -70,7 +70,7 @@ export class ClusterWorkspacesController {
     summary: 'List the workspaces associated with a cluster, the newest association first',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(ClusterWorkspaceRead),
+    response: Responses.page(ClusterWorkspaceRead),
   })
   listWorkspaces(
     @CurrentScope() scope: TenantScope,
@@ -88,7 +88,7 @@ export class ClusterWorkspacesController {
     summary: 'Search the workspaces associated with a cluster by part of the name',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(ClusterWorkspaceRead),
+    response: Responses.page(ClusterWorkspaceRead),
   })
   searchWorkspaces(
     @CurrentScope() scope: TenantScope,
@@ -106,7 +106,7 @@ export class ClusterWorkspacesController {
     summary: 'List the clusters associated with a workspace, the newest association first',
     tag,
     access: Allow.workspace('VIEW'),
-    answer: Answers.page(ClusterWorkspaceRead),
+    response: Responses.page(ClusterWorkspaceRead),
   })
   listClusters(
     @InWorkspace() scope: WorkspaceScope,
@@ -122,7 +122,7 @@ export class ClusterWorkspacesController {
     summary: 'Search the clusters associated with a workspace by part of the name',
     tag,
     access: Allow.workspace('VIEW'),
-    answer: Answers.page(ClusterWorkspaceRead),
+    response: Responses.page(ClusterWorkspaceRead),
   })
   searchClusters(
     @InWorkspace() scope: WorkspaceScope,

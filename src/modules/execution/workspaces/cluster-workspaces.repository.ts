@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
-import type { AuthorNames } from '../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../platform/kernel/dto/response-fields';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import {
   containsPattern,

@@ -7,7 +7,7 @@ import {
   type WorkspaceScope,
 } from '../../../platform/kernel/auth/principal';
 import { conflict, type DomainError, notFound } from '../../../platform/kernel/errors/domain-error';
-import { idText, type Message, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, writeAudit } from '../../../platform/kernel/dto/response-fields';
 import type { Page, PageRequest } from '../../../platform/kernel/dto/page';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';

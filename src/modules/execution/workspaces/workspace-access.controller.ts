@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { IdParam } from '../../../platform/http/parameters';
 import { GroupRead, UserRead } from '../../foundation/iam';
 import {
@@ -37,7 +37,7 @@ export class WorkspacePermissionsController {
     summary: 'List the permissions on workspaces, each of which includes those before it',
     tag,
     access: Allow.signedIn,
-    answer: Answers.list(WorkspacePermissionRead),
+    response: Responses.list(WorkspacePermissionRead),
   })
   list(): Promise<WorkspacePermissionRead[]> {
     return this.access.permissions();
@@ -50,7 +50,7 @@ export class WorkspacePermissionsController {
     summary: 'Get a permission on workspaces',
     tag,
     access: Allow.signedIn,
-    answer: Answers.one(WorkspacePermissionRead),
+    response: Responses.one(WorkspacePermissionRead),
   })
   get(@IdParam('permission_id') permissionId: number): Promise<WorkspacePermissionRead> {
     return this.access.permission(permissionId);
@@ -67,11 +67,11 @@ export class WorkspaceUsersController extends WorkspaceHoldersController({
     accessSearch: WorkspaceUserAccessSearchQuery,
     assignment: AssignUserPermission,
   },
-  answers: {
-    list: Answers.one(WorkspaceUsersPage),
-    match: Answers.one(UserRead),
-    held: Answers.one(WorkspaceUserPermissionRead),
-    assigned: Answers.one(WorkspaceUserPermissionWrite),
+  responses: {
+    list: Responses.one(WorkspaceUsersPage),
+    match: Responses.one(UserRead),
+    held: Responses.one(WorkspaceUserPermissionRead),
+    assigned: Responses.one(WorkspaceUserPermissionWrite),
   },
   list: (access, workspace, page, filter) => access.users(workspace, page, filter),
   match: (access, workspace, name) => access.matchUser(workspace, name),
@@ -93,11 +93,11 @@ export class WorkspaceGroupsController extends WorkspaceHoldersController({
     accessSearch: WorkspaceGroupAccessSearchQuery,
     assignment: AssignGroupPermission,
   },
-  answers: {
-    list: Answers.one(WorkspaceGroupsPage),
-    match: Answers.list(GroupRead),
-    held: Answers.one(WorkspaceGroupPermissionRead),
-    assigned: Answers.one(WorkspaceGroupPermissionWrite),
+  responses: {
+    list: Responses.one(WorkspaceGroupsPage),
+    match: Responses.list(GroupRead),
+    held: Responses.one(WorkspaceGroupPermissionRead),
+    assigned: Responses.one(WorkspaceGroupPermissionWrite),
   },
   list: (access, workspace, page, filter) => access.groups(workspace, page, filter),
   match: (access, workspace, name) => access.matchGroup(workspace, name),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
-import type { AuthorNames } from '../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../platform/kernel/dto/response-fields';
 import { limitClause, type Page, type PageRequest, pageOf } from '../../../platform/kernel/dto/page';
 import { AuditColumns, type ValidityColumns } from '../../../platform/kernel/persistence/columns';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';

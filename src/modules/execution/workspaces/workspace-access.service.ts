@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../platform/kernel/errors/domain-error';
-import { idText, type Message, readAudit, validity, writeAudit } from '../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, validity, writeAudit } from '../../../platform/kernel/dto/response-fields';
 import { MAX_PAGE, type Page, type PageRequest } from '../../../platform/kernel/dto/page';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';

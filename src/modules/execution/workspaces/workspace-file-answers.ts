@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '../../../platform/kernel/auth/principal';
 import { fileType } from '../../../platform/kernel/files/file-path';
-import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/response-fields';
 import type { WorkspaceFileRead, WorkspaceFileWrite } from './dto/workspace-file.dto';
 import type { WorkspaceFileRow } from './workspace-files.repository';
 

@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 import { Allow } from '../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../platform/http/auth/request-principal';
-import { Message } from '../../../platform/kernel/dto/answers';
-import { sendContent } from '../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Message } from '../../../platform/kernel/dto/response-fields';
+import { sendContent } from '../../../platform/http/file-response';
+import { Responses, Operation } from '../../../platform/http/operation';
 import type { Page } from '../../../platform/kernel/dto/page';
 import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../../platform/http/upload-body';
 import {
@@ -45,7 +45,7 @@ export class WorkspaceFilesController {
     description: NOTHING_IS_404,
     tag,
     access: view,
-    answer: Answers.page(WorkspaceFileRead),
+    response: Responses.page(WorkspaceFileRead),
   })
   list(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileListQuery): Promise<Page<WorkspaceFileRead>> {
     return this.files.list(scope, query);
@@ -59,7 +59,7 @@ export class WorkspaceFilesController {
     description: NOTHING_IS_404,
     tag,
     access: view,
-    answer: Answers.page(WorkspaceFileRead),
+    response: Responses.page(WorkspaceFileRead),
   })
   search(
     @InWorkspace() scope: WorkspaceScope,
@@ -75,7 +75,7 @@ export class WorkspaceFilesController {
     summary: 'Upload a file or make a directory',
     tag,
     access: edit,
-    answer: Answers.one(WorkspaceFileWrite),
+    response: Responses.one(WorkspaceFileWrite),
     errors: [409],
     binaryBody: true,
     headers: UPLOAD_HEADERS,
@@ -96,7 +96,7 @@ export class WorkspaceFilesController {
     summary: 'Get a file or directory by id or path',
     tag,
     access: view,
-    answer: Answers.one(WorkspaceFileRead),
+    response: Responses.one(WorkspaceFileRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @Query() query: WorkspaceFileSelector): Promise<WorkspaceFileRead> {
     return this.files.get(scope, query);
@@ -109,7 +109,7 @@ export class WorkspaceFilesController {
     summary: 'Delete a file, or a directory with its contents',
     tag,
     access: edit,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -124,7 +124,7 @@ export class WorkspaceFilesController {
     summary: 'Give a file or directory another name',
     tag,
     access: edit,
-    answer: Answers.one(WorkspaceFileWrite),
+    response: Responses.one(WorkspaceFileWrite),
     status: 201,
     errors: [409],
   })
@@ -140,7 +140,7 @@ export class WorkspaceFilesController {
     description: INTO_DIRECTORY,
     tag,
     access: edit,
-    answer: Answers.one(WorkspaceFileWrite),
+    response: Responses.one(WorkspaceFileWrite),
     status: 201,
     errors: [409],
   })
@@ -157,7 +157,7 @@ export class WorkspaceFilesController {
     description: INTO_DIRECTORY,
     tag,
     access: edit,
-    answer: Answers.one(WorkspaceFileWrite),
+    response: Responses.one(WorkspaceFileWrite),
     errors: [409],
   })
   copy(@InWorkspace() scope: WorkspaceScope, @Query() query: RelocateFileQuery): Promise<WorkspaceFileWrite> {
@@ -172,7 +172,7 @@ export class WorkspaceFilesController {
     summary: 'Download a file, or a directory as a zip file',
     tag,
     access: view,
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async download(
     @InWorkspace() scope: WorkspaceScope,
@@ -189,7 +189,7 @@ export class WorkspaceFilesController {
     summary: 'Number and size of the files of a workspace',
     tag,
     access: view,
-    answer: Answers.one(WorkspaceFileUsage),
+    response: Responses.one(WorkspaceFileUsage),
   })
   usage(
     @InWorkspace() { workspace }: WorkspaceScope,

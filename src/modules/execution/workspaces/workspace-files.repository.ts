@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { invalid, notFound } from '../../../platform/kernel/errors/domain-error';
-import type { AuthorNames } from '../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../platform/kernel/dto/response-fields';
 import { firstRow, literalPattern, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../platform/http/resources/resource-repository';

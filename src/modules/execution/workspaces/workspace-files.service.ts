@@ -5,7 +5,7 @@ import { ObjectStoreError } from '../../../../libs/object-storage/object-store';
 import { Config } from '../../../config/config';
 import type { WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
-import type { Message } from '../../../platform/kernel/dto/answers';
+import type { Message } from '../../../platform/kernel/dto/response-fields';
 import type { FileContent } from '../../../platform/kernel/files/content';
 import type { ZipContent, ZipEntry } from '../../../platform/kernel/files/zip-stream';
 import type { Page } from '../../../platform/kernel/dto/page';

@@ -2,9 +2,9 @@ import { Query, type Type } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import type { WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../platform/http/auth/request-principal';
-import type { Message } from '../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../platform/http/operation';
-import type { Answer } from '../../../platform/http/operation-options';
+import type { Message } from '../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../platform/http/operation';
+import type { ResponseShape } from '../../../platform/http/operation-options';
 import { PageQuery, type PageRequest } from '../../../platform/kernel/dto/page';
 import { BodyOf, documentId, IdParam, QueryOf, TextParam } from '../../../platform/http/parameters';
 import { WorkspaceAccessQuery } from './dto/workspace-access.dto';
@@ -20,7 +20,7 @@ export interface HolderRoutes<Assignment extends object> {
     accessSearch: Type<PageQuery & ListQuery>;
     assignment: Type<Assignment>;
   };
-  answers: { list: Answer; match: Answer; held: Answer; assigned: Answer };
+  responses: { list: ResponseShape; match: ResponseShape; held: ResponseShape; assigned: ResponseShape };
   /** What the operations call. */
   list: (
     access: WorkspaceAccessService,
@@ -47,7 +47,7 @@ function filterOf({ permission_id, group_id, user_id, username, groupname }: Lis
 
 /** Base class of a controller with the nine operations on what users, or groups, may do in a workspace. */
 export function WorkspaceHoldersController<Assignment extends object>(routes: HolderRoutes<Assignment>) {
-  const { kind, queries, answers } = routes;
+  const { kind, queries, responses } = routes;
   const word = kind === 'user' ? 'User' : 'Group';
   const path = '/ac/workspace/{workspace_id}';
   const tag = 'Workspace access';
@@ -67,7 +67,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s`,
       id: `listWorkspace${word}s`,
       summary: `List the ${kind}s that hold a permission on the workspace, by their strongest`,
-      answer: answers.list,
+      response: responses.list,
     })
     list(@QueryOf(queries.list) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
       return routes.list(this.access, scope.workspace, query, filterOf(query));
@@ -78,7 +78,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/search`,
       id: `searchWorkspace${word}s`,
       summary: `Search those ${kind}s by part of the name`,
-      answer: answers.list,
+      response: responses.list,
     })
     search(@QueryOf(queries.search) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
       return this.list(query, scope);
@@ -89,7 +89,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission`,
       id: `listWorkspace${word}sAccess`,
       summary: `List the ${kind}s that hold a permission on the workspace, or those of one permission`,
-      answer: answers.list,
+      response: responses.list,
     })
     listAccess(
       @QueryOf(WorkspaceAccessQuery) query: PageQuery & ListQuery,
@@ -103,7 +103,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission/search`,
       id: `searchWorkspace${word}sAccess`,
       summary: `Search the ${kind}s of all permissions, or of one, by part of the name`,
-      answer: answers.list,
+      response: responses.list,
     })
     searchAccess(
       @QueryOf(queries.accessSearch) query: PageQuery & ListQuery,
@@ -117,7 +117,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission/{permission_id}`,
       id: `listWorkspace${word}sByPermission`,
       summary: `List the ${kind}s whose strongest permission on the workspace is this one`,
-      answer: answers.list,
+      response: responses.list,
     })
     listByPermission(
       @IdParam('permission_id') permissionId: number,
@@ -132,7 +132,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}/match/{${kind}name}`,
       id: `matchWorkspace${word}`,
       summary: `Find a ${kind} by its exact name among those that hold a permission on the workspace`,
-      answer: answers.match,
+      response: responses.match,
     })
     match(@TextParam(`${kind}name`) name: string, @Scope() scope: WorkspaceScope): Promise<object> {
       return routes.match(this.access, scope.workspace, name);
@@ -146,7 +146,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
         kind === 'user'
           ? 'Get what a user may do in the workspace: the permission that counts, the own one, and those through groups'
           : 'Get the permission of a group on the workspace',
-      answer: answers.held,
+      response: responses.held,
     })
     getPermission(@IdParam(`${kind}_id`) id: number, @Scope() scope: WorkspaceScope): Promise<object> {
       return routes.held(this.access, scope, id);
@@ -158,7 +158,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}`,
       id: `assignWorkspace${word}Permission`,
       summary: `Give a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
-      answer: answers.assigned,
+      response: responses.assigned,
       errors: [409],
     })
     assign(@BodyOf(queries.assignment) body: Assignment, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -171,7 +171,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}/{${kind}_id}/permission/{permission_id}`,
       id: `revokeWorkspace${word}Permission`,
       summary: `Take a permission on the workspace from a ${kind} that holds it directly`,
-      answer: Answers.message,
+      response: Responses.message,
       status: 201,
     })
     revoke(

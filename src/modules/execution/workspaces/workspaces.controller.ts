@@ -3,7 +3,7 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { Principal, TenantScope, WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope, InWorkspace } from '../../../platform/http/auth/request-principal';
 import { EVERY_TENANT_ROLE } from '../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import type { Page } from '../../../platform/kernel/dto/page';
 import {
   CreateWorkspace,
@@ -29,7 +29,7 @@ export class WorkspacesController {
     summary: 'List the workspaces that you may see',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(WorkspaceRead),
+    response: Responses.page(WorkspaceRead),
   })
   list(
     @CurrentScope() scope: TenantScope,
@@ -46,7 +46,7 @@ export class WorkspacesController {
     summary: 'Search the workspaces by part of the name',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(WorkspaceRead),
+    response: Responses.page(WorkspaceRead),
   })
   search(
     @CurrentScope() scope: TenantScope,
@@ -63,7 +63,7 @@ export class WorkspacesController {
     summary: 'Create a workspace; its creator gets MANAGE',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
-    answer: Answers.one(WorkspaceWrite),
+    response: Responses.one(WorkspaceWrite),
     errors: [409],
   })
   create(@CurrentScope() scope: TenantScope, @Body() body: CreateWorkspace): Promise<WorkspaceWrite> {
@@ -77,7 +77,7 @@ export class WorkspacesController {
     summary: 'Get a workspace by id or name',
     tag,
     access: Allow.workspace('VIEW'),
-    answer: Answers.one(WorkspaceRead),
+    response: Responses.one(WorkspaceRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @Query() _selector: WorkspaceSelector): Promise<WorkspaceRead> {
     return this.workspaces.get(scope);
@@ -90,7 +90,7 @@ export class WorkspacesController {
     summary: 'Update a workspace',
     tag,
     access: Allow.workspace('EDIT'),
-    answer: Answers.one(WorkspaceWrite),
+    response: Responses.one(WorkspaceWrite),
     status: 201,
     errors: [409],
   })
@@ -109,7 +109,7 @@ export class WorkspacesController {
     summary: 'Enable a workspace',
     tag,
     access: Allow.workspace('EDIT'),
-    answer: Answers.one(WorkspaceWrite),
+    response: Responses.one(WorkspaceWrite),
     status: 201,
     errors: [409],
   })
@@ -124,7 +124,7 @@ export class WorkspacesController {
     summary: 'Disable a workspace: it takes no new or changed jobs, files or runs',
     tag,
     access: Allow.workspace('EDIT'),
-    answer: Answers.one(WorkspaceWrite),
+    response: Responses.one(WorkspaceWrite),
     status: 201,
     errors: [409],
   })

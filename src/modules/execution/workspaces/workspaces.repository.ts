@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import type { WorkspacePermission } from '../../../platform/kernel/auth/roles';
-import type { AuthorNames } from '../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../platform/kernel/dto/response-fields';
 import { firstRow, insertRow, NOW, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ResourceRepository } from '../../../platform/http/resources/resource-repository';
 import { Workspace } from './entities/workspace.entity';

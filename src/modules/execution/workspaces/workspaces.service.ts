@@ -15,7 +15,7 @@ import {
   notFound,
   orRefusal,
 } from '../../../platform/kernel/errors/domain-error';
-import { idText, openEnded, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
+import { idText, openEnded, readAudit, writeAudit } from '../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../platform/kernel/dto/selector';

@@ -3,7 +3,7 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../platform/http/auth/request-principal';
 import { ADMINS } from '../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import type { Page } from '../../../platform/kernel/dto/page';
 import { AuditService } from './audit.service';
 import { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
@@ -21,7 +21,7 @@ export class AuditController {
     summary: 'List the audit events of the selected tenant, newest first; counts and pages reach the newest 10,000',
     tag: TAG,
     access: Allow.tenant(ADMINS),
-    answer: Answers.page(AuditEventRead),
+    response: Responses.page(AuditEventRead),
   })
   listAuditEvents(@CurrentScope() scope: TenantScope, @Query() query: AuditEventQuery): Promise<Page<AuditEventRead>> {
     return this.service.listForTenant(scope, query);
@@ -34,7 +34,7 @@ export class AuditController {
     summary: 'List the audit events of every tenant, newest first; counts and pages reach the newest 10,000',
     tag: TAG,
     access: Allow.platform(['PLATFORM ADMIN']),
-    answer: Answers.page(AuditEventRead),
+    response: Responses.page(AuditEventRead),
   })
   listPlatformAuditEvents(@Query() query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
     return this.service.listForPlatform(query);

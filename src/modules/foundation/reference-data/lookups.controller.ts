@@ -1,6 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { type Page, PageOrAllQuery, PageQuery } from '../../../platform/kernel/dto/page';
 import { IdParam } from '../../../platform/http/parameters';
 import {
@@ -45,7 +45,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers',
     id: 'listCloudProviders',
     summary: 'List the cloud providers',
-    answer: Answers.list(CloudProviderLookup),
+    response: Responses.list(CloudProviderLookup),
   })
   listCloudProviders(): CloudProviderLookup[] {
     return this.lookups.all('cloudProviders');
@@ -56,7 +56,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}',
     id: 'getCloudProvider',
     summary: 'Get a cloud provider',
-    answer: Answers.one(CloudProviderLookup),
+    response: Responses.one(CloudProviderLookup),
   })
   getCloudProvider(@IdParam('cloud_provider_id') id: number): CloudProviderLookup {
     return this.lookups.cloudProvider(id);
@@ -67,7 +67,7 @@ export class LookupsController {
     path: '/lookup_availability_zone',
     id: 'listAvailabilityZones',
     summary: 'List the availability zones of every provider',
-    answer: Answers.page(AvailabilityZoneLookup),
+    response: Responses.page(AvailabilityZoneLookup),
   })
   listAvailabilityZones(@Query() query: PageQuery): Page<AvailabilityZoneLookup> {
     return this.lookups.zones(query);
@@ -78,7 +78,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones',
     id: 'listProviderAvailabilityZones',
     summary: 'List the availability zones of a provider',
-    answer: Answers.page(AvailabilityZoneLookup),
+    response: Responses.page(AvailabilityZoneLookup),
   })
   listProviderAvailabilityZones(
     @IdParam('cloud_provider_id') providerId: number,
@@ -92,7 +92,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones/{availability_zone_id}',
     id: 'getProviderAvailabilityZone',
     summary: 'Get an availability zone of a provider',
-    answer: Answers.one(AvailabilityZoneLookup),
+    response: Responses.one(AvailabilityZoneLookup),
   })
   getProviderAvailabilityZone(
     @IdParam('cloud_provider_id') providerId: number,
@@ -106,7 +106,7 @@ export class LookupsController {
     path: '/lookup_machine_type',
     id: 'listMachineTypes',
     summary: 'List the machine types of every provider',
-    answer: Answers.page(MachineTypeLookup),
+    response: Responses.page(MachineTypeLookup),
   })
   listMachineTypes(@Query() query: PageOrAllQuery): Page<MachineTypeLookup> {
     return this.lookups.machineTypes(query);
@@ -117,7 +117,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types',
     id: 'listProviderMachineTypes',
     summary: 'List the machine types of a provider',
-    answer: Answers.page(MachineTypeLookup),
+    response: Responses.page(MachineTypeLookup),
   })
   listProviderMachineTypes(
     @IdParam('cloud_provider_id') providerId: number,
@@ -131,7 +131,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types/{machine_type_id}',
     id: 'getProviderMachineType',
     summary: 'Get a machine type of a provider',
-    answer: Answers.one(MachineTypeLookup),
+    response: Responses.one(MachineTypeLookup),
   })
   getProviderMachineType(
     @IdParam('cloud_provider_id') providerId: number,
@@ -145,7 +145,7 @@ export class LookupsController {
     path: '/lookup_cloud_label_pattern',
     id: 'listCloudLabelPatterns',
     summary: 'List the rules for labels of cloud resources',
-    answer: Answers.list(CloudLabelPatternLookup),
+    response: Responses.list(CloudLabelPatternLookup),
   })
   listCloudLabelPatterns(@Query() query: CloudProviderFilter): CloudLabelPatternLookup[] {
     return this.lookups.labelPatterns(query);
@@ -156,7 +156,7 @@ export class LookupsController {
     path: '/lookup_credential_type',
     id: 'listCredentialTypes',
     summary: 'List the credential types',
-    answer: Answers.list(CredentialTypeLookup),
+    response: Responses.list(CredentialTypeLookup),
   })
   listCredentialTypes(@Query() query: CloudProviderFilter): CredentialTypeLookup[] {
     return this.lookups.credentialTypes(query);
@@ -167,7 +167,7 @@ export class LookupsController {
     path: '/lookup_spark_job_type_lang',
     id: 'listSparkJobTypeLanguages',
     summary: 'List the languages of job types',
-    answer: Answers.list(SparkJobTypeLangLookup),
+    response: Responses.list(SparkJobTypeLangLookup),
   })
   listSparkJobTypeLanguages(@Query() query: JobTypeFilter): SparkJobTypeLangLookup[] {
     return this.lookups.jobTypeLangs(query);
@@ -178,7 +178,7 @@ export class LookupsController {
     path: '/lookup_secret_type',
     id: 'listSecretTypes',
     summary: 'List the secret types',
-    answer: Answers.list(SecretTypeLookup),
+    response: Responses.list(SecretTypeLookup),
   })
   listSecretTypes(@Query() query: SecretSupportsFilter): SecretTypeLookup[] {
     return this.lookups.secretTypes(query);
@@ -189,7 +189,7 @@ export class LookupsController {
     path: '/lookup_git_credential_pattern',
     id: 'listGitCredentialPatterns',
     summary: 'List the rules for Git credentials',
-    answer: Answers.list(GitCredentialPatternLookup),
+    response: Responses.list(GitCredentialPatternLookup),
   })
   listGitCredentialPatterns(@Query() query: GitProviderFilter): GitCredentialPatternLookup[] {
     return this.lookups.gitCredentialPatterns(query);
@@ -200,7 +200,7 @@ export class LookupsController {
     path: '/lookup_disk_machine_type',
     id: 'listDiskTypes',
     summary: 'List the disk types',
-    answer: Answers.list(DiskTypeLookup),
+    response: Responses.list(DiskTypeLookup),
   })
   listDiskTypes(): DiskTypeLookup[] {
     return this.lookups.all('diskTypes');
@@ -211,7 +211,7 @@ export class LookupsController {
     path: '/lookup_machine_architecture_type',
     id: 'listMachineArchitectureTypes',
     summary: 'List the machine architectures',
-    answer: Answers.list(MachineArchitectureTypeLookup),
+    response: Responses.list(MachineArchitectureTypeLookup),
   })
   listMachineArchitectureTypes(): MachineArchitectureTypeLookup[] {
     return this.lookups.all('architectures');
@@ -222,7 +222,7 @@ export class LookupsController {
     path: '/lookup_cluster_type',
     id: 'listClusterTypes',
     summary: 'List the cluster types',
-    answer: Answers.list(ClusterTypeLookup),
+    response: Responses.list(ClusterTypeLookup),
   })
   listClusterTypes(): ClusterTypeLookup[] {
     return this.lookups.all('clusterTypes');
@@ -233,7 +233,7 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_status',
     id: 'listClusterInstanceStatuses',
     summary: 'List the states of clusters',
-    answer: Answers.list(EngineClusterInstanceStatus),
+    response: Responses.list(EngineClusterInstanceStatus),
   })
   listClusterInstanceStatuses(): EngineClusterInstanceStatus[] {
     return this.lookups.all('clusterStatuses');
@@ -244,7 +244,7 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_node_status',
     id: 'listClusterInstanceNodeStatuses',
     summary: 'List the states of cluster nodes',
-    answer: Answers.list(EngineClusterInstanceNodeStatus),
+    response: Responses.list(EngineClusterInstanceNodeStatus),
   })
   listClusterInstanceNodeStatuses(): EngineClusterInstanceNodeStatus[] {
     return this.lookups.all('clusterNodeStatuses');
@@ -255,7 +255,7 @@ export class LookupsController {
     path: '/lookup_spark_compute_type',
     id: 'listSparkComputeTypes',
     summary: 'List the Spark compute types',
-    answer: Answers.list(SparkComputeTypeLookup),
+    response: Responses.list(SparkComputeTypeLookup),
   })
   listSparkComputeTypes(): SparkComputeTypeLookup[] {
     return this.lookups.all('sparkComputeTypes');
@@ -266,7 +266,7 @@ export class LookupsController {
     path: '/lookup_spark_infra_version',
     id: 'listSparkInfraVersions',
     summary: 'List the Spark versions and what they come with',
-    answer: Answers.list(SparkInfraVersionLookup),
+    response: Responses.list(SparkInfraVersionLookup),
   })
   listSparkInfraVersions(): SparkInfraVersionLookup[] {
     return this.lookups.all('sparkInfraVersions');
@@ -277,7 +277,7 @@ export class LookupsController {
     path: '/lookup_spark_job_status',
     id: 'listSparkJobStatuses',
     summary: 'List the states of jobs',
-    answer: Answers.list(SparkJobStatusLookup),
+    response: Responses.list(SparkJobStatusLookup),
   })
   listSparkJobStatuses(): SparkJobStatusLookup[] {
     return this.lookups.all('sparkJobStatuses');
@@ -288,7 +288,7 @@ export class LookupsController {
     path: '/lookup_spark_job_type',
     id: 'listSparkJobTypes',
     summary: 'List the job types',
-    answer: Answers.list(SparkJobTypeLookup),
+    response: Responses.list(SparkJobTypeLookup),
   })
   listSparkJobTypes(): SparkJobTypeLookup[] {
     return this.lookups.all('sparkJobTypes');
@@ -299,7 +299,7 @@ export class LookupsController {
     path: '/lookup_workflow_execution_state',
     id: 'listWorkflowExecutionStates',
     summary: 'List the states of workflow executions',
-    answer: Answers.list(WorkflowExecutionStateLookup),
+    response: Responses.list(WorkflowExecutionStateLookup),
   })
   listWorkflowExecutionStates(): WorkflowExecutionStateLookup[] {
     return this.lookups.all('workflowExecutionStates');
@@ -310,7 +310,7 @@ export class LookupsController {
     path: '/lookup_workflow_type',
     id: 'listWorkflowTypes',
     summary: 'List the workflow types',
-    answer: Answers.list(WorkflowTypeLookup),
+    response: Responses.list(WorkflowTypeLookup),
   })
   listWorkflowTypes(): WorkflowTypeLookup[] {
     return this.lookups.all('workflowTypes');
@@ -321,7 +321,7 @@ export class LookupsController {
     path: '/lookup_linux_distro',
     id: 'listLinuxDistros',
     summary: 'List the Linux distributions',
-    answer: Answers.list(LinuxDistroLookup),
+    response: Responses.list(LinuxDistroLookup),
   })
   listLinuxDistros(): LinuxDistroLookup[] {
     return this.lookups.all('linuxDistros');
@@ -332,7 +332,7 @@ export class LookupsController {
     path: '/lookup_metastore_catalog_type',
     id: 'listMetastoreCatalogTypes',
     summary: 'List the metastore catalog types',
-    answer: Answers.list(MetastoreCatalogTypeLookup),
+    response: Responses.list(MetastoreCatalogTypeLookup),
   })
   listMetastoreCatalogTypes(): MetastoreCatalogTypeLookup[] {
     return this.lookups.all('metastoreCatalogTypes');
@@ -343,7 +343,7 @@ export class LookupsController {
     path: '/lookup_storage_type',
     id: 'listStorageTypes',
     summary: 'List the storage types',
-    answer: Answers.list(StorageTypeLookup),
+    response: Responses.list(StorageTypeLookup),
   })
   listStorageTypes(): StorageTypeLookup[] {
     return this.lookups.all('storageTypes');
@@ -354,7 +354,7 @@ export class LookupsController {
     path: '/lookup_encryption_type',
     id: 'listEncryptionTypes',
     summary: 'List the encryption types',
-    answer: Answers.list(EncryptionTypeLookup),
+    response: Responses.list(EncryptionTypeLookup),
   })
   listEncryptionTypes(): EncryptionTypeLookup[] {
     return this.lookups.all('encryptionTypes');
@@ -365,7 +365,7 @@ export class LookupsController {
     path: '/lookup_git_provider',
     id: 'listGitProviders',
     summary: 'List the Git providers',
-    answer: Answers.list(GitProviderLookup),
+    response: Responses.list(GitProviderLookup),
   })
   listGitProviders(): GitProviderLookup[] {
     return this.lookups.all('gitProviders');
@@ -376,7 +376,7 @@ export class LookupsController {
     path: '/lookup_widget_type',
     id: 'listWidgetTypes',
     summary: 'List the notebook widget types',
-    answer: Answers.list(WidgetTypeLookup),
+    response: Responses.list(WidgetTypeLookup),
   })
   listWidgetTypes(): WidgetTypeLookup[] {
     return this.lookups.all('widgetTypes');

@@ -25,7 +25,7 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   readonly current: LookupRecords;
   private snapshot: LookupSnapshot = renderLookups(emptyRows());
   private readonly reloads = new Pump(() => this.load(), {
-    everyMs: POLL_MS,
+    intervalMs: POLL_MS,
     failed: (error) => this.logger.warn({ err: error }, 'The lookup tables could not be read again'),
   });
   private stopListening: () => void = () => undefined;

@@ -1,4 +1,4 @@
-import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/response-fields';
 import type { ReferenceData } from '../../foundation/reference-data';
 import type { MetastoreCatalogRead, MetastoreCatalogWrite } from './dto/metastore-catalog.dto';
 import { catalogDetails, catalogTypeOf } from './metastore-catalogs.joins';

@@ -3,8 +3,8 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../platform/http/auth/request-principal';
 import { ADMINS } from '../../../platform/kernel/auth/roles';
-import type { Message } from '../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../platform/http/operation';
+import type { Message } from '../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { BodyOf } from '../../../platform/http/parameters';
 import type { CatalogsOfType } from './catalogs-of-type';
 import {
@@ -52,7 +52,7 @@ function CatalogsController<
       method: 'POST',
       id: `create${word}Catalog`,
       summary: `Create a metastore catalog of ${label}`,
-      answer: Answers.one(made),
+      response: Responses.one(made),
       errors: [409],
     })
     create(@CurrentScope() scope: TenantScope, @BodyOf(create) body: Create): Promise<Made> {
@@ -64,7 +64,7 @@ function CatalogsController<
       method: 'PUT',
       id: `update${word}Catalog`,
       summary: `Update a metastore catalog of ${label}`,
-      answer: Answers.one(MetastoreCatalogWrite),
+      response: Responses.one(MetastoreCatalogWrite),
       status: 201,
       errors: [409],
     })
@@ -81,7 +81,7 @@ function CatalogsController<
       method: 'DELETE',
       id: `delete${word}Catalog`,
       summary: `Delete a metastore catalog of ${label}`,
-      answer: Answers.message,
+      response: Responses.message,
       status: 201,
     })
     delete(@CurrentScope() scope: TenantScope, @Query() query: MetastoreCatalogSelector): Promise<Message> {

@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import type { Page } from '../../../platform/kernel/dto/page';
 import {
   MetastoreCatalogListQuery,
@@ -15,7 +15,7 @@ const READS = {
   method: 'GET',
   tag: 'Metastores',
   access: Allow.tenant(),
-  answer: Answers.page(MetastoreCatalogRead),
+  response: Responses.page(MetastoreCatalogRead),
 } as const;
 
 @Controller()

@@ -14,9 +14,9 @@ import { MAX_PAYLOAD_BYTES } from '../../../../libs/contracts/channel-records';
 import { LOG_STREAMS } from '../../../../libs/object-storage/log-store';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { RequestBodies } from '../../../platform/http/bodies/request-bodies';
-import { sendContent } from '../../../platform/http/file-answer';
+import { sendContent } from '../../../platform/http/file-response';
 import type { AuthenticatedRequest } from '../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { IdParam, TextParam, WordParam } from '../../../platform/http/parameters';
 import type { ClusterNode } from '../../execution/clusters';
 import { AgentBundles } from './agent-bundles';
@@ -55,8 +55,8 @@ export class AgentsController {
     id: 'agentRegister',
     summary: 'Exchange a bootstrap token',
     access: Allow.bootstrap,
-    answer: Answers.none,
-    answersSecret: true,
+    response: Responses.none,
+    returnsSecret: true,
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
@@ -70,7 +70,7 @@ export class AgentsController {
     id: 'agentBootFailure',
     summary: 'Say why a machine cannot be a node',
     access: Allow.bootstrap,
-    answer: Answers.none,
+    response: Responses.none,
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   bootFailure(@CurrentNode() node: ClusterNode, @Body() body: BootFailure): Promise<Record<string, never>> {
@@ -85,7 +85,7 @@ export class AgentsController {
     summary: 'Fetch the agent of this release by its checksum',
     access: Allow.machines,
     // In memory, and sent at once: no stream, which only a known caller may have.
-    answer: Answers.none,
+    response: Responses.none,
   })
   async bundle(@TextParam('sha256') sha256: string, @Res() response: Response): Promise<void> {
     const content = await this.bundles.get(sha256);
@@ -99,8 +99,8 @@ export class AgentsController {
     path: '/poll',
     id: 'agentPoll',
     summary: 'Wait for the desired state',
-    answer: Answers.none,
-    answersSecret: true,
+    response: Responses.none,
+    returnsSecret: true,
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
@@ -114,7 +114,7 @@ export class AgentsController {
     path: '/report',
     id: 'agentReport',
     summary: 'Report the actual state',
-    answer: Answers.none,
+    response: Responses.none,
   })
   report(@CurrentNode() node: ClusterNode, @Body() body: Report): Promise<Record<string, never>> {
     return this.agents.report(node, body);
@@ -126,7 +126,7 @@ export class AgentsController {
     path: '/runs/{run_id}/logs/{stream}',
     id: 'agentRunLog',
     summary: 'Append to a run log',
-    answer: Answers.none,
+    response: Responses.none,
     binaryBody: true,
     maxBodyBytes: CHUNK_BYTES,
   })
@@ -146,7 +146,7 @@ export class AgentsController {
     path: '/node/logs/{stream}',
     id: 'agentNodeLog',
     summary: 'Append to a node log',
-    answer: Answers.none,
+    response: Responses.none,
     binaryBody: true,
     maxBodyBytes: CHUNK_BYTES,
   })
@@ -165,7 +165,7 @@ export class AgentsController {
     path: '/runs/{run_id}/requests',
     id: 'agentRunRequests',
     summary: 'Wait for what the process of a run is asked',
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async requests(
     @CurrentNode() node: ClusterNode,
@@ -184,7 +184,7 @@ export class AgentsController {
     path: '/runs/{run_id}/frames',
     id: 'agentRunFrames',
     summary: 'Append what the process of a run says',
-    answer: Answers.none,
+    response: Responses.none,
     binaryBody: true,
     maxBodyBytes: FRAMES_BYTES,
     errors: [409],
@@ -203,7 +203,7 @@ export class AgentsController {
     path: '/runs/{run_id}/files/{index}',
     id: 'agentRunFile',
     summary: 'Fetch a file of a run',
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async runFile(
     @CurrentNode() node: ClusterNode,

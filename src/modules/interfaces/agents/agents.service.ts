@@ -13,7 +13,7 @@ import {
 import { Config } from '../../../config/config';
 import type { FileContent } from '../../../platform/kernel/files/content';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
-import { waitForWakeUp } from '../../../platform/kernel/notifications/waiting-polls';
+import { waitForNotification } from '../../../platform/kernel/notifications/long-polls';
 import { type ClusterNode, ClusterNodesService } from '../../execution/clusters';
 import { RunChannelsService, RunReportsService } from '../../execution/runs';
 import { LogsService, ObjectStorageFilesService } from '../../infrastructure/storage';
@@ -96,7 +96,7 @@ export class AgentsService {
     try {
       if ((await this.nodes.desiredVersion(nodeId)) <= body.version) {
         const longest = Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART);
-        await waitForWakeUp(woken, longest * (1 - SPREAD * Math.random()), gone());
+        await waitForNotification(woken, longest * (1 - SPREAD * Math.random()), gone());
       }
     } finally {
       cancel();

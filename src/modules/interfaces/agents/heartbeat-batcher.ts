@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { runForAll } from '../../../platform/kernel/context/request-context';
+import { runWithoutCaller } from '../../../platform/kernel/context/request-context';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { ClusterNodesService } from '../../execution/clusters';
 
@@ -61,7 +61,7 @@ export class HeartbeatBatcher implements OnApplicationShutdown {
   }
 
   private record(batch: Batch): Promise<ReadonlySet<number>> {
-    batch.recording ??= runForAll(() => this.recordNext(batch));
+    batch.recording ??= runWithoutCaller(() => this.recordNext(batch));
     return batch.recording;
   }
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config';
 import { PgListener } from '../../../platform/kernel/notifications/pg-listener';
-import { WaitingPolls } from '../../../platform/kernel/notifications/waiting-polls';
+import { LongPolls } from '../../../platform/kernel/notifications/long-polls';
 
 /** Lets the polls of nodes wait for a wake-up of their node. */
 @Injectable()
-export class NodeNotifications extends WaitingPolls {
+export class NodeNotifications extends LongPolls {
   constructor(listener: PgListener, { http }: Config) {
     super(listener, 'node', http.maxPolls);
   }

@@ -15,7 +15,7 @@ export class ReportedUtilization implements OnApplicationShutdown {
   /** What is being collected. */
   private readonly reports = new Map<number, NodeUtilization>();
   private readonly records = new Pump(() => this.record(), {
-    restMs: COLLECT_MS,
+    minPauseMs: COLLECT_MS,
     failed: (error) => this.logger.warn({ err: error }, 'What nodes use was not recorded'),
   });
 

@@ -3,7 +3,7 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../platform/http/auth/request-principal';
 import type { ListPage } from '../../../platform/http/list-page';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { IdParam } from '../../../platform/http/parameters';
 import { BrowsingService } from './browsing.service';
 import {
@@ -39,7 +39,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/catalogs',
     id: 'browseCatalogs',
     summary: 'List the catalogs of a metastore',
-    answer: Answers.pageOfList(BrowseCatalog),
+    response: Responses.pageOfList(BrowseCatalog),
   })
   catalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -54,7 +54,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/catalogs/search',
     id: 'searchBrowseCatalogs',
     summary: 'Search the catalogs of a Unity metastore by part of the name',
-    answer: Answers.pageOfList(BrowseCatalog),
+    response: Responses.pageOfList(BrowseCatalog),
   })
   searchCatalogs(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -69,7 +69,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/schemas',
     id: 'browseSchemas',
     summary: 'List the schemas of a catalog',
-    answer: Answers.pageOfList(BrowseSchema),
+    response: Responses.pageOfList(BrowseSchema),
   })
   schemas(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -84,7 +84,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/schemas/search',
     id: 'searchBrowseSchemas',
     summary: 'Search the schemas of a catalog by part of the name',
-    answer: Answers.pageOfList(BrowseSchema),
+    response: Responses.pageOfList(BrowseSchema),
   })
   searchSchemas(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -99,7 +99,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/tables',
     id: 'browseTables',
     summary: 'List the tables of a schema',
-    answer: Answers.pageOfList(BrowseTable),
+    response: Responses.pageOfList(BrowseTable),
   })
   tables(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -114,7 +114,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/tables/search',
     id: 'searchBrowseTables',
     summary: 'Search the tables of a schema by part of the name',
-    answer: Answers.pageOfList(BrowseTable),
+    response: Responses.pageOfList(BrowseTable),
   })
   searchTables(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -129,7 +129,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/table_summaries',
     id: 'browseTableNames',
     summary: 'List the full names of all tables of a catalog',
-    answer: Answers.pageOfTexts,
+    response: Responses.pageOfTexts,
   })
   tableNames(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -144,7 +144,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/functions',
     id: 'browseFunctions',
     summary: 'List the functions of a schema, or of a catalog',
-    answer: Answers.pageOfList(BrowseFunction),
+    response: Responses.pageOfList(BrowseFunction),
   })
   functions(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -159,7 +159,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/volumes',
     id: 'browseVolumes',
     summary: 'List the volumes of a schema, or of a catalog',
-    answer: Answers.pageOfList(BrowseVolume),
+    response: Responses.pageOfList(BrowseVolume),
   })
   volumes(
     @IdParam('metastore_catalog_id') catalogId: number,

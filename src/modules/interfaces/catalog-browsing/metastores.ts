@@ -13,9 +13,21 @@ import { FairBulkhead } from '../../../platform/kernel/process/fair-bulkhead';
 import { fromMetastore, metastoreOf, notTried } from './metastore-errors';
 
 /** Of this process: each may hold a list of a hundred thousand entries. */
-const ALL_CALLS = { code: 'METASTORE.BUSY', atOnce: 32, waiting: 256, waitingOfOne: 64, patienceMs: 10_000 };
+const ALL_CALLS = {
+  code: 'METASTORE.BUSY',
+  maxConcurrent: 32,
+  maxQueued: 256,
+  maxQueuedPerParty: 64,
+  queueTimeoutMs: 10_000,
+};
 /** Of one catalog: a small metastore stands behind many users. */
-const CATALOG_CALLS = { code: 'METASTORE.BUSY', atOnce: 8, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
+const CATALOG_CALLS = {
+  code: 'METASTORE.BUSY',
+  maxConcurrent: 8,
+  maxQueued: 64,
+  maxQueuedPerParty: 16,
+  queueTimeoutMs: 10_000,
+};
 const CALL_MS = 30_000;
 
 /** After so many calls in a row without an answer the next ones fail at once, until one that is tried after a pause. */

@@ -3,7 +3,7 @@ import { Allow } from '../../../platform/kernel/auth/access';
 import type { Principal, TenantScope } from '../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope } from '../../../platform/http/auth/request-principal';
 import { EVERY_TENANT_ROLE } from '../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { BrowseCatalog } from './dto/browse.dto';
 import { FetchUnityCatalogs, SecretValidation, ValidateSecret } from './dto/validation.dto';
 import { SecretValidationService } from './secret-validation.service';
@@ -15,7 +15,7 @@ const VALIDATE = {
     'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. Such a server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failure is no error: the answer says what failed.',
   tag: 'Metastore browsing',
   access: Allow.tenant(EVERY_TENANT_ROLE),
-  answer: Answers.one(SecretValidation),
+  response: Responses.one(SecretValidation),
 } as const;
 
 @Controller()
@@ -73,7 +73,7 @@ export class SecretValidationController {
       'The server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
     tag: 'Metastore browsing',
     access: Allow.tenant(EVERY_TENANT_ROLE),
-    answer: Answers.list(BrowseCatalog),
+    response: Responses.list(BrowseCatalog),
   })
   fetchUnityCatalogs(
     @CurrentScope() scope: TenantScope,

@@ -45,7 +45,13 @@ import { openStore, placeOf, storesOf } from './secret-stores';
 import { probeStore, type StoreVerdict } from './store-probe';
 
 /** Each calls a server that the caller chose. */
-const VALIDATIONS = { code: 'METASTORE.BUSY', atOnce: 8, waiting: 64, waitingOfOne: 8, patienceMs: 10_000 };
+const VALIDATIONS = {
+  code: 'METASTORE.BUSY',
+  maxConcurrent: 8,
+  maxQueued: 64,
+  maxQueuedPerParty: 8,
+  queueTimeoutMs: 10_000,
+};
 const VALIDATION_MS = 45_000;
 
 /** A request names no S3 server. */

@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../platform/http/operation';
+import { Responses, Operation } from '../../../platform/http/operation';
 import { IdParam, TextsBody } from '../../../platform/http/parameters';
 import {
   BrowseColumn,
@@ -31,7 +31,7 @@ export class TablesController {
       'If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity gives or else with the nearest object storage secret.',
     tag,
     access,
-    answer: Answers.list(BrowseColumn),
+    response: Responses.list(BrowseColumn),
   })
   columns(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -49,7 +49,7 @@ export class TablesController {
     description: 'The body is a list of full names. Changes nothing.',
     tag,
     access,
-    answer: Answers.textMaps,
+    response: Responses.textMaps,
   })
   ddl(
     @IdParam('metastore_catalog_id') catalogId: number,
@@ -67,7 +67,7 @@ export class TablesController {
     summary: 'Generate the DDL of tables that the query names',
     tag,
     access,
-    answer: Answers.textMaps,
+    response: Responses.textMaps,
   })
   ddlByQuery(
     @IdParam('metastore_catalog_id') catalogId: number,

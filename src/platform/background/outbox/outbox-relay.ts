@@ -20,7 +20,7 @@ const LOOK_AT_OTHERS_MS = 60_000;
 @Injectable()
 export class OutboxRelay {
   private readonly pump = new Pump(() => this.relaySome(), {
-    everyMs: this.config.worker.relayPollMs,
+    intervalMs: this.config.worker.relayPollMs,
     failed: (error) => this.logger.error({ err: error }, 'The outbox could not be relayed'),
   });
   private lookedAt = -Infinity;

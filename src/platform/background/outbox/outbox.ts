@@ -1,13 +1,13 @@
 import { correlationId } from '../../kernel/context/request-context';
 import type { Tx } from '../../kernel/persistence/sql';
 import type { JobName, PayloadOf, WorkflowPayload } from '../queues/job-catalogue';
-import { wakeAfterCommit } from '../../kernel/notifications/after-commit';
+import { notifyAfterCommit } from '../../kernel/notifications/after-commit';
 import { insertMessage } from './outbox.repository';
 
 /** Asks for a job of the catalogue when the transaction commits; the relay is woken after it. */
 export async function enqueue<N extends JobName>(tx: Tx, jobName: N, payload: PayloadOf<N>): Promise<void> {
   await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlationId(), delay_ms: 0 });
-  await wakeAfterCommit(tx, 'outbox');
+  await notifyAfterCommit(tx, 'outbox');
 }
 
 /**
@@ -22,5 +22,5 @@ export async function enqueueWorkflow(
 ): Promise<void> {
   const payload: WorkflowPayload = { workflow_job_instance_id: instanceId };
   await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlation, delay_ms: delayMs });
-  await wakeAfterCommit(tx, 'outbox');
+  await notifyAfterCommit(tx, 'outbox');
 }

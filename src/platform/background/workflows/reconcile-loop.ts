@@ -58,9 +58,9 @@ export class ReconcileLoop {
   }
 
   private async repeat(reconciler: Reconciler): Promise<void> {
-    const soonMs = Math.min(this.config.worker.reconcileMs, reconciler.everyMs);
+    const soonMs = Math.min(this.config.worker.reconcileMs, reconciler.intervalMs);
     let hasMore = true;
-    while (await pause(hasMore ? soonMs : reconciler.everyMs, this.stopping.signal))
+    while (await pause(hasMore ? soonMs : reconciler.intervalMs, this.stopping.signal))
       hasMore = await this.pass(reconciler);
   }
 

@@ -6,7 +6,7 @@ export abstract class Reconciler {
   /** Names it in the log, and its lock: one worker at a time runs a pass. */
   abstract readonly name: string;
   /** Pause between two passes, milliseconds. */
-  abstract readonly everyMs: number;
+  abstract readonly intervalMs: number;
   /** A pass that takes longer is aborted, milliseconds. */
   abstract readonly deadlineMs: number;
 

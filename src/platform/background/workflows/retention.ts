@@ -11,9 +11,9 @@ export interface Retention {
   name: string;
   rows: readonly (EndedRows | EndedOwners)[];
   /** How many days the rows are kept after their end; defaults to `ENDED_ROWS_RETENTION_DAYS`. */
-  keptDays?: number;
+  retentionDays?: number;
   /** Pause between two passes, milliseconds; defaults to an hour. */
-  everyMs?: number;
+  intervalMs?: number;
   /** How many of them one transaction removes; defaults to 1000. */
   batch?: number;
 }
@@ -52,7 +52,7 @@ export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
  * transaction of its own, bounded by the statement timeout; what a sweep does not reach is left for the next.
  */
 export class RetentionSweeper extends Reconciler {
-  readonly everyMs = this.rule.everyMs ?? 60 * 60_000;
+  readonly intervalMs = this.rule.intervalMs ?? 60 * 60_000;
   readonly deadlineMs = 120_000;
   readonly name = this.rule.name;
   private readonly batch = this.rule.batch ?? 1000;
@@ -83,14 +83,14 @@ export class RetentionSweeper extends Reconciler {
 
   /** How many there were. */
   private async removeBatch(kind: EndedRows | EndedOwners): Promise<number> {
-    const { keptDays = this.config.worker.endedRowsKeptDays } = this.rule;
+    const { retentionDays = this.config.worker.endedRowsKeptDays } = this.rule;
     const ended = `${kind.ended} LIMIT ${this.batch}`;
     if ('table' in kind) {
       const sql = `DELETE FROM ${kind.table} WHERE ${kind.key} IN (${ended}) RETURNING 1`;
-      return (await returning(this.dataSource.manager, sql, [keptDays])).length;
+      return (await returning(this.dataSource.manager, sql, [retentionDays])).length;
     }
     return this.dataSource.transaction(async (tx) => {
-      const ids = (await rows<{ id: number }>(tx, ended, [keptDays])).map(({ id }) => id);
+      const ids = (await rows<{ id: number }>(tx, ended, [retentionDays])).map(({ id }) => id);
       if (ids.length > 0) for (const sql of kind.statements) await tx.query(sql, [ids]);
       return ids.length;
     });

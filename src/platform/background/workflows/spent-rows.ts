@@ -3,7 +3,7 @@ import type { Retention } from './retention';
 /** Outbox rows that are sent or useless, and answers kept for repeated requests. */
 export const SPENT_ROWS: Retention = {
   name: 'spent-rows',
-  keptDays: 7,
+  retentionDays: 7,
   rows: [
     {
       table: 'outbox_messages',

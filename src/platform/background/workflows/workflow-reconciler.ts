@@ -9,7 +9,7 @@ import { requeueDueWorkflows } from './workflow-intents';
 @Injectable()
 export class WorkflowReconciler extends Reconciler {
   readonly name = 'workflows';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 30_000;
 
   constructor(

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthenticatedRequest } from '../auth/request-principal';
-import type { Fault } from '../../kernel/errors/error-answer';
-import { runForAll } from '../../kernel/context/request-context';
+import type { Fault } from '../../kernel/errors/error-response';
+import { runWithoutCaller } from '../../kernel/context/request-context';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import type { Tx } from '../../kernel/persistence/sql';
 import { appendAuditEvent, appendSuccess } from '../../kernel/audit/append-audit-event';
@@ -53,7 +53,7 @@ export class AuditTrail {
     this.unfinished += 1;
     let timer: NodeJS.Timeout | undefined;
     // What may be unfinished is one number for all.
-    const written = runForAll(() => append(this.dataSource.manager))
+    const written = runWithoutCaller(() => append(this.dataSource.manager))
       .catch((error: unknown) => this.logger.error({ err: error, audit: draft }, 'An audit event was not written'))
       .finally(() => {
         this.unfinished -= 1;

@@ -1,4 +1,4 @@
-import { isOfNodes } from '../../kernel/auth/access';
+import { isForNodes } from '../../kernel/auth/access';
 import type { Principal } from '../../kernel/auth/principal';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { currentContext } from '../../kernel/context/request-context';
@@ -28,7 +28,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
     subject: subjectOf(request.params, request.query),
     correlationId: context.correlationId,
     successStatus: operation.status ?? 200,
-    settled: operation.isPartOfMany === true,
+    settled: operation.auditsOnlyRefusals === true,
   };
   return context.audit;
 }
@@ -53,7 +53,7 @@ function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Princip
 
 function isAudited(operation: OperationOptions): boolean {
   if (operation.opensSession) return true;
-  return changesRecords(operation) && operation.access.kind !== 'public' && !isOfNodes(operation.access);
+  return changesRecords(operation) && operation.access.kind !== 'public' && !isForNodes(operation.access);
 }
 
 function userAgentOf(request: AuthenticatedRequest): string | null {

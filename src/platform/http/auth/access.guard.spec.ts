@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { Answers } from '../operation';
+import { Responses } from '../operation';
 import type { OperationOptions } from '../operation-options';
 import { type Access, admittedRoles, Allow } from '../../kernel/auth/access';
 import { AccessGuard } from './access.guard';
@@ -28,7 +28,7 @@ async function isAdmitted(access: Access, role: Role): Promise<boolean> {
     summary: '',
     tag: '',
     access,
-    answer: Answers.none,
+    response: Responses.none,
   };
   const guard = new AccessGuard(
     { authenticate: () => Promise.resolve(principalWith(role)) } as unknown as Authenticator,

@@ -32,8 +32,8 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   private readonly open = new Map<AuthenticatedRequest, End>();
   private checker: AccessChecker | null = null;
   private readonly checks = new Pump(() => this.check(), {
-    everyMs: EVERY_MS,
-    restMs: REST_MS,
+    intervalMs: EVERY_MS,
+    minPauseMs: REST_MS,
     failed: (error) => this.onFailure(error),
   });
   /** By the monotonic clock. */

@@ -17,8 +17,8 @@ describe('basicCredentials', () => {
 });
 
 describe('the token that a request presents', () => {
-  const request = (authorization: string, takesBasic: boolean) =>
-    ({ headers: { authorization }, operation: { takesBasic } }) as RoutedRequest;
+  const request = (authorization: string, acceptsBasicAuth: boolean) =>
+    ({ headers: { authorization }, operation: { acceptsBasicAuth } }) as RoutedRequest;
 
   it('is the password of HTTP Basic where the operation takes it there', () => {
     expect(basicToken(request(basic('ada:a.b.c'), true))).toBe('a.b.c');

@@ -15,7 +15,7 @@ export const bearerToken = ExtractJwt.fromAuthHeaderAsBearerToken() as (request:
 
 /** The token that a client sends as the password of HTTP Basic; null if there is none, or if the operation does not accept one. */
 export function basicToken({ operation, headers }: RoutedRequest): string | null {
-  return operation?.takesBasic ? (basicCredentials(headers.authorization)?.password ?? null) : null;
+  return operation?.acceptsBasicAuth ? (basicCredentials(headers.authorization)?.password ?? null) : null;
 }
 
 /** Reads user name and password from a header `Authorization: Basic …`; null for any other header, and without a colon between the two. */

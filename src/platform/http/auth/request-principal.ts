@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../../kernel/errors/domain-error';
-import type { Fault } from '../../kernel/errors/error-answer';
+import type { Fault } from '../../kernel/errors/error-response';
 import type { OperationOptions } from '../operation-options';
 import type { TokenClaims } from './authentication';
 import type {

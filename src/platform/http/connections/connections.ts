@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discardRest } from '../bodies/discard-rest';
 import { follow, type RequestListener } from './request-caller';
-import { answerUnread } from './unread-requests';
+import { rejectMalformed } from './malformed-requests';
 
 export interface ConnectionLimits {
   /** Open connections of any kind. */
@@ -122,7 +122,7 @@ export class Connections {
     const isAnswering = requests > 1 || (requests === 1 && response?.headersSent === true);
     // An answer that has begun must not be mistaken for a complete one.
     if (!connection || isAnswering) socket.destroy(error);
-    else answerUnread(error, socket);
+    else rejectMalformed(error, socket);
   }
 
   /** Whether one more may be opened, after another one was closed for it if need be. */

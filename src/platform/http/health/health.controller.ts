@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { Allow } from '../../kernel/auth/access';
 import { Field } from '../../kernel/dto/fields';
 import { API_RELEASE } from '../openapi';
-import { Answers, Operation } from '../operation';
+import { Responses, Operation } from '../operation';
 import { HealthService } from './health.service';
 
 export class HealthCheck {
@@ -28,8 +28,8 @@ export class HealthController {
     summary: 'Whether the service and what it depends on are up',
     tag: 'Probes',
     access: Allow.everyone,
-    answer: Answers.one(HealthCheck),
-    errorAnswer: HealthCheck,
+    response: Responses.one(HealthCheck),
+    errorResponse: HealthCheck,
   })
   async check(@Res({ passthrough: true }) response: Response): Promise<HealthCheck> {
     const { healthy, message } = await this.health.check();
@@ -44,7 +44,7 @@ export class HealthController {
     summary: 'Version of the running service, and release of the API',
     tag: 'Probes',
     access: Allow.everyone,
-    answer: Answers.one(Version),
+    response: Responses.one(Version),
   })
   version(): Version {
     return { version: this.health.version, api_release: API_RELEASE };

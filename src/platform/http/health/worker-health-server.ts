@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Config } from '../../../config/config';
 import { Connections } from '../connections/connections';
-import { noListener } from '../../kernel/process/start-error';
+import { listenError } from '../../kernel/process/start-error';
 import { answerProbe, type Readiness } from './probes';
 
 /** Probes are few, small and quick; whoever else comes must not keep them out. */
@@ -32,7 +32,7 @@ export class WorkerHealthServer {
     new Connections({ ...limits, answerTakenMs: PROBE_WITHIN_MS }).watch(server);
     server.listen(healthPort, this.config.http.host);
     await once(server, 'listening').catch((error: unknown) => {
-      throw noListener(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });
+      throw listenError(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });
     });
     this.server = server;
   }

@@ -2,9 +2,9 @@ import type { Type } from '@nestjs/common';
 import type { Access } from '../../kernel/auth/access';
 import type { TenantScope } from '../../kernel/auth/principal';
 import { CurrentScope } from '../auth/request-principal';
-import type { Message } from '../../kernel/dto/answers';
+import type { Message } from '../../kernel/dto/response-fields';
 import { NoQuery } from '../no-query';
-import { Answers, Operation } from '../operation';
+import { Responses, Operation } from '../operation';
 import type { OperationOptions } from '../operation-options';
 import type { Page, PageRequest } from '../../kernel/dto/page';
 import { BodyOf, QueryOf } from '../parameters';
@@ -89,7 +89,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: listPath,
       id: `list${many}`,
       summary: `List the ${labels}, newest first`,
-      answer: Answers.page(routes.read),
+      response: Responses.page(routes.read),
     })
     list(
       @Scope() scope: TenantScope,
@@ -103,7 +103,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: `${listPath}/search`,
       id: `search${many}`,
       summary: `Search the ${labels} by part of the name`,
-      answer: Answers.page(routes.read),
+      response: Responses.page(routes.read),
     })
     search(
       @Scope() scope: TenantScope,
@@ -117,7 +117,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'POST',
       id: `create${one}`,
       summary: `Create ${article} ${label}`,
-      answer: Answers.one(routes.write),
+      response: Responses.one(routes.write),
       errors: [409],
     })
     create(
@@ -133,7 +133,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path,
       id: `get${one}`,
       summary: `Get ${article} ${label} by id or name`,
-      answer: Answers.one(routes.read),
+      response: Responses.one(routes.read),
     })
     get(@Scope() scope: TenantScope, @QueryOf(routes.selector) query: SelectorQuery): Promise<Of<R, 'read'>> {
       return this.service.get(scope, query.selector());
@@ -144,7 +144,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'PUT',
       id: `update${one}`,
       summary: `Update ${article} ${label}`,
-      answer: Answers.one(routes.write),
+      response: Responses.one(routes.write),
       status: 201,
       errors: [409],
     })
@@ -161,7 +161,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'DELETE',
       id: `delete${one}`,
       summary: `Delete ${article} ${label}`,
-      answer: Answers.message,
+      response: Responses.message,
       status: 201,
       errors: routes.deleteErrors ?? [],
     })

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { type DataSource, Entity } from 'typeorm';
 import '../../../modules/foundation/iam/entities/user.entity';
-import type { AuthorNames } from '../../kernel/dto/answers';
+import type { AuthorNames } from '../../kernel/dto/response-fields';
 import { Col, TenantColumns } from '../../kernel/persistence/columns';
 import { RecordKind } from './record-kind';
 import { RecordRepository, ResourceRepository } from './resource-repository';

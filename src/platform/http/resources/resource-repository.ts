@@ -4,7 +4,7 @@ import { type DomainError, notFound } from '../../kernel/errors/domain-error';
 import type { Page, PageRequest } from '../../kernel/dto/page';
 import { describeSelector, type RecordSelector } from '../../kernel/dto/selector';
 import { type PagedSelect, pagedRows } from '../../kernel/persistence/paged-rows';
-import type { AuthorNames } from '../../kernel/dto/answers';
+import type { AuthorNames } from '../../kernel/dto/response-fields';
 import type { AuditColumns, TenantColumns } from '../../kernel/persistence/columns';
 import { columnsOf, type EntityClass, keyOf, tableOf } from '../../kernel/persistence/entity-table';
 import {

@@ -1,5 +1,5 @@
 import type { TenantScope } from '../../kernel/auth/principal';
-import type { Message } from '../../kernel/dto/answers';
+import type { Message } from '../../kernel/dto/response-fields';
 import { assertChanges } from '../changes';
 import type { Page, PageRequest } from '../../kernel/dto/page';
 import type { RecordSelector } from '../../kernel/dto/selector';

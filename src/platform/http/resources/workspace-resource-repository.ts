@@ -1,5 +1,5 @@
 import type { WorkspaceScope } from '../../kernel/auth/principal';
-import type { AuthorNames } from '../../kernel/dto/answers';
+import type { AuthorNames } from '../../kernel/dto/response-fields';
 import type { TenantColumns } from '../../kernel/persistence/columns';
 import type { Conditions } from '../../kernel/persistence/sql';
 import { ResourceRepository } from './resource-repository';

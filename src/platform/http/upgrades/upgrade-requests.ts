@@ -2,7 +2,7 @@ import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
 import { overloaded } from '../../kernel/errors/domain-error';
-import { answerError } from '../../kernel/errors/error-answer';
+import { toErrorResponse } from '../../kernel/errors/error-response';
 
 /** The connection of a request that asks for a WebSocket, and what its client sent after the head. */
 export interface AskedUpgrade {
@@ -64,7 +64,7 @@ function refuseLate(response: ServerResponse): void {
   if (response.headersSent) return;
   const id = response.getHeader(CORRELATION_HEADER);
   const late = overloaded('REQUEST.TIMEOUT', 'The connection could not be opened in time. Send the request again.');
-  const { status, body } = answerError(late, typeof id === 'string' ? id : 'none', false);
+  const { status, body } = toErrorResponse(late, typeof id === 'string' ? id : 'none', false);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(JSON.stringify(body));

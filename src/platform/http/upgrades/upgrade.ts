@@ -27,7 +27,7 @@ export function Upgrade({ tokenInPath, isPublished = false, ...options }: Upgrad
     Operation({
       ...options,
       method: 'GET',
-      answer: { kind: 'none' },
+      response: { kind: 'none' },
       status: 101,
       isUpgrade: true,
       // The audit log shows whatever is done over it as this.

@@ -37,11 +37,11 @@ export const Allow = {
 
 /** Whether only signed-in users have this access. */
 export function isForUsers(access: Access): boolean {
-  return access.kind !== 'public' && !isOfNodes(access);
+  return access.kind !== 'public' && !isForNodes(access);
 }
 
 /** Whether an access is for nodes, and part of the agents' API. */
-export function isOfNodes({ kind }: Access): boolean {
+export function isForNodes({ kind }: Access): boolean {
   return kind === 'machine' || kind === 'node' || kind === 'bootstrap';
 }
 

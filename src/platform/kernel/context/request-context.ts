@@ -38,12 +38,12 @@ export function runInContext<T>(context: RequestContext, fn: () => T): T {
  * Runs what serves others, too, though one request happens to begin it: it must not wait for the share of the database's
  * connections that the caller of this request has used up.
  */
-export function runForAll<T>(fn: () => T): T {
+export function runWithoutCaller<T>(fn: () => T): T {
   return storage.run({ correlationId: correlationId(), idempotency: null }, fn);
 }
 
 /** Runs what the request's caller does besides, not under the request's `Idempotency-Key` or row of the audit log. */
-export function runBeside<T>(fn: () => T): T {
+export function runAsCaller<T>(fn: () => T): T {
   return storage.run({ correlationId: correlationId(), idempotency: null, caller: storage.getStore()?.caller }, fn);
 }
 

@@ -1,12 +1,12 @@
 import { QueryFailedError } from 'typeorm';
 import { fromDatabaseError } from './database-error';
-import { answerError } from './error-answer';
+import { toErrorResponse } from './error-response';
 
 const coded = (code: string) => Object.assign(new Error('words of the driver'), { code });
 
 /** What a client is told: status, code, and after how many seconds to try again. */
 function told(thrown: unknown) {
-  const { status, body, fault } = answerError(thrown, 'id', false);
+  const { status, body, fault } = toErrorResponse(thrown, 'id', false);
   return { status, code: body.error_code, retryAfter: body.details['retry_after_seconds'], fault };
 }
 

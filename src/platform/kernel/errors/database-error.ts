@@ -42,9 +42,9 @@ function duplicateOf(constraint: string): { code: string; text: string } {
 }
 
 /** What keeps the database from answering, which has nothing to do with the request. */
-type Hindrance = 'contended' | 'slow' | 'unreachable';
+type Unavailability = 'contended' | 'slow' | 'unreachable';
 
-const HINDRANCES: Readonly<Record<Hindrance, () => DomainError>> = {
+const ERRORS: Readonly<Record<Unavailability, () => DomainError>> = {
   // Two callers want the same, which is no fault: the log of a flood would be full of stacks.
   contended: () =>
     overloaded('DATABASE.BUSY', 'Other requests are changing the same records at the moment. Send the request again.'),
@@ -54,7 +54,7 @@ const HINDRANCES: Readonly<Record<Hindrance, () => DomainError>> = {
 };
 
 /** By SQLSTATE, its class (the first two characters) or a kind of shutdown (the first three); by the code of Node.js. */
-const HINDRANCE_OF_CODE: ReadonlyMap<string, Hindrance> = new Map([
+const UNAVAILABILITY_BY_CODE: ReadonlyMap<string, Unavailability> = new Map([
   // Serialization failure, deadlock, a lock that was not to be had in time.
   ['40001', 'contended'],
   ['40P01', 'contended'],
@@ -86,7 +86,7 @@ const HINDRANCE_OF_CODE: ReadonlyMap<string, Hindrance> = new Map([
 ]);
 
 /** What the driver and its pool say without a code. */
-const HINDRANCE_OF_MESSAGE: ReadonlyMap<string, Hindrance> = new Map([
+const UNAVAILABILITY_BY_MESSAGE: ReadonlyMap<string, Unavailability> = new Map([
   ['timeout exceeded when trying to connect', 'slow'],
   ['Client has encountered a connection error and is not queryable', 'unreachable'],
   ['Client was closed and is not queryable', 'unreachable'],
@@ -95,11 +95,13 @@ const HINDRANCE_OF_MESSAGE: ReadonlyMap<string, Hindrance> = new Map([
   ['Connection terminated unexpectedly', 'unreachable'],
 ]);
 
-function hindranceOf(error: { code?: unknown; message?: unknown }): Hindrance | undefined {
+function unavailabilityOf(error: { code?: unknown; message?: unknown }): Unavailability | undefined {
   const { code, message } = error;
-  if (typeof code !== 'string') return typeof message === 'string' ? HINDRANCE_OF_MESSAGE.get(message) : undefined;
+  if (typeof code !== 'string') return typeof message === 'string' ? UNAVAILABILITY_BY_MESSAGE.get(message) : undefined;
   return (
-    HINDRANCE_OF_CODE.get(code) ?? HINDRANCE_OF_CODE.get(code.slice(0, 3)) ?? HINDRANCE_OF_CODE.get(code.slice(0, 2))
+    UNAVAILABILITY_BY_CODE.get(code) ??
+    UNAVAILABILITY_BY_CODE.get(code.slice(0, 3)) ??
+    UNAVAILABILITY_BY_CODE.get(code.slice(0, 2))
   );
 }
 
@@ -124,6 +126,6 @@ export function fromDatabaseError(thrown: unknown): DomainError | null {
   if (code === '22021' || code === '22P05') {
     return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text contains a character that cannot be stored.');
   }
-  const hindrance = hindranceOf(error);
-  return hindrance === undefined ? null : HINDRANCES[hindrance]();
+  const unavailability = unavailabilityOf(error);
+  return unavailability === undefined ? null : ERRORS[unavailability]();
 }

@@ -11,7 +11,13 @@ import { JsonThread, LARGE_FROM_BYTES } from './json-thread';
 const MAX_LEVELS = 1_000;
 
 /** Large texts of jobs and their callers are checked one at a time. The largest takes a few tenths of a second. */
-const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
+const LARGE_TEXTS = {
+  code: 'JSON.BUSY',
+  maxConcurrent: 1,
+  maxQueued: 64,
+  maxQueuedPerParty: 16,
+  queueTimeoutMs: 10_000,
+};
 
 /** Reads JSON that callers and jobs send each other. Large texts are read in a thread, in which tenants take turns. */
 @Injectable()

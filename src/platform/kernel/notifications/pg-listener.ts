@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Client } from 'pg';
 import { Config } from '../../../config/config';
-import { runForAll } from '../context/request-context';
+import { runWithoutCaller } from '../context/request-context';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 import { Pump } from '../process/pump';
@@ -18,7 +18,7 @@ const CHANNELS = [
   'run_frames',
   'scaling',
 ] as const;
-export type WakeUpChannel = (typeof CHANNELS)[number];
+export type NotificationChannel = (typeof CHANNELS)[number];
 
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -27,15 +27,15 @@ const PAYLOAD_CHARACTERS = 7_000;
 
 /**
  * Sends a wake-up when the transaction commits, to every process that listens: for rare changes, since PostgreSQL lets
- * only one of the transactions that notify commit at a time. Others use `wakeAfterCommit`.
+ * only one of the transactions that notify commit at a time. Others use `notifyAfterCommit`.
  */
-export async function notify(tx: Tx, channel: WakeUpChannel, payload = ''): Promise<void> {
+export async function notify(tx: Tx, channel: NotificationChannel, payload = ''): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [channel, payload]);
 }
 
 /** A wake-up: the payload is a hint, the database is the truth. */
-export interface WakeUp {
-  channel: WakeUpChannel;
+export interface Notification {
+  channel: NotificationChannel;
   payload: string;
 }
 
@@ -49,7 +49,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   private client: Client | null = null;
   private closed = false;
   /** What is to be sent, by channel. */
-  private readonly unsent = new Map<WakeUpChannel, Set<string>>();
+  private readonly unsent = new Map<NotificationChannel, Set<string>>();
   private readonly sender = new Pump(() => this.sendAll(), {
     failed: (error) => this.logger.warn({ err: error }, 'Wake-ups of other processes were lost; they poll'),
   });
@@ -69,7 +69,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Calls `listener` on each wake-up of the channel; the returned function stops that. */
-  on(channel: WakeUpChannel, listener: (payload: string) => void): () => void {
+  on(channel: NotificationChannel, listener: (payload: string) => void): () => void {
     this.events.on(channel, listener);
     return () => this.events.off(channel, listener);
   }
@@ -78,12 +78,12 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
    * Wakes the listeners of this process at once and those of the others soon, many payloads in one notification, with
    * commas between them. A wake-up is lost if the connection is.
    */
-  send(wakeUps: readonly WakeUp[]): void {
-    for (const { channel, payload } of wakeUps) {
+  send(notifications: readonly Notification[]): void {
+    for (const { channel, payload } of notifications) {
       const payloads = this.unsent.get(channel) ?? new Set();
       this.unsent.set(channel, payloads.add(payload));
       // Whoever listens works for others than the request that wakes.
-      runForAll(() => this.events.emit(channel, payload));
+      runWithoutCaller(() => this.events.emit(channel, payload));
     }
     this.sender.wake();
   }

@@ -20,7 +20,7 @@ describe('ConnectionShares', () => {
   async function enter(name: string, tenantId: string | null, times = 1): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       const [kind, id] = name.split(' ') as ['user' | 'node', string];
-      void shares.enter({ kind, id: Number(id), tenantId }).then((leave) => {
+      void shares.acquire({ kind, id: Number(id), tenantId }).then((leave) => {
         inside.push(name);
         leaves.push(leave);
       });

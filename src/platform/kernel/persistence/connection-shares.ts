@@ -5,15 +5,15 @@ import { FairBulkhead } from '../process/fair-bulkhead';
  * The parts of the pool that one caller, all users of a tenant, and all nodes of a tenant may use at once. Together, users and
  * nodes of one tenant leave a quarter to others, even in a process that serves both.
  */
-const OF_CALLER = 1 / 4;
-const OF_TENANT = { user: 1 / 2, node: 1 / 4 };
+const CALLER_SHARE = 1 / 4;
+const TENANT_SHARES = { user: 1 / 2, node: 1 / 4 };
 
-const WAITING = {
+const QUEUE_LIMITS = {
   code: 'DATABASE.BUSY',
-  waiting: 1_000,
-  waitingOfOne: 1_000,
+  maxQueued: 1_000,
+  maxQueuedPerParty: 1_000,
   // As long as the pool lets others wait.
-  patienceMs: 10_000,
+  queueTimeoutMs: 10_000,
 };
 
 /**
@@ -21,22 +21,22 @@ const WAITING = {
  * caller holds: it then keeps waiting what else this caller asks for, and leaves connections to everybody else.
  */
 export class ConnectionShares {
-  private readonly ofCallers: Shares;
-  private readonly ofTenants: Record<ContextCaller['kind'], Shares>;
+  private readonly byCaller: Shares;
+  private readonly byTenant: Record<ContextCaller['kind'], Shares>;
 
   constructor(poolSize: number) {
     const shares = (part: number) => new Shares(Math.max(1, Math.floor(poolSize * part)));
-    this.ofCallers = shares(OF_CALLER);
-    this.ofTenants = { user: shares(OF_TENANT.user), node: shares(OF_TENANT.node) };
+    this.byCaller = shares(CALLER_SHARE);
+    this.byTenant = { user: shares(TENANT_SHARES.user), node: shares(TENANT_SHARES.node) };
   }
 
   /** Waits until the caller may use one more connection, and does so until the returned function is called. */
-  async enter({ kind, id, tenantId }: ContextCaller): Promise<() => void> {
+  async acquire({ kind, id, tenantId }: ContextCaller): Promise<() => void> {
     const name = `${kind} ${id}`;
-    const leaveOwn = await this.ofCallers.enter(name, name);
+    const leaveOwn = await this.byCaller.acquire(name, name);
     if (tenantId === null) return leaveOwn;
     try {
-      const leave = await this.ofTenants[kind].enter(tenantId, name);
+      const leave = await this.byTenant[kind].acquire(tenantId, name);
       return () => {
         leave();
         leaveOwn();
@@ -52,13 +52,13 @@ export class ConnectionShares {
 class Shares {
   private readonly byHolder = new Map<string, FairBulkhead>();
 
-  constructor(private readonly atOnce: number) {}
+  constructor(private readonly maxConcurrent: number) {}
 
   /** @param party who takes turns with others in the share */
-  async enter(holder: string, party: string): Promise<() => void> {
-    const share = this.byHolder.get(holder) ?? new FairBulkhead({ ...WAITING, atOnce: this.atOnce });
+  async acquire(holder: string, party: string): Promise<() => void> {
+    const share = this.byHolder.get(holder) ?? new FairBulkhead({ ...QUEUE_LIMITS, maxConcurrent: this.maxConcurrent });
     this.byHolder.set(holder, share);
-    const leave = await share.enter(party);
+    const leave = await share.acquire(party);
     return () => {
       leave();
       if (share.isIdle && this.byHolder.get(holder) === share) this.byHolder.delete(holder);

@@ -10,7 +10,13 @@ describe('a bulkhead', () => {
   beforeEach(() => {
     done = [];
     release = new Map();
-    bulkhead = new FairBulkhead({ code: 'TEST.BUSY', atOnce: 1, waiting: 4, waitingOfOne: 3, patienceMs: 5_000 });
+    bulkhead = new FairBulkhead({
+      code: 'TEST.BUSY',
+      maxConcurrent: 1,
+      maxQueued: 4,
+      maxQueuedPerParty: 3,
+      queueTimeoutMs: 5_000,
+    });
   });
 
   /** Work of a party that goes on until it is released. */

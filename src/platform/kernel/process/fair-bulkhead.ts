@@ -1,16 +1,16 @@
 import { type DomainError, overloaded } from '../errors/domain-error';
 
 export interface BulkheadLimits {
-  /** Error code of a refusal. */
+  /** Error code of a overload. */
   code: string;
   /** Pieces of work under way at once. */
-  atOnce: number;
+  maxConcurrent: number;
   /** Pieces of work that may wait. */
-  waiting: number;
+  maxQueued: number;
   /** How many of them may be one party's. */
-  waitingOfOne: number;
+  maxQueuedPerParty: number;
   /** The longest wait, milliseconds. */
-  patienceMs: number;
+  queueTimeoutMs: number;
 }
 
 interface Waiter {
@@ -25,9 +25,9 @@ interface Waiter {
  */
 export class FairBulkhead {
   private running = 0;
-  private waiting = 0;
+  private queued = 0;
   /** Who waits, by party; the party whose turn is next comes first. */
-  private readonly lines = new Map<string, Waiter[]>();
+  private readonly queues = new Map<string, Waiter[]>();
 
   constructor(private readonly limits: BulkheadLimits) {}
 
@@ -38,84 +38,85 @@ export class FairBulkhead {
 
   /** @param party whose work it is: an address, a user */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
-    if (!this.takeFree()) await this.turnOf(party);
+    if (!this.tryAcquire()) await this.waitInQueue(party);
     try {
       return await work();
     } finally {
-      this.passOn();
+      this.release();
     }
   }
 
   /** Takes a place for work that ends when the returned function is called. */
-  async enter(party: string): Promise<() => void> {
-    if (!this.takeFree()) await this.turnOf(party);
+  async acquire(party: string): Promise<() => void> {
+    if (!this.tryAcquire()) await this.waitInQueue(party);
     let isInside = true;
     return () => {
-      if (isInside) this.passOn();
+      if (isInside) this.release();
       isInside = false;
     };
   }
 
-  private takeFree(): boolean {
-    if (this.running >= this.limits.atOnce) return false;
+  private tryAcquire(): boolean {
+    if (this.running >= this.limits.maxConcurrent) return false;
     this.running += 1;
     return true;
   }
 
-  private turnOf(party: string): Promise<void> {
-    const line = this.lines.get(party) ?? [];
-    const { waiting, waitingOfOne, patienceMs } = this.limits;
-    const hasPlace = line.length < waitingOfOne && (this.waiting < waiting || this.takesPlaceFromLongest(line.length));
-    if (!hasPlace) return Promise.reject(this.refusal());
-    this.lines.set(party, line);
+  private waitInQueue(party: string): Promise<void> {
+    const queue = this.queues.get(party) ?? [];
+    const { maxQueued, maxQueuedPerParty, queueTimeoutMs } = this.limits;
+    const hasPlace =
+      queue.length < maxQueuedPerParty && (this.queued < maxQueued || this.displaceFromLongest(queue.length));
+    if (!hasPlace) return Promise.reject(this.overload());
+    this.queues.set(party, queue);
     return new Promise((resolve, reject) => {
       const leave = (then: () => void) => {
         clearTimeout(timer);
         this.remove(party, waiter);
         then();
       };
-      const waiter = { enter: () => leave(resolve), refuse: () => leave(() => reject(this.refusal())) };
-      const timer = setTimeout(waiter.refuse, patienceMs);
-      line.push(waiter);
-      this.waiting += 1;
+      const waiter = { enter: () => leave(resolve), refuse: () => leave(() => reject(this.overload())) };
+      const timer = setTimeout(waiter.refuse, queueTimeoutMs);
+      queue.push(waiter);
+      this.queued += 1;
     });
   }
 
   /** A place that became free goes to the party whose turn it is, which then comes last. */
-  private passOn(): void {
-    const [next] = this.lines;
+  private release(): void {
+    const [next] = this.queues;
     if (!next) {
       this.running -= 1;
       return;
     }
-    const [party, line] = next;
-    line[0]?.enter();
-    if (line.length === 0) return;
-    this.lines.delete(party);
-    this.lines.set(party, line);
+    const [party, queue] = next;
+    queue[0]?.enter();
+    if (queue.length === 0) return;
+    this.queues.delete(party);
+    this.queues.set(party, queue);
   }
 
   /**
    * Refuses the last entry of the longest queue in favour of a party with `length` in its own, if that makes them more
    * equal.
    */
-  private takesPlaceFromLongest(length: number): boolean {
+  private displaceFromLongest(length: number): boolean {
     let longest: Waiter[] = [];
-    for (const line of this.lines.values()) if (line.length > longest.length) longest = line;
+    for (const queue of this.queues.values()) if (queue.length > longest.length) longest = queue;
     if (longest.length <= length + 1) return false;
     longest.at(-1)?.refuse();
     return true;
   }
 
   private remove(party: string, waiter: Waiter): void {
-    const line = this.lines.get(party) ?? [];
-    line.splice(line.indexOf(waiter), 1);
-    if (line.length === 0) this.lines.delete(party);
-    this.waiting -= 1;
+    const queue = this.queues.get(party) ?? [];
+    queue.splice(queue.indexOf(waiter), 1);
+    if (queue.length === 0) this.queues.delete(party);
+    this.queued -= 1;
   }
 
-  private refusal(): DomainError {
-    const { code, patienceMs } = this.limits;
-    return overloaded(code, 'The server is overloaded at the moment.', Math.ceil(patienceMs / 1000));
+  private overload(): DomainError {
+    const { code, queueTimeoutMs } = this.limits;
+    return overloaded(code, 'The server is overloaded at the moment.', Math.ceil(queueTimeoutMs / 1000));
   }
 }

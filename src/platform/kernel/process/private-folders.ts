@@ -5,7 +5,7 @@ import { StartError } from './start-error';
  * Creates folders that only this user may enter, and closes existing ones to others: jobs of local nodes are other
  * users of the same machine. A volume owned by another user stays as it is.
  */
-export function keepPrivate(folders: readonly string[], variable: string): void {
+export function createPrivateFolders(folders: readonly string[], variable: string): void {
   for (const folder of folders) {
     create(folder, variable);
     try {

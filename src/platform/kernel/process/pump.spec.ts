@@ -38,7 +38,7 @@ describe('a pump', () => {
   });
 
   it('goes on at once while there is more', async () => {
-    const pump = pumpOf({ restMs: 1_000 });
+    const pump = pumpOf({ minPauseMs: 1_000 });
     pump.wake();
     passes[0]?.end(true);
     await after(0);
@@ -61,7 +61,7 @@ describe('a pump', () => {
   });
 
   it('works after a pass that failed', async () => {
-    const pump = pumpOf({ everyMs: 5_000 });
+    const pump = pumpOf({ intervalMs: 5_000 });
     pump.wake();
     passes[0]?.fail(new Error('failed'));
     await after(4_999);
@@ -75,7 +75,7 @@ describe('a pump', () => {
   });
 
   it('begins by itself after a while, counted from the end of a pass', async () => {
-    const pump = pumpOf({ everyMs: 5_000 });
+    const pump = pumpOf({ intervalMs: 5_000 });
     pump.wake(1_000);
     await after(999);
     expect(passes).toHaveLength(0);
@@ -107,7 +107,7 @@ describe('a pump', () => {
   });
 
   it('rests between passes, however often it is woken', async () => {
-    const pump = pumpOf({ restMs: 100 });
+    const pump = pumpOf({ minPauseMs: 100 });
     for (let ms = 0; ms < 950; ms += 1) {
       pump.wake();
       passes.at(-1)?.end();
@@ -117,7 +117,7 @@ describe('a pump', () => {
   });
 
   it('stops once the pass under way has ended, and begins no other', async () => {
-    const pump = pumpOf({ everyMs: 100 });
+    const pump = pumpOf({ intervalMs: 100 });
     const told: string[] = [];
     pump.wake();
     void pump.run().then(() => told.push('run'));
@@ -153,7 +153,7 @@ describe('a pump', () => {
         seen.push([correlationId(), currentContext()?.caller]);
         return Promise.resolve();
       },
-      { everyMs: 5_000 },
+      { intervalMs: 5_000 },
     );
     const caller = { kind: 'user', id: 1, tenantId: null } as const;
     for (const id of ['one', 'two', 'three'])

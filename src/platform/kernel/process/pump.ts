@@ -1,13 +1,13 @@
 import { AsyncResource } from 'node:async_hooks';
-import { runForAll } from '../context/request-context';
+import { runWithoutCaller } from '../context/request-context';
 
 export interface PumpOptions {
   /** Is told what a pass threw, and the pump goes on. Only work that catches all its errors may leave this out. */
   failed?: (error: unknown) => void;
   /** How long after a pass the next one begins if nothing wakes the pump, milliseconds. */
-  everyMs?: number;
+  intervalMs?: number;
   /** Pause between two passes, however many wake-ups come, milliseconds. */
-  restMs?: number;
+  minPauseMs?: number;
 }
 
 /**
@@ -75,12 +75,12 @@ export class Pump {
   private begin(): void {
     const served = this.waiting;
     [this.isPassing, this.wantedAt, this.waiting, this.beginNext] = [true, Infinity, [], this.beginAlone];
-    this.current = runForAll(() => this.pass()).then(() => {
-      const { everyMs = Infinity, restMs = 0 } = this.options;
+    this.current = runWithoutCaller(() => this.pass()).then(() => {
+      const { intervalMs = Infinity, minPauseMs = 0 } = this.options;
       const now = performance.now();
       this.isPassing = false;
-      this.restsUntil = now + restMs;
-      this.wantedAt = Math.min(this.wantedAt, now + everyMs);
+      this.restsUntil = now + minPauseMs;
+      this.wantedAt = Math.min(this.wantedAt, now + intervalMs);
       this.schedule();
       this.release(served);
     });

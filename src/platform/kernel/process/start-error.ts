@@ -13,7 +13,7 @@ export class StartError extends Error {
 }
 
 /** Why a process cannot listen; any other error stays as it is. */
-export function noListener(
+export function listenError(
   cause: unknown,
   { host, port, variable }: { host: string; port: number; variable: string },
 ): unknown {

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { LedgerRepository } from '../ledger.repository';
 import { UsageRepository } from '../usage.repository';
 
@@ -14,7 +14,7 @@ const CLUSTERS = 200;
 @Injectable()
 export class UsageReconciler extends Reconciler {
   readonly name = 'usage-days';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
 
   constructor(
@@ -31,12 +31,12 @@ export class UsageReconciler extends Reconciler {
     const clusters = await this.dataSource.transaction((tx) => this.ledger.catchUp(tx));
     if (clusters > 0) this.logger.warn({ clusters }, 'Booked transitions of nodes that had not been booked');
     const stale = await this.usage.staleClusters(CLUSTERS);
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     for (const clusterId of stale)
-      await repairs.attempt(`Usage of cluster ${clusterId}`, () =>
+      await failures.attempt(`Usage of cluster ${clusterId}`, () =>
         this.dataSource.transaction((tx) => this.usage.renew(tx, clusterId)),
       );
-    repairs.finish();
+    failures.throwFailures();
     if (stale.length === CLUSTERS) return 'more';
   }
 }

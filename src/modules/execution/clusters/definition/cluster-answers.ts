@@ -1,4 +1,4 @@
-import { fieldsOf, idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { fieldsOf, idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { toWire } from '../../../../platform/kernel/product/product-name';
 import { known } from '../../../../platform/http/resources/known';
 import { cloudEnvInfo, clusterConfRef, machineTypeOf } from '../../../infrastructure/environments';

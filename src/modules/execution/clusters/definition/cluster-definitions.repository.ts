@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import type { Moment } from '../../../../platform/kernel/persistence/columns';
 import { firstRow, NOW, type Tx } from '../../../../platform/kernel/persistence/sql';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, DomainError } from '../../../../platform/kernel/errors/domain-error';
-import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
+import { type Message, openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';

@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterMountPage, ClusterMountsQuery } from './dto/cluster-mount.dto';
 
@@ -17,7 +17,7 @@ export class ClusterMountsController {
     summary: 'List the mounts of a cluster or the clusters of a mount',
     tag: 'Mounts',
     access: Allow.tenant(),
-    answer: Answers.one(ClusterMountPage),
+    response: Responses.one(ClusterMountPage),
   })
   list(@CurrentScope() scope: TenantScope, @Query() query: ClusterMountsQuery): Promise<ClusterMountPage> {
     return this.clusterMounts.list(scope, query);

@@ -6,9 +6,9 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
-import { Message } from '../../../../platform/kernel/dto/answers';
-import { sendLog } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Message } from '../../../../platform/kernel/dto/response-fields';
+import { sendLog } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { IdParam, WordParam } from '../../../../platform/http/parameters';
 import { ClusterDefinitionsService } from './cluster-definitions.service';
@@ -54,7 +54,7 @@ export class ClustersController {
     summary: 'List clusters, newest first',
     tag,
     access: read,
-    answer: Answers.page(ClusterRead),
+    response: Responses.page(ClusterRead),
   })
   list(@CurrentScope() scope: TenantScope, @Query() query: ClusterListQuery): Promise<Page<ClusterRead>> {
     return this.definitions.list(scope, query);
@@ -67,7 +67,7 @@ export class ClustersController {
     summary: 'Search clusters by part of the name',
     tag,
     access: read,
-    answer: Answers.page(ClusterRead),
+    response: Responses.page(ClusterRead),
   })
   search(@CurrentScope() scope: TenantScope, @Query() query: ClusterSearchQuery): Promise<Page<ClusterRead>> {
     return this.definitions.list(scope, query);
@@ -80,7 +80,7 @@ export class ClustersController {
     summary: 'Driver memory of each parallel job',
     tag,
     access: read,
-    answer: Answers.message,
+    response: Responses.message,
   })
   driverMemory(@Query() query: DriverMemoryQuery): Message {
     return this.definitions.driverMemory(query);
@@ -93,7 +93,7 @@ export class ClustersController {
     summary: 'Create a cluster; it stays STOPPED until it is started',
     tag,
     access: manage,
-    answer: Answers.one(ClusterWrite),
+    response: Responses.one(ClusterWrite),
     errors: [409],
   })
   create(@CurrentScope() scope: TenantScope, @Body() body: CreateCluster): Promise<ClusterWrite> {
@@ -107,7 +107,7 @@ export class ClustersController {
     summary: 'Get a cluster by id or name',
     tag,
     access: read,
-    answer: Answers.one(ClusterRead),
+    response: Responses.one(ClusterRead),
   })
   get(@CurrentScope() scope: TenantScope, @Query() query: ClusterSelector): Promise<ClusterRead> {
     return this.definitions.get(scope, query.selector());
@@ -120,7 +120,7 @@ export class ClustersController {
     summary: 'Update a cluster; most fields only in DESTROYED or ERROR',
     tag,
     access: manage,
-    answer: Answers.one(ClusterWrite),
+    response: Responses.one(ClusterWrite),
     status: 201,
     errors: [409],
   })
@@ -139,7 +139,7 @@ export class ClustersController {
     summary: 'Start a STOPPED cluster',
     tag,
     access: manage,
-    answer: Answers.one(CosiStartResult),
+    response: Responses.one(CosiStartResult),
   })
   start(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiStartResult> {
     return this.operations.start(scope, body.selector());
@@ -152,7 +152,7 @@ export class ClustersController {
     summary: 'Stop a RUNNING cluster',
     tag,
     access: manage,
-    answer: Answers.one(CosiStopResult),
+    response: Responses.one(CosiStopResult),
   })
   stop(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiStopResult> {
     return this.operations.stop(scope, body.selector());
@@ -165,7 +165,7 @@ export class ClustersController {
     summary: 'Destroy a cluster that is RUNNING, STOPPED or in ERROR',
     tag,
     access: manage,
-    answer: Answers.one(CosiDestroyResult),
+    response: Responses.one(CosiDestroyResult),
   })
   destroy(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiDestroyResult> {
     return this.operations.destroy(scope, body.selector());
@@ -178,7 +178,7 @@ export class ClustersController {
     summary: 'Disable a DESTROYED cluster',
     tag,
     access: manage,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -193,7 +193,7 @@ export class ClustersController {
     summary: 'Enable a disabled cluster; it is STOPPED again',
     tag,
     access: manage,
-    answer: Answers.one(ClusterWrite),
+    response: Responses.one(ClusterWrite),
     status: 201,
     errors: [409],
   })
@@ -208,7 +208,7 @@ export class ClustersController {
     summary: 'State history of a cluster, newest first',
     tag,
     access: read,
-    answer: Answers.page(ClusterStateEvent),
+    response: Responses.page(ClusterStateEvent),
   })
   states(@CurrentScope() scope: TenantScope, @Query() query: ClusterPageQuery): Promise<Page<ClusterStateEvent>> {
     return this.histories.states(scope, query.selector(), query);
@@ -221,7 +221,7 @@ export class ClustersController {
     summary: 'State history of the nodes of a cluster, newest first',
     tag,
     access: read,
-    answer: Answers.page(ClusterNodeStateEvent),
+    response: Responses.page(ClusterNodeStateEvent),
   })
   nodeStates(
     @CurrentScope() scope: TenantScope,
@@ -237,7 +237,7 @@ export class ClustersController {
     summary: 'Log of a node',
     tag,
     access: read,
-    answer: Answers.text,
+    response: Responses.text,
   })
   async log(
     @CurrentScope() scope: TenantScope,
@@ -255,7 +255,7 @@ export class ClustersController {
     summary: 'Errors of the workflow behind a node state',
     tag,
     access: read,
-    answer: Answers.page(ClusterErrorRead),
+    response: Responses.page(ClusterErrorRead),
   })
   errors(
     @CurrentScope() scope: TenantScope,

@@ -3,7 +3,7 @@ import type { OutputStream } from '../../../../../libs/contracts/agent-protocol'
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { LogSlice } from '../../../../platform/kernel/files/content';
-import { openEnded } from '../../../../platform/kernel/dto/answers';
+import { openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type {
   WorkflowDefinition,
   WorkflowContext,
@@ -126,7 +126,7 @@ export class ClusterLifecycle {
     await this.transitionNode(tx, node, { to: 'ERROR', ...cause });
     if (!GIVES_SLOTS.includes(cluster.status)) return reason;
     if (node.role === 'master') await this.transition(tx, cluster, { to: 'ERROR', ...cause });
-    else await wakeAfterCommit(tx, 'scaling', String(cluster.cluster_id));
+    else await notifyAfterCommit(tx, 'scaling', String(cluster.cluster_id));
     return reason;
   }
 

@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
-import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type { NodeStatus } from './cluster-state';
 import { givesSlots, TAKES_RUNS } from './clusters.joins';
 import { ClusterNode, hasReported } from './entities/cluster-node.entity';
@@ -280,7 +280,7 @@ export class ClusterNodesRepository {
        FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
       [[...added.keys()], [...added.values()]],
     );
-    for (const nodeId of added.keys()) await wakeAfterCommit(tx, 'node', String(nodeId));
+    for (const nodeId of added.keys()) await notifyAfterCommit(tx, 'node', String(nodeId));
   }
 
   /** Raises the version of what the nodes should do and wakes their long polls when the transaction has committed. */

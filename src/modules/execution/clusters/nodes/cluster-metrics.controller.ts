@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { ClusterMetricsService } from './cluster-metrics.service';
 import { ClusterMetrics, ClusterMetricsQuery } from './dto/cluster-metrics.dto';
@@ -20,7 +20,7 @@ export class ClusterMetricsController {
       'An extension of this platform. Cores, memory, disk and slots by node, as the nodes report them two or three times a minute: the last hour by minutes, or the last day by quarters of hours. The present nodes come first, then those that the cluster had during the period. Nodes that share a machine share its disk.',
     tag: 'Clusters',
     access: Allow.tenant(),
-    answer: Answers.one(ClusterMetrics),
+    response: Responses.one(ClusterMetrics),
   })
   metrics(
     @CurrentScope() scope: TenantScope,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NodeUtilization } from '../../../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import { validity } from '../../../../platform/kernel/dto/answers';
+import { validity } from '../../../../platform/kernel/dto/response-fields';
 import { ClusterRowsRepository } from '../model/cluster-rows.repository';
 import type { ClusterMetrics, ClusterMetricsQuery, NodeMetricsPoint, ResourceUse } from './dto/cluster-metrics.dto';
 import type { NodeUtilizationStep } from '../model/entities/node-utilization.entity';

@@ -6,7 +6,7 @@ import { heapWithin } from '../../../../../libs/spark/accelerator';
 import { Config } from '../../../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { wakeWorkflow } from '../../../../platform/background/workflows/workflow-intents';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { acceleratorOf } from '../model/accelerators';
@@ -241,7 +241,7 @@ export class ClusterNodesService {
 
   /** Has the cluster of the node looked at: what the node has told may call for a resize. */
   private async loadChanged(tx: Tx, node: ClusterNode): Promise<void> {
-    await wakeAfterCommit(tx, 'scaling', String(node.cluster_id));
+    await notifyAfterCommit(tx, 'scaling', String(node.cluster_id));
   }
 
   private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {

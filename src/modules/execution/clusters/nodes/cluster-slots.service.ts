@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster, type RunSettings } from '../model/cluster-rows.repository';
 import { ClusterStartsService } from '../lifecycle/cluster-starts.service';
@@ -72,7 +72,7 @@ export class ClusterSlotsService {
 
   /** Has it looked at whether a running cluster is to grow, for a run that waits. */
   async askForMore(tx: Tx, clusterId: number): Promise<void> {
-    await wakeAfterCommit(tx, 'scaling', String(clusterId));
+    await notifyAfterCommit(tx, 'scaling', String(clusterId));
   }
 
   /** Notes that a job began or ended, so that the idle time counts from now; of one that ended, how long it had a slot. */

@@ -26,7 +26,7 @@ export type MeasuredNode = Pick<
 /** Samples of nodes that are gone or stopped; running nodes replace their own. Nothing older than a day is shown. */
 export const AGED_UTILIZATION: Retention = {
   name: 'node-utilization',
-  keptDays: 1,
+  retentionDays: 1,
   rows: [
     {
       table: 'node_utilization',

@@ -17,7 +17,7 @@ const MAX_ZONES = 100;
 /** Those that are blocked no more; an index serves it. */
 export const AGED_OFFERS: Retention = {
   name: 'blocked-offers',
-  keptDays: 0,
+  retentionDays: 0,
   rows: [
     {
       table: 'blocked_offers',

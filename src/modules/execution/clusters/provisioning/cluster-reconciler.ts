@@ -13,7 +13,7 @@ import { messageOf } from '../../../../platform/kernel/errors/message-of';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { NOW } from '../../../../platform/kernel/persistence/sql';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository, type SilentNode } from '../model/cluster-nodes.repository';
 import { type ClusterSnapshot, ClusterSnapshots, nodeRef } from './cluster-snapshot';
@@ -38,11 +38,11 @@ const ON_SITE: Place = {
   ...{ networkTags: [], networkCard: null, hosts: [] },
 };
 
-/** Repairs at the providers what no workflow is responsible for: silent and lost nodes, orphans. */
+/** FailureCollector at the providers what no workflow is responsible for: silent and lost nodes, orphans. */
 @Injectable()
 export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 120_000;
 
   constructor(
@@ -59,20 +59,20 @@ export class ClusterReconciler extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    const repairs = new Repairs(signal);
-    await repairs.attempt('Silent nodes', () => this.lookAtSilent(repairs, signal));
+    const failures = new FailureCollector(signal);
+    await failures.attempt('Silent nodes', () => this.lookAtSilent(failures, signal));
     for (const driver of await this.drivers.withoutCredentials())
-      await repairs.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, repairs, signal));
-    repairs.finish();
+      await failures.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, failures, signal));
+    failures.throwFailures();
   }
 
-  private async lookAtSilent(repairs: Repairs, signal: AbortSignal): Promise<void> {
+  private async lookAtSilent(failures: FailureCollector, signal: AbortSignal): Promise<void> {
     const { leaseMs, leaseMarginMs } = this.config.agent;
     const ms = Math.min(LOOK_AFTER_MS, leaseMs / 2);
     const answeredSeconds = Math.ceil(Math.min(COME_BACK_MS, ms) / 1000);
     const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
     for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
-      await repairs.attempt(`Node ${node.node_id}`, () => this.reviveOrLose(node, signal));
+      await failures.attempt(`Node ${node.node_id}`, () => this.reviveOrLose(node, signal));
     }
     await this.nodes.forgetAnswered(lostAfterSeconds + SPARE_SECONDS);
   }
@@ -143,7 +143,7 @@ export class ClusterReconciler extends Reconciler {
    * Machines of this installation that no live node owns, such as those of a start whose worker never came back. A node is
    * recorded before its machine is asked for, and drivers ask what is live after they have listed what there is.
    */
-  private async destroyOrphans(driver: ComputeDriver, repairs: Repairs, signal: AbortSignal): Promise<void> {
+  private async destroyOrphans(driver: ComputeDriver, failures: FailureCollector, signal: AbortSignal): Promise<void> {
     const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
     const age = Math.min(ORPHAN_AGE_MS, this.config.agent.leaseMs / 2);
     const scope = {
@@ -155,7 +155,7 @@ export class ClusterReconciler extends Reconciler {
     const { removed, failed } = await driver.sweep(scope, call);
     for (const node_token of removed) this.logger.warn({ node_token }, 'Destroyed a machine that no cluster owns');
     for (const { nodeToken, error } of failed)
-      await repairs.attempt(`Machine ${nodeToken}, which no cluster owns`, () =>
+      await failures.attempt(`Machine ${nodeToken}, which no cluster owns`, () =>
         Promise.reject(new Error(messageOf(error), { cause: error })),
       );
   }

@@ -43,7 +43,7 @@ const NOWHERE: Place = {
 @Injectable()
 export class OrphanSweeper extends Reconciler {
   readonly name = 'orphans';
-  readonly everyMs = 15_000;
+  readonly intervalMs = 15_000;
   readonly deadlineMs = ROUND_MS + PLACE_MS + 3 * END_MS;
   /** One at a time asks for the next place: each counts what the others have taken. */
   private turn: Promise<unknown> = Promise.resolve();

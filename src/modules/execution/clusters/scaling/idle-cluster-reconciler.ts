@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
 
@@ -11,7 +11,7 @@ import { IdleClustersRepository } from './idle-clusters.repository';
 @Injectable()
 export class IdleClusterReconciler extends Reconciler {
   readonly name = 'idle-clusters';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
 
   constructor(
@@ -25,10 +25,10 @@ export class IdleClusterReconciler extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     for (const clusterId of await this.idle.some(this.dataSource.manager))
-      await repairs.attempt(`Cluster ${clusterId}`, () => this.stopIfIdle(clusterId));
-    repairs.finish();
+      await failures.attempt(`Cluster ${clusterId}`, () => this.stopIfIdle(clusterId));
+    failures.throwFailures();
   }
 
   private async stopIfIdle(clusterId: number): Promise<void> {

@@ -6,7 +6,7 @@ import { pause } from '../../../../platform/kernel/process/pause';
 import { Pump } from '../../../../platform/kernel/process/pump';
 import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterScaler } from './cluster-scaler';
 import { ScalingRepository } from './scaling.repository';
 
@@ -24,11 +24,11 @@ const BATCH = 200;
 @Injectable()
 export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApplicationShutdown {
   readonly name = 'scaling';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
   /** Clusters to look at at once, one after the other. */
   private readonly woken = new Set<number>();
-  private readonly looks = new Pump((signal) => this.lookAtWoken(signal), { restMs: BETWEEN_MS });
+  private readonly looks = new Pump((signal) => this.lookAtWoken(signal), { minPauseMs: BETWEEN_MS });
   private unsubscribe: () => void = () => undefined;
 
   constructor(
@@ -55,16 +55,16 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     let last = 0;
     for (;;) {
       const clusters = await this.scaling.some(this.dataSource.manager, last, BATCH);
       for (const cluster of clusters.filter((one) => this.scaler.isDue(one)))
-        await repairs.attempt(`Cluster ${cluster.clusterId}`, () => this.scaler.scale(cluster.clusterId));
+        await failures.attempt(`Cluster ${cluster.clusterId}`, () => this.scaler.scale(cluster.clusterId));
       if (clusters.length < BATCH) break;
       last = clusters.at(-1)?.clusterId ?? last;
     }
-    repairs.finish();
+    failures.throwFailures();
   }
 
   /** @param payload ids with commas between them; none after the connection was lost: the next pass looks at all */

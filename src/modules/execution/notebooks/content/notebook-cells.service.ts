@@ -7,7 +7,7 @@ import { fromShown, type NbOutput, shown, type ShownOutput } from '../../../../.
 import type { WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { includesPermission } from '../../../../platform/kernel/auth/roles';
 import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors/domain-error';
-import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
+import { type Message, openEnded } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { NOTEBOOK, type RunConfigurationRow, RunConfigurationsService } from '../../runs';

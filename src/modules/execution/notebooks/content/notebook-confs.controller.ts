@@ -3,9 +3,9 @@ import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { Message } from '../../../../platform/kernel/dto/answers';
-import { sendContent, sendJson } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Message } from '../../../../platform/kernel/dto/response-fields';
+import { sendContent, sendJson } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import {
@@ -46,7 +46,7 @@ export class NotebookConfsController {
     description: 'If nothing is found, the answer is 404.',
     tag,
     access: view,
-    answer: Answers.page(NotebookConfListItem),
+    response: Responses.page(NotebookConfListItem),
   })
   search(
     @InWorkspace() scope: WorkspaceScope,
@@ -62,7 +62,7 @@ export class NotebookConfsController {
     summary: 'List notebook configurations, newest first',
     tag,
     access: view,
-    answer: Answers.page(NotebookConfListItem),
+    response: Responses.page(NotebookConfListItem),
   })
   list(
     @InWorkspace() scope: WorkspaceScope,
@@ -78,7 +78,7 @@ export class NotebookConfsController {
     summary: 'Create a notebook configuration, with a file of the workspace as its notebook',
     tag,
     access: edit,
-    answer: Answers.one(NotebookConfWrite),
+    response: Responses.one(NotebookConfWrite),
     errors: [409],
   })
   create(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebookConf): Promise<NotebookConfWrite> {
@@ -92,7 +92,7 @@ export class NotebookConfsController {
     summary: 'Get a notebook configuration by id or name, with its cells and their outputs',
     tag,
     access: view,
-    answer: Answers.one(NotebookConfRead),
+    response: Responses.one(NotebookConfRead),
   })
   async get(
     @InWorkspace() scope: WorkspaceScope,
@@ -109,7 +109,7 @@ export class NotebookConfsController {
     summary: 'Update a notebook configuration; instances started before keep what they began with',
     tag,
     access: edit,
-    answer: Answers.one(NotebookConfWrite),
+    response: Responses.one(NotebookConfWrite),
     status: 201,
     errors: [409],
   })
@@ -128,7 +128,7 @@ export class NotebookConfsController {
     summary: 'Delete a notebook configuration without unfinished instances; its file stays',
     tag,
     access: edit,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -143,7 +143,7 @@ export class NotebookConfsController {
     summary: 'Export a notebook as an .ipynb file, with the outputs as they are now',
     tag,
     access: view,
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async export(
     @InWorkspace() scope: WorkspaceScope,
@@ -160,7 +160,7 @@ export class NotebookConfsController {
     summary: 'Enable a notebook configuration',
     tag,
     access: edit,
-    answer: Answers.one(NotebookConfWrite),
+    response: Responses.one(NotebookConfWrite),
     status: 201,
     errors: [409],
   })
@@ -175,7 +175,7 @@ export class NotebookConfsController {
     summary: 'Disable a notebook configuration: no new instance of it can be started',
     tag,
     access: edit,
-    answer: Answers.one(NotebookConfWrite),
+    response: Responses.one(NotebookConfWrite),
     status: 201,
     errors: [409],
   })
@@ -190,7 +190,7 @@ export class NotebookConfsController {
     summary: 'Copy a notebook configuration and its cells without outputs',
     tag,
     access: edit,
-    answer: Answers.one(NotebookConfWrite),
+    response: Responses.one(NotebookConfWrite),
     errors: [409],
   })
   clone(@InWorkspace() scope: WorkspaceScope, @Query() query: CloneNotebookConfQuery): Promise<NotebookConfWrite> {
@@ -207,7 +207,7 @@ export class NotebookConfsController {
       'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of cells that an unfinished instance has executed belong to the server and stay.',
     tag,
     access: Allow.workspace('RUN'),
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
     document: { maxBytes: MAX_NOTEBOOK_BYTES, maxValues: MAX_VALUES },

@@ -3,7 +3,7 @@ import { emptyDocument } from '../../../../../libs/notebooks/ipynb';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';

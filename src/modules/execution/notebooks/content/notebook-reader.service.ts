@@ -12,7 +12,13 @@ export const MAX_NOTEBOOK_BYTES = 30 * MIB;
 /** Values in one: in a file each line of code is one. */
 export const MAX_VALUES = 500_000;
 /** Files that are in memory at once, and who waits for that. */
-const READING = { code: 'NOTEBOOK.TOO_MANY_FILES', atOnce: 2, waiting: 32, waitingOfOne: 8, patienceMs: 30_000 };
+const READING = {
+  code: 'NOTEBOOK.TOO_MANY_FILES',
+  maxConcurrent: 2,
+  maxQueued: 32,
+  maxQueuedPerParty: 8,
+  queueTimeoutMs: 30_000,
+};
 const BOUNDS = { values: MAX_VALUES, levels: 100 };
 
 /** Reads .ipynb files, as strangers may have written them. */

@@ -1,6 +1,6 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import { exactJson } from '../../../../../libs/json/exact-json';
-import { runForAll } from '../../../../platform/kernel/context/request-context';
+import { runWithoutCaller } from '../../../../platform/kernel/context/request-context';
 import type { FramesBehind } from '../../runs';
 import { type KernelFrame, stateMessage } from './kernel-messages';
 
@@ -34,7 +34,7 @@ export class KernelFeed {
   behind(after: number): Promise<KernelMessages> {
     const known = this.reads.get(after);
     if (known) return known;
-    const read = runForAll(() => this.read(after)).then(async ({ frames, lost }) => ({
+    const read = runWithoutCaller(() => this.read(after)).then(async ({ frames, lost }) => ({
       messages: await this.messages(frames),
       lost,
     }));

@@ -40,7 +40,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   private readonly open = new Set<OpenClient>();
   private readonly ofRuns = new Map<number, OpenKernel>();
   private readonly looks = new Pump(() => this.look(), {
-    everyMs: LOOK_MS,
+    intervalMs: LOOK_MS,
     failed: (error) => this.logger.warn({ err: error }, 'Positions of sockets to kernels are kept later'),
   });
 

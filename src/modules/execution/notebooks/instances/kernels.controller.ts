@@ -9,7 +9,7 @@ import {
   InWorkspace,
 } from '../../../../platform/http/auth/request-principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam, TextParam } from '../../../../platform/http/parameters';
 import { Upgrade } from '../../../../platform/http/upgrades/upgrade';
 import type { UpgradeHandler } from '../../../../platform/http/upgrades/upgrades';
@@ -38,7 +38,7 @@ export class KernelsController {
     summary: 'Start the kernel of a RUNNING notebook, or get its state',
     tag,
     access: run,
-    answer: Answers.one(KernelStatus),
+    response: Responses.one(KernelStatus),
     errors: [409],
   })
   start(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
@@ -52,7 +52,7 @@ export class KernelsController {
     summary: 'State of the kernel of a notebook',
     tag,
     access: Allow.workspace('VIEW'),
-    answer: Answers.one(KernelStatus),
+    response: Responses.one(KernelStatus),
   })
   status(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<KernelStatus> {
     return this.kernels.status(scope, notebookId);
@@ -65,7 +65,7 @@ export class KernelsController {
     summary: 'Interrupt what the kernel executes, with its Spark jobs',
     tag,
     access: run,
-    answer: Answers.one(KernelStatus),
+    response: Responses.one(KernelStatus),
     status: 201,
     errors: [409],
   })
@@ -80,7 +80,7 @@ export class KernelsController {
     summary: 'End the kernel and begin another; requests that wait are aborted',
     tag,
     access: run,
-    answer: Answers.one(KernelStatus),
+    response: Responses.one(KernelStatus),
     status: 201,
     errors: [409],
   })
@@ -97,7 +97,7 @@ export class KernelsController {
       'A query parameter whose name ends in `_session` may repeat the bearer token; one of somebody else is refused.',
     tag,
     access: run,
-    answer: Answers.one(KernelSocket),
+    response: Responses.one(KernelSocket),
     readsRawQuery: true,
   })
   @ApiQuery({

@@ -27,8 +27,8 @@ export const isQuiet = (time: string) => `k.state <> 'busy' AND k.last_activity 
 /** What is kept for clients of instances that ended an hour ago: until then they may ask what became of their requests. */
 export const ENDED_KERNELS: Retention = {
   name: 'ended-kernels',
-  keptDays: 1 / 24,
-  everyMs: 60_000,
+  retentionDays: 1 / 24,
+  intervalMs: 60_000,
   batch: 2,
   rows: [
     {

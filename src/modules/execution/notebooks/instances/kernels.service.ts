@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, invalid, notFound, tooMany } from '../../../../platform/kernel/errors/domain-error';
-import { idText } from '../../../../platform/kernel/dto/answers';
+import { idText } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { isFinished, NOTEBOOK, type Run, RunChannelsService, type RunDetailRow, RunsService } from '../../runs';

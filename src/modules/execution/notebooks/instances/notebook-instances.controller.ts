@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { sendContent, sendLog } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { sendContent, sendLog } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam, WordParam } from '../../../../platform/http/parameters';
 import { JobLogQuery, NOTEBOOK, RunsService, WorkflowErrorRead } from '../../runs';
@@ -39,7 +39,7 @@ export class NotebookInstancesController {
     summary: 'Start a notebook',
     tag,
     access: run,
-    answer: Answers.one(NotebookCreated),
+    response: Responses.one(NotebookCreated),
     errors: [409],
   })
   start(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateNotebook): Promise<NotebookCreated> {
@@ -53,7 +53,7 @@ export class NotebookInstancesController {
     summary: 'Search notebook instances by part of the name',
     tag,
     access: view,
-    answer: Answers.page(NotebookRead),
+    response: Responses.page(NotebookRead),
   })
   search(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookSearchQuery): Promise<Page<NotebookRead>> {
     return this.notebooks.list(scope, query, query.notebook_name);
@@ -66,7 +66,7 @@ export class NotebookInstancesController {
     summary: 'List notebook instances, newest first; 404 when there is none',
     tag,
     access: view,
-    answer: Answers.page(NotebookRead),
+    response: Responses.page(NotebookRead),
   })
   list(@InWorkspace() scope: WorkspaceScope, @Query() query: NotebookListQuery): Promise<Page<NotebookRead>> {
     return this.notebooks.list(scope, query);
@@ -79,7 +79,7 @@ export class NotebookInstancesController {
     summary: 'Get a notebook instance',
     tag,
     access: view,
-    answer: Answers.one(NotebookRead),
+    response: Responses.one(NotebookRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @IdParam('notebook_id') notebookId: number): Promise<NotebookRead> {
     return this.notebooks.get(scope, notebookId);
@@ -92,7 +92,7 @@ export class NotebookInstancesController {
     summary: 'Stop a notebook with its kernel and its Spark application',
     tag,
     access: run,
-    answer: Answers.one(NotebookKill),
+    response: Responses.one(NotebookKill),
     status: 201,
     errors: [409],
   })
@@ -107,7 +107,7 @@ export class NotebookInstancesController {
     summary: 'Log of a notebook instance, while it runs and afterwards',
     tag,
     access: view,
-    answer: Answers.text,
+    response: Responses.text,
   })
   async log(
     @InWorkspace() scope: WorkspaceScope,
@@ -127,7 +127,7 @@ export class NotebookInstancesController {
     summary: 'The notebook as it was when the instance began, as an .ipynb file without outputs',
     tag,
     access: view,
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async download(
     @InWorkspace() scope: WorkspaceScope,
@@ -144,7 +144,7 @@ export class NotebookInstancesController {
     summary: 'Errors of the workflow of a notebook instance',
     tag,
     access: view,
-    answer: Answers.page(WorkflowErrorRead),
+    response: Responses.page(WorkflowErrorRead),
   })
   errors(
     @InWorkspace() scope: WorkspaceScope,

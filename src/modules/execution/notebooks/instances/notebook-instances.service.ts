@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { toWire } from '../../../../platform/kernel/product/product-name';

@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { sendContent } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { sendContent } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import {
   MAX_CONFIGURATIONS,
   WorkspaceExport,
@@ -32,7 +32,7 @@ export class WorkspaceDocumentsController {
       'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks have their cells with outputs.',
     tag,
     access: Allow.workspace('VIEW'),
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async export(
     @InWorkspace() scope: WorkspaceScope,
@@ -51,7 +51,7 @@ export class WorkspaceDocumentsController {
       'Its configurations belong to the cluster that the query names. Notebooks become files of the workspace.',
     tag,
     access: Allow.workspace('EDIT'),
-    answer: Answers.one(WorkspaceImportResult),
+    response: Responses.one(WorkspaceImportResult),
     errors: [409],
     document: { maxBytes: 30 * MIB, maxValues: MAX_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
   })

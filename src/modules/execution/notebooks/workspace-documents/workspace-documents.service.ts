@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, conflict, DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText } from '../../../../platform/kernel/dto/answers';
+import { idText } from '../../../../platform/kernel/dto/response-fields';
 import { selectorFrom } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';

@@ -20,7 +20,7 @@ interface Followed {
 export class FrameNotifications implements OnModuleInit, OnModuleDestroy {
   private readonly followed = new Map<number, Followed>();
   private readonly looks = new Pump(() => this.look(), {
-    everyMs: LOOK_MS,
+    intervalMs: LOOK_MS,
     failed: (error) => this.logger.warn({ err: error }, 'Did not look for missed frames of runs; trying again'),
   });
 

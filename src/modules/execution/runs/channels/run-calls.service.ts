@@ -7,7 +7,7 @@ import {
   encodeCall,
 } from '../../../../../libs/contracts/call-message';
 import { Config } from '../../../../config/config';
-import { runBeside, runForAll } from '../../../../platform/kernel/context/request-context';
+import { runAsCaller, runWithoutCaller } from '../../../../platform/kernel/context/request-context';
 import { conflict, DomainError, tooMany } from '../../../../platform/kernel/errors/domain-error';
 import { KeyedSlots } from '../../../../platform/http/connections/keyed-slots';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
@@ -87,7 +87,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   private readonly slots: KeyedSlots;
   private readonly maxOfTenant: number;
   private readonly looks = new Pump(() => this.look(), {
-    everyMs: LOOK_MS,
+    intervalMs: LOOK_MS,
     failed: (error) => this.logger.warn({ err: error }, 'Ended jobs could not be looked up; trying again later'),
   });
 
@@ -173,7 +173,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       run,
       waiting: new Map(),
       // For all who call the run while it is followed.
-      after: runForAll(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(({ last }) => last),
+      after: runWithoutCaller(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(({ last }) => last),
       reads,
       unsubscribe: this.channels.onFrames(run.run_id, () => reads.wake()),
     };
@@ -252,9 +252,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   private cancel(run: CalledRun, id: string): void {
     // Not in the name of the request, whose Idempotency-Key stands for the call.
-    runBeside(() => this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id })))).catch(
-      (error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'),
-    );
+    runAsCaller(() =>
+      this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id }))),
+    ).catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
   }
 }
 

@@ -21,8 +21,8 @@ const DROPPED_PIECES = 10_000;
 /** Requests and frames of runs that ended an hour ago: until then readers may still fetch what a run said last. */
 export const ENDED_CHANNELS: Retention = {
   name: 'ended-channels',
-  keptDays: 1 / 24,
-  everyMs: 60_000,
+  retentionDays: 1 / 24,
+  intervalMs: 60_000,
   // Much may be kept of one run.
   batch: 2,
   rows: [ofEnded('run_request_queues', 'run_requests'), ofEnded('run_frame_logs', 'run_frames')],

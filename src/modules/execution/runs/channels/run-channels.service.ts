@@ -12,8 +12,8 @@ import {
 import { conflict, DomainError, invalid, notFound, tooMany } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { wakeAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
-import { waitForWakeUp } from '../../../../platform/kernel/notifications/waiting-polls';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import { waitForNotification } from '../../../../platform/kernel/notifications/long-polls';
 import { runKindOf } from '../jobs/run-kinds';
 import { RunsService } from '../jobs/runs.service';
 import { type FramedRun, FrameConsumer } from './frame-consumer';
@@ -88,7 +88,7 @@ export class RunChannelsService implements OnModuleInit {
     if (waiting > WAITING_REQUESTS || (bytes > WAITING_BYTES && waiting > 1)) {
       throw tooMany('CHANNEL.FULL', `Too many messages are waiting for the job ${run.run_id}. Try again later.`);
     }
-    await wakeAfterCommit(tx, 'run_requests', String(run.run_id));
+    await notifyAfterCommit(tx, 'run_requests', String(run.run_id));
     return number;
   }
 
@@ -127,7 +127,7 @@ export class RunChannelsService implements OnModuleInit {
     try {
       const found = await this.requestsBehind(runId, after);
       if (found) return found;
-      await waitForWakeUp(woken, waitMs, gone());
+      await waitForNotification(woken, waitMs, gone());
     } finally {
       cancel();
     }
@@ -173,7 +173,7 @@ export class RunChannelsService implements OnModuleInit {
       const { service } = runKindOf(run.job_type);
       if (service && frames.some(isReady)) await this.runs.ready(tx, runId, service.ready);
       await consumer?.consume(tx, run, read.slice(first));
-      await wakeAfterCommit(tx, 'run_frames', String(runId));
+      await notifyAfterCommit(tx, 'run_frames', String(runId));
       return { next: grown.last + 1 };
     });
   }

@@ -4,7 +4,7 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { type AuthenticatedRequest, InWorkspace } from '../../../../platform/http/auth/request-principal';
 import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { FunctionsService, MAX_BODY_BYTES } from './functions.service';
 
@@ -25,11 +25,11 @@ export class FunctionsController {
       'An extension of this platform. The body is any JSON, which the function gets; the answer is the JSON that it returns. The header `x-invocation-id` names the call in the log of the job.',
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
-    answer: Answers.anyJson,
+    response: Responses.anyJson,
     errors: [409, 422, 429, 504],
     // As it is: its keys are the function's, and its numbers may be longer than ours.
     binaryBody: true,
-    waitsLong: true,
+    isLongRunning: true,
     maxBodyBytes: MAX_BODY_BYTES,
     jsonExample: { rows: 3 },
   })
@@ -57,7 +57,7 @@ export class FunctionsController {
       'An extension of this platform: an OpenAPI document of `invoke` for this job, with the example of its configuration.',
     tag: 'Jobs',
     access: Allow.workspace('VIEW'),
-    answer: Answers.anyJson,
+    response: Responses.anyJson,
   })
   async describe(
     @InWorkspace() scope: WorkspaceScope,

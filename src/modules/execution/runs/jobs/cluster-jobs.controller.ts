@@ -3,7 +3,7 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { CosiKillAllJobsResult } from './dto/job.dto';
 import { JobsService } from './jobs.service';
@@ -20,7 +20,7 @@ export class ClusterJobsController {
     summary: 'Stop every job of a cluster that has been submitted',
     tag: 'Clusters',
     access: Allow.tenant(CLUSTER_MANAGERS),
-    answer: Answers.one(CosiKillAllJobsResult),
+    response: Responses.one(CosiKillAllJobsResult),
   })
   stopAll(
     @CurrentScope() scope: TenantScope,

@@ -3,9 +3,9 @@ import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { Message } from '../../../../platform/kernel/dto/answers';
-import { sendContent } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Message } from '../../../../platform/kernel/dto/response-fields';
+import { sendContent } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page } from '../../../../platform/kernel/dto/page';
 import {
   CreateJobConf,
@@ -36,7 +36,7 @@ export class JobConfsController {
     summary: 'Search job configurations by part of the name',
     tag,
     access: view,
-    answer: Answers.page(JobConfListItem),
+    response: Responses.page(JobConfListItem),
   })
   search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSearchQuery): Promise<Page<JobConfListItem>> {
     return this.jobConfs.list(scope, query);
@@ -49,7 +49,7 @@ export class JobConfsController {
     summary: 'List job configurations, newest first',
     tag,
     access: view,
-    answer: Answers.page(JobConfListItem),
+    response: Responses.page(JobConfListItem),
   })
   list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfListQuery): Promise<Page<JobConfListItem>> {
     return this.jobConfs.list(scope, query);
@@ -62,7 +62,7 @@ export class JobConfsController {
     summary: 'Create a job configuration',
     tag,
     access: edit,
-    answer: Answers.one(JobConfWrite),
+    response: Responses.one(JobConfWrite),
     errors: [409],
   })
   create(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJobConf): Promise<JobConfWrite> {
@@ -76,7 +76,7 @@ export class JobConfsController {
     summary: 'Get a job configuration by id or name',
     tag,
     access: view,
-    answer: Answers.one(JobConfRead),
+    response: Responses.one(JobConfRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @Query() query: JobConfSelector): Promise<JobConfRead> {
     return this.jobConfs.get(scope, query.selector());
@@ -89,7 +89,7 @@ export class JobConfsController {
     summary: 'Update a job configuration; jobs submitted before keep what they began with',
     tag,
     access: edit,
-    answer: Answers.one(JobConfWrite),
+    response: Responses.one(JobConfWrite),
     status: 201,
     errors: [409],
   })
@@ -108,7 +108,7 @@ export class JobConfsController {
     summary: 'Delete a job configuration without unfinished jobs; its ended ones stay readable',
     tag,
     access: edit,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -124,7 +124,7 @@ export class JobConfsController {
     description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
     tag,
     access: view,
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async export(
     @InWorkspace() scope: WorkspaceScope,
@@ -141,7 +141,7 @@ export class JobConfsController {
     summary: 'Enable a job configuration',
     tag,
     access: edit,
-    answer: Answers.one(JobConfWrite),
+    response: Responses.one(JobConfWrite),
     status: 201,
     errors: [409],
   })
@@ -156,7 +156,7 @@ export class JobConfsController {
     summary: 'Disable a job configuration: no new job of it can be submitted',
     tag,
     access: edit,
-    answer: Answers.one(JobConfWrite),
+    response: Responses.one(JobConfWrite),
     status: 201,
     errors: [409],
   })

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import type { FileContent } from '../../../../platform/kernel/files/content';
-import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';

@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope, InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 import { ClusterDefinitionsService } from '../../clusters';
 import { JobStats } from './dto/job.dto';
@@ -26,7 +26,7 @@ export class JobStatsController {
     summary: 'Jobs of a cluster by status',
     tag: 'Clusters',
     access: Allow.tenant(),
-    answer: Answers.one(JobStats),
+    response: Responses.one(JobStats),
   })
   async ofCluster(@CurrentScope() scope: TenantScope, @Query() query: ClusterStatsQuery): Promise<JobStats> {
     return this.jobs.stats(scope, 'cluster_id', await this.clusters.idOf(scope, query.selector()));
@@ -39,7 +39,7 @@ export class JobStatsController {
     summary: 'Jobs of a workspace by status',
     tag: 'Workspaces',
     access: Allow.workspace('VIEW'),
-    answer: Answers.one(JobStats),
+    response: Responses.one(JobStats),
   })
   ofWorkspace(@InWorkspace() scope: WorkspaceScope, @Query() _query: WorkspaceStatsQuery): Promise<JobStats> {
     return this.jobs.stats(scope, 'workspace_id', scope.workspace.workspaceId);

@@ -5,8 +5,8 @@ import { LOG_STREAMS } from '../../../../../libs/object-storage/log-store';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { sendLog } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { sendLog } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam, TextParam, WordParam } from '../../../../platform/http/parameters';
 import {
@@ -46,7 +46,7 @@ export class JobsController {
     summary: 'Search jobs by part of the name of their configuration',
     tag,
     access: view,
-    answer: Answers.page(JobRead),
+    response: Responses.page(JobRead),
   })
   search(@InWorkspace() scope: WorkspaceScope, @Query() query: JobSearchQuery): Promise<Page<JobRead>> {
     return this.jobs.list(scope, query, query.job_conf_name);
@@ -59,7 +59,7 @@ export class JobsController {
     summary: 'List jobs, newest first',
     tag,
     access: view,
-    answer: Answers.page(JobRead),
+    response: Responses.page(JobRead),
   })
   list(@InWorkspace() scope: WorkspaceScope, @Query() query: JobListQuery): Promise<Page<JobRead>> {
     return this.jobs.list(scope, query);
@@ -74,7 +74,7 @@ export class JobsController {
       'The run gets the secrets of your own that its cluster names or that open its catalog. Whoever may edit the file, the configuration or the cluster of the job decides what code has them.',
     tag,
     access: Allow.workspace('RUN'),
-    answer: Answers.one(JobCreated),
+    response: Responses.one(JobCreated),
     errors: [409],
   })
   submit(@InWorkspace() scope: WorkspaceScope, @Body() body: CreateJob): Promise<JobCreated> {
@@ -88,7 +88,7 @@ export class JobsController {
     summary: 'Stop a job; it is killed when it does not end within its grace',
     tag,
     access: Allow.workspace('RUN'),
-    answer: Answers.one(JobKill),
+    response: Responses.one(JobKill),
     status: 201,
     errors: [409],
   })
@@ -103,7 +103,7 @@ export class JobsController {
     summary: "The workflow behind a job, by Spark's application id",
     tag,
     access: view,
-    answer: Answers.one(JobWorkflowDetails),
+    response: Responses.one(JobWorkflowDetails),
   })
   workflowDetails(
     @InWorkspace() scope: WorkspaceScope,
@@ -119,7 +119,7 @@ export class JobsController {
     summary: 'Get a job',
     tag,
     access: view,
-    answer: Answers.one(JobRead),
+    response: Responses.one(JobRead),
   })
   get(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobRead> {
     return this.jobs.get(scope, jobId);
@@ -132,7 +132,7 @@ export class JobsController {
     summary: 'Status history of a job',
     tag,
     access: view,
-    answer: Answers.one(JobStatusHistory),
+    response: Responses.one(JobStatusHistory),
   })
   status(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobStatusHistory> {
     return this.jobs.status(scope, jobId);
@@ -147,7 +147,7 @@ export class JobsController {
       "`events` is Spark's own event log, one JSON object in each line, of the first application of the job: its History Server reads it.",
     tag,
     access: view,
-    answer: Answers.text,
+    response: Responses.text,
   })
   async log(
     @InWorkspace() scope: WorkspaceScope,
@@ -168,7 +168,7 @@ export class JobsController {
       "An extension of this platform. From Spark's event log of the first application of the job; the lists are empty until it has begun, and once the logs are as old as logs may be.",
     tag,
     access: view,
-    answer: Answers.one(JobMetrics),
+    response: Responses.one(JobMetrics),
   })
   metrics(@InWorkspace() scope: WorkspaceScope, @IdParam('job_id') jobId: number): Promise<JobMetrics> {
     return this.runMetrics.metrics(scope, jobId);
@@ -181,7 +181,7 @@ export class JobsController {
     summary: 'Errors of the workflow of a job',
     tag,
     access: view,
-    answer: Answers.page(WorkflowErrorRead),
+    response: Responses.page(WorkflowErrorRead),
   })
   errors(
     @InWorkspace() scope: WorkspaceScope,

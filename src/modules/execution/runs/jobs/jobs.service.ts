@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { selectorFrom } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';

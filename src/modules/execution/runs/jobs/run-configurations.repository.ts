@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import {
   Conditions,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { openEnded } from '../../../../platform/kernel/dto/answers';
+import { openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';

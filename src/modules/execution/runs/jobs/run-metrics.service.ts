@@ -10,7 +10,13 @@ import { isFinished } from './run-state';
 import { RunsRepository } from './runs.repository';
 
 /** A log of 100 MiB takes a part of a second of this process, and the same again of the log store. */
-const READING = { code: 'JOB.METRICS_BUSY', atOnce: 4, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
+const READING = {
+  code: 'JOB.METRICS_BUSY',
+  maxConcurrent: 4,
+  maxQueued: 64,
+  maxQueuedPerParty: 16,
+  queueTimeoutMs: 10_000,
+};
 /** Logs that somebody has asked about lately are read on from where they were read to. */
 const READERS = { max: 64, ttl: 10 * 60_000 };
 

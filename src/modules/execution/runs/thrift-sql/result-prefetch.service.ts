@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { decodeAnswer, encodeCall } from '../../../../../libs/contracts/call-message';
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
-import { currentContext, runBeside } from '../../../../platform/kernel/context/request-context';
+import { currentContext, runAsCaller } from '../../../../platform/kernel/context/request-context';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
@@ -61,7 +61,7 @@ export class ResultPrefetchService {
   }
 
   private settleLater(run: CalledRun): void {
-    runBeside(() => this.transactions.run((tx) => this.settle(tx, run))).catch((error: unknown) =>
+    runAsCaller(() => this.transactions.run((tx) => this.settle(tx, run))).catch((error: unknown) =>
       // The next call tells it.
       this.logger.debug({ err: error, run_id: run.run_id }, 'A job was not told of claimed answers'),
     );

@@ -6,7 +6,7 @@ import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal'
 import { type AuthenticatedRequest, InWorkspace } from '../../../../platform/http/auth/request-principal';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { RequestBodies } from '../../../../platform/http/bodies/request-bodies';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { MAX_MESSAGE_BYTES, ThriftSqlService } from './thrift-sql.service';
 
@@ -29,13 +29,13 @@ export class ThriftSqlController {
       "An extension of this platform: HiveServer2's HTTP transport, as JDBC and Python clients speak it. Body and answer are `application/x-thrift`. A client that knows no bearer tokens sends user name and personal token as HTTP Basic.",
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
-    answer: Answers.binary,
+    response: Responses.binary,
     errors: [409],
     binaryBody: true,
     bodyType: THRIFT,
     maxBodyBytes: MAX_MESSAGE_BYTES,
-    takesBasic: true,
-    isPartOfMany: true,
+    acceptsBasicAuth: true,
+    auditsOnlyRefusals: true,
   })
   @ApiBasicAuth('basicAuth')
   async thrift(

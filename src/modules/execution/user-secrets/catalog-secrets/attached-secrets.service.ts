@@ -1,6 +1,6 @@
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import type { Transactions } from '../../../../platform/kernel/persistence/transactions';

@@ -3,8 +3,8 @@ import { type Access, Allow } from '../../../../platform/kernel/auth/access';
 import { isTenantAdmin, type Principal, type TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { ADMINS, CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { BodyOf, QueryOf } from '../../../../platform/http/parameters';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
@@ -76,7 +76,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       id: `list${word}CatalogSecrets`,
       summary: `List which ${label} are attached to metastore catalogs, newest first`,
       access: access.list,
-      answer: Answers.page(read),
+      response: Responses.page(read),
     })
     list(
       @CurrentScope() scope: TenantScope,
@@ -93,7 +93,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       summary: `Attach ${label} to a metastore catalog`,
       description: 'Once for each catalog and owner: the nearest secrets count, user, workspace, tenant.',
       access: access.attach,
-      answer: Answers.one(write),
+      response: Responses.one(write),
       errors: [409],
     })
     attach(
@@ -112,7 +112,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       summary: `Change which ${label} are attached to a metastore catalog`,
       description: 'A secret that is null is detached. One must be left; otherwise detach them as a whole.',
       access: access.update,
-      answer: Answers.one(write),
+      response: Responses.one(write),
       status: 201,
       errors: [409],
     })
@@ -130,7 +130,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       id: `detach${word}CatalogSecret`,
       summary: `Detach ${label} from a metastore catalog`,
       access: access.detach,
-      answer: Answers.message,
+      response: Responses.message,
       status: 201,
     })
     detach(

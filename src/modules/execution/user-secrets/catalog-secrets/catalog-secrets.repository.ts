@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import type { EntityClass } from '../../../../platform/kernel/persistence/entity-table';
 import { Conditions, containsPattern, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idText } from '../../../../platform/kernel/dto/answers';
+import { idText } from '../../../../platform/kernel/dto/response-fields';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
 import { ReferenceData } from '../../../foundation/reference-data';

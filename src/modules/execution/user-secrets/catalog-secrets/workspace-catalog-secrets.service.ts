@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idText } from '../../../../platform/kernel/dto/answers';
+import { idText } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';

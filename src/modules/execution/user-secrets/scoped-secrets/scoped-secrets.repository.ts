@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { CURRENT } from '../../../../platform/kernel/persistence/columns';
 import { type EntityClass, tableOf } from '../../../../platform/kernel/persistence/entity-table';
 import {

@@ -1,7 +1,7 @@
 import { SecretBoxError } from '../../../../../libs/secret-box/secret-box';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';

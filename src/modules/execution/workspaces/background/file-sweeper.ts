@@ -8,7 +8,7 @@ import { WorkspaceFilesService } from '../workspace-files.service';
 @Injectable()
 export class FileSweeper extends Reconciler {
   readonly name = 'workspace-files';
-  readonly everyMs = 60 * 60_000;
+  readonly intervalMs = 60 * 60_000;
   readonly deadlineMs = 10 * 60_000;
 
   constructor(

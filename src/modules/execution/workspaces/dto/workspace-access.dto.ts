@@ -1,5 +1,5 @@
 import { WORKSPACE_PERMISSIONS } from '../../../../platform/kernel/auth/roles';
-import { ReadAudit, Validity, WriteAudit } from '../../../../platform/kernel/dto/answers';
+import { ReadAudit, Validity, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery, ResultSet } from '../../../../platform/kernel/dto/page';
 import { GroupRead, UserRead } from '../../../foundation/iam';

@@ -1,5 +1,5 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 import { WorkspaceRef } from './workspace.dto';

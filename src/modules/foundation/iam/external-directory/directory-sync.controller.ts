@@ -3,7 +3,7 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
 import { ADMINS } from '../../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { TextParam } from '../../../../platform/http/parameters';
 import { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { DirectorySyncService } from './directory-sync.service';
@@ -21,7 +21,7 @@ export class DirectorySyncController {
     summary: 'Refresh a user and its groups from the directory',
     tag: TAG,
     access: Allow.platform(ADMINS),
-    answer: Answers.one(UserRead),
+    response: Responses.one(UserRead),
     changesRecords: true,
   })
   syncUser(@CurrentPrincipal() principal: Principal, @TextParam('username') username: string): Promise<UserRead> {
@@ -35,7 +35,7 @@ export class DirectorySyncController {
     summary: 'Refresh a group and its members from the directory',
     tag: TAG,
     access: Allow.platform(ADMINS),
-    answer: Answers.one(GroupRead),
+    response: Responses.one(GroupRead),
     changesRecords: true,
   })
   syncGroup(@CurrentPrincipal() principal: Principal, @TextParam('groupname') groupName: string): Promise<GroupRead> {

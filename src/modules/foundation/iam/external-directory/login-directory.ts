@@ -14,10 +14,22 @@ import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead'
 const RETRY_AFTER_SECONDS = 10;
 
 /** Bounds logins that use the server or provider. Each holds a connection, up to the connection's time limit. */
-const LOGIN_LIMITS = { code: 'AUTH.BUSY', atOnce: 16, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
+const LOGIN_LIMITS = {
+  code: 'AUTH.BUSY',
+  maxConcurrent: 16,
+  maxQueued: 64,
+  maxQueuedPerParty: 32,
+  queueTimeoutMs: 5_000,
+};
 
 /** Separate from logins, because an administrator's lookup may take a minute. */
-const LOOKUP_LIMITS = { code: 'AUTH.BUSY', atOnce: 4, waiting: 16, waitingOfOne: 8, patienceMs: 10_000 };
+const LOOKUP_LIMITS = {
+  code: 'AUTH.BUSY',
+  maxConcurrent: 4,
+  maxQueued: 16,
+  maxQueuedPerParty: 8,
+  queueTimeoutMs: 10_000,
+};
 
 /**
  * The configured LDAP server or OpenID Connect provider. Every method throws 503 `AUTH.DIRECTORY_UNAVAILABLE` with the

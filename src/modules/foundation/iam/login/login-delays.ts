@@ -4,7 +4,7 @@ import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead'
 const CODE = 'AUTH.BUSY';
 
 /** Limits per user name. Together with the longest delay, they bound how fast a password can be guessed. */
-const LIMITS_PER_NAME = { code: CODE, atOnce: 4, waiting: 40, waitingOfOne: 32, patienceMs: 10_000 };
+const LIMITS_PER_NAME = { code: CODE, maxConcurrent: 4, maxQueued: 40, maxQueuedPerParty: 32, queueTimeoutMs: 10_000 };
 
 /** Over all user names, since each delayed attempt holds a connection. */
 const MAX_WAITING = 256;

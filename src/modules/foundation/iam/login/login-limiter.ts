@@ -17,7 +17,13 @@ const DELAY_STEP_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
 /** Bounds the session lookups, so that a flood of logins cannot take all database connections. */
-const LOOKUP_LIMITS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
+const LOOKUP_LIMITS = {
+  code: 'AUTH.BUSY',
+  maxConcurrent: 2,
+  maxQueued: 64,
+  maxQueuedPerParty: 32,
+  queueTimeoutMs: 5_000,
+};
 
 /** Must exceed the pauses of a busy process: a count that times out lets one guess through. */
 const COMMAND_TIMEOUT_MS = 2_000;

@@ -4,9 +4,9 @@ import type { Request } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import { clientNetwork } from '../../../../platform/http/client-network';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
 import type { LoginOrigin } from './login-sessions';
 import { LoginService } from './login.service';
@@ -26,7 +26,7 @@ export class LoginController {
     summary: 'Get how users log in',
     tag: 'Login',
     access: Allow.everyone,
-    answer: Answers.one(AuthTypeAnswer),
+    response: Responses.one(AuthTypeAnswer),
   })
   getAuthType(): AuthTypeAnswer {
     return this.service.authType();
@@ -39,7 +39,7 @@ export class LoginController {
     summary: 'Log in and get a token',
     tag: 'Login',
     access: Allow.everyone,
-    answer: Answers.one(LoginResult),
+    response: Responses.one(LoginResult),
     errors: [429],
     opensSession: true,
   })
@@ -57,7 +57,7 @@ export class LoginController {
     summary: 'Complete a login at the provider and get a token; the provider redirects browsers here',
     tag: 'Login',
     access: Allow.everyone,
-    answer: Answers.one(LoginResult),
+    response: Responses.one(LoginResult),
     opensSession: true,
     readsRawQuery: true,
   })
@@ -79,7 +79,7 @@ export class LoginController {
     summary: 'End the session of the token at once',
     tag: 'Login',
     access: Allow.signedIn,
-    answer: Answers.message,
+    response: Responses.message,
   })
   logout(@CurrentPrincipal() principal: Principal): Promise<Message> {
     return this.service.logout(principal);

@@ -5,7 +5,7 @@ import { auditActor } from '../../../../platform/http/audit/audited-request';
 import { basicCredentials, type NameAndPassword } from '../../../../platform/http/auth/presented-token';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { invalid, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
-import type { Message } from '../../../../platform/kernel/dto/answers';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { ExternalAccounts } from '../external-directory/external-accounts';
 import { LoginDirectory } from '../external-directory/login-directory';

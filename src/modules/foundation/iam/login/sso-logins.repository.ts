@@ -20,7 +20,7 @@ export interface PendingSsoLogin {
 /** Deletes pending logins that have expired. */
 export const EXPIRED_SSO_LOGINS: Retention = {
   name: 'sso-logins',
-  keptDays: 0,
+  retentionDays: 0,
   rows: [
     {
       table: 'sso_logins',

@@ -2,8 +2,8 @@ import { Body, Controller, Ip, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { UuidParam } from '../../../../platform/http/parameters';
 import { UserRoles } from '../role-assignments/dto/role-assignment.dto';
@@ -28,7 +28,7 @@ export class AccountController {
     summary: 'Get the signed-in user',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(UserInfo),
+    response: Responses.one(UserInfo),
   })
   getUserInfo(@CurrentPrincipal() principal: Principal): Promise<UserInfo> {
     return this.service.info(principal);
@@ -41,7 +41,7 @@ export class AccountController {
     summary: 'Get your own roles in a tenant',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(UserRoles),
+    response: Responses.one(UserRoles),
   })
   getMyRoles(@CurrentPrincipal() principal: Principal, @Query() query: MyRolesQuery): Promise<UserRoles> {
     return this.service.roles(principal, query.tenant_id ?? null);
@@ -54,7 +54,7 @@ export class AccountController {
     summary: 'Search the tenants that you can select',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.page(TenantSummary),
+    response: Responses.page(TenantSummary),
   })
   searchMyTenants(
     @CurrentPrincipal() principal: Principal,
@@ -70,7 +70,7 @@ export class AccountController {
     summary: 'List the tenants that you can select',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.page(TenantSummary),
+    response: Responses.page(TenantSummary),
   })
   listMyTenants(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<TenantSummary>> {
     return this.service.tenants(principal, query);
@@ -83,7 +83,7 @@ export class AccountController {
     summary: 'Select the tenant of the session',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(TenantSelection),
+    response: Responses.one(TenantSelection),
     status: 201,
   })
   selectTenant(
@@ -100,7 +100,7 @@ export class AccountController {
     summary: 'Change your own password; all your other sessions and tokens end',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409, 429],
   })

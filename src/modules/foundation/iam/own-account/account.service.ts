@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { forbidden, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, validity } from '../../../../platform/kernel/dto/answers';
+import { idText, validity } from '../../../../platform/kernel/dto/response-fields';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import type { UserRoles } from '../role-assignments/dto/role-assignment.dto';
 import { SessionChanges } from '../sessions/session-changes';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors/domain-error';
-import type { Message } from '../../../../platform/kernel/dto/answers';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import { clientNetwork } from '../../../../platform/http/client-network';
 import { LoginLimiter } from '../login/login-limiter';
 import { SessionChanges } from '../sessions/session-changes';

@@ -3,8 +3,8 @@ import { ApiBody } from '@nestjs/swagger';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal, TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import { CreateToken, TokenCreated, TokenRead } from './dto/token.dto';
@@ -25,7 +25,7 @@ export class PersonalTokensController {
     access: Allow.tenant(),
     description:
       'A user has at most 100 active tokens. Creating another fails with 409 until one is revoked or expires.',
-    answer: Answers.one(TokenCreated),
+    response: Responses.one(TokenCreated),
     errors: [409],
   })
   @ApiBody({ required: false, type: CreateToken })
@@ -45,7 +45,7 @@ export class PersonalTokensController {
     description: 'Expired and revoked tokens are listed for another `ENDED_ROWS_RETENTION_DAYS`.',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.page(TokenRead),
+    response: Responses.page(TokenRead),
   })
   listTokens(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<TokenRead>> {
     return this.service.list(principal, query);
@@ -58,7 +58,7 @@ export class PersonalTokensController {
     summary: 'Revoke one of your own tokens at once',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
   })
   revokeToken(@CurrentPrincipal() principal: Principal, @IdParam('token_id') tokenId: number): Promise<Message> {

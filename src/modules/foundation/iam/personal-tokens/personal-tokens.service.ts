@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal, TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, forbidden, notFound, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
-import { idText, type Message, openEnded, validity } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, openEnded, validity } from '../../../../platform/kernel/dto/response-fields';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { AccessTokens, tokenHash, tokenNonce } from '../sessions/access-tokens';

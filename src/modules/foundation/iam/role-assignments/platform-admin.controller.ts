@@ -2,8 +2,8 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam, UuidParam } from '../../../../platform/http/parameters';
 import { GroupRoleWrite, RoleScopeQuery, UserRoleWrite } from './dto/role-assignment.dto';
 import { RoleAssignmentsService } from './role-assignments.service';
@@ -42,7 +42,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     description: USER_MOVES,
     tag,
     access,
-    answer: Answers.one(UserRoleWrite),
+    response: Responses.one(UserRoleWrite),
     errors: [409],
   })
   assignUserRole(
@@ -61,7 +61,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     summary: 'Revoke a role in a tenant, or a platform-wide role, from a user',
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -82,7 +82,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     description: GROUP_MOVES,
     tag,
     access,
-    answer: Answers.one(GroupRoleWrite),
+    response: Responses.one(GroupRoleWrite),
     errors: [409],
   })
   assignGroupRole(
@@ -101,7 +101,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     summary: 'Revoke a role in a tenant, or a platform-wide role, from a group',
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, type Message, type WriteAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, type WriteAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { ALL_TENANTS } from '../../../../platform/http/resources/resource-repository';
 import { LockoutProtection } from '../roles/lockout-protection';

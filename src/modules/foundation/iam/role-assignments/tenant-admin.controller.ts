@@ -3,8 +3,8 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { ADMINS } from '../../../../platform/kernel/auth/roles';
 import { CurrentPrincipal, CurrentTenantId } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { GroupRoleWrite, UserRoleWrite } from './dto/role-assignment.dto';
 import { RoleAssignmentsService } from './role-assignments.service';
@@ -41,7 +41,7 @@ export class TenantAdminController extends TenantDirectoryController({
     description: MOVES,
     tag,
     access,
-    answer: Answers.one(UserRoleWrite),
+    response: Responses.one(UserRoleWrite),
     errors: [409],
   })
   assignUserRole(
@@ -60,7 +60,7 @@ export class TenantAdminController extends TenantDirectoryController({
     summary: 'Revoke a role in the selected tenant from a user',
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -81,7 +81,7 @@ export class TenantAdminController extends TenantDirectoryController({
     description: MOVES,
     tag,
     access,
-    answer: Answers.one(GroupRoleWrite),
+    response: Responses.one(GroupRoleWrite),
     errors: [409],
   })
   assignGroupRole(
@@ -100,7 +100,7 @@ export class TenantAdminController extends TenantDirectoryController({
     summary: 'Revoke a role in the selected tenant from a group',
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })

@@ -1,6 +1,6 @@
 import { Query } from '@nestjs/common';
 import type { Access } from '../../../../platform/kernel/auth/access';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
@@ -43,7 +43,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/users`,
       id: `list${word}Users`,
       summary: 'List the users who hold a role in the tenant, directly or through a group',
-      answer: Answers.page(UserRead),
+      response: Responses.page(UserRead),
     })
     listUsers(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<UserRead>> {
       return this.directory.listUsers(tenantId, query);
@@ -54,7 +54,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/users/search`,
       id: `search${word}Users`,
       summary: 'Search the users of the tenant by part of the user name',
-      answer: Answers.page(UserRead),
+      response: Responses.page(UserRead),
     })
     searchUsers(@Query() query: TenantUserSearchQuery, @Tenant() tenantId: string): Promise<Page<UserRead>> {
       return this.directory.listUsers(tenantId, query, query.username);
@@ -65,7 +65,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/user/{user_id}`,
       id: `get${word}User`,
       summary: 'Get a user of the tenant',
-      answer: Answers.one(UserRead),
+      response: Responses.one(UserRead),
     })
     getUser(@IdParam('user_id') userId: number, @Tenant() tenantId: string): Promise<UserRead> {
       return this.directory.getUser(tenantId, userId);
@@ -76,7 +76,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/user/{user_id}/roles`,
       id: `get${word}UserRoles`,
       summary: 'Get the roles of a user in the tenant, direct ones and those through groups',
-      answer: Answers.one(UserRoles),
+      response: Responses.one(UserRoles),
     })
     getUserRoles(@IdParam('user_id') userId: number, @Tenant() tenantId: string): Promise<UserRoles> {
       return this.directory.getUserRoles(tenantId, userId);
@@ -87,7 +87,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/roles/users`,
       id: `list${word}UsersRoles`,
       summary: 'List the users of the tenant with their roles',
-      answer: Answers.page(UserRoles),
+      response: Responses.page(UserRoles),
     })
     listUsersRoles(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<UserRoles>> {
       return this.directory.listUsersRoles(tenantId, query);
@@ -98,7 +98,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/roles/users/{role_id}`,
       id: `list${word}RoleUsers`,
       summary: 'List the users of the tenant who hold a role',
-      answer: Answers.one(RoleUsersPage),
+      response: Responses.one(RoleUsersPage),
     })
     listRoleUsers(
       @Query() query: PageQuery,
@@ -113,7 +113,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/groups`,
       id: `list${word}Groups`,
       summary: 'List the groups that hold a role in the tenant',
-      answer: Answers.page(GroupRead),
+      response: Responses.page(GroupRead),
     })
     listGroups(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<GroupRead>> {
       return this.directory.listGroups(tenantId, query);
@@ -124,7 +124,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/groups/search`,
       id: `search${word}Groups`,
       summary: 'Search the groups of the tenant by part of the name',
-      answer: Answers.page(GroupRead),
+      response: Responses.page(GroupRead),
     })
     searchGroups(@Query() query: TenantGroupSearchQuery, @Tenant() tenantId: string): Promise<Page<GroupRead>> {
       return this.directory.listGroups(tenantId, query, query.groupname);
@@ -135,7 +135,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}${groupPath}`,
       id: `get${word}Group`,
       summary: 'Get a group of the tenant',
-      answer: Answers.one(GroupRead),
+      response: Responses.one(GroupRead),
     })
     getGroup(@IdParam('group_id') groupId: number, @Tenant() tenantId: string): Promise<GroupRead> {
       return this.directory.getGroup(tenantId, groupId);
@@ -146,7 +146,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/groups/{group_id}/roles`,
       id: `get${word}GroupRoles`,
       summary: 'Get the roles of a group in the tenant',
-      answer: Answers.one(GroupRoles),
+      response: Responses.one(GroupRoles),
     })
     getGroupRoles(@IdParam('group_id') groupId: number, @Tenant() tenantId: string): Promise<GroupRoles> {
       return this.directory.getGroupRoles(tenantId, groupId);
@@ -157,7 +157,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/roles/groups`,
       id: `list${word}GroupsRoles`,
       summary: 'List the groups of the tenant with their roles',
-      answer: Answers.page(GroupRoles),
+      response: Responses.page(GroupRoles),
     })
     listGroupsRoles(@Query() query: PageQuery, @Tenant() tenantId: string): Promise<Page<GroupRoles>> {
       return this.directory.listGroupsRoles(tenantId, query);
@@ -168,7 +168,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/roles/groups/{role_id}`,
       id: `list${word}RoleGroups`,
       summary: 'List the groups of the tenant that hold a role',
-      answer: Answers.one(RoleGroupsPage),
+      response: Responses.one(RoleGroupsPage),
     })
     listRoleGroups(
       @Query() query: PageQuery,

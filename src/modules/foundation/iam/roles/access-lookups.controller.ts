@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { IdParam } from '../../../../platform/http/parameters';
 import { AccessLookupsService } from './access-lookups.service';
 import { AccessPermissionRead, AccessResourceRead, AccessRoleRead, AccessRuleRead } from './dto/access.dto';
@@ -18,7 +18,7 @@ export class AccessLookupsController {
     summary: 'List the paths of the API',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.list(AccessResourceRead),
+    response: Responses.list(AccessResourceRead),
   })
   listResources(): Promise<AccessResourceRead[]> {
     return this.service.resources();
@@ -31,7 +31,7 @@ export class AccessLookupsController {
     summary: 'Get a resource',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(AccessResourceRead),
+    response: Responses.one(AccessResourceRead),
   })
   getResource(@IdParam('resource_id') id: number): Promise<AccessResourceRead> {
     return this.service.resource(id);
@@ -44,7 +44,7 @@ export class AccessLookupsController {
     summary: 'List the verbs of the API',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.list(AccessPermissionRead),
+    response: Responses.list(AccessPermissionRead),
   })
   listPermissions(): Promise<AccessPermissionRead[]> {
     return this.service.permissions();
@@ -57,7 +57,7 @@ export class AccessLookupsController {
     summary: 'Get a permission',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(AccessPermissionRead),
+    response: Responses.one(AccessPermissionRead),
   })
   getPermission(@IdParam('permission_id') id: number): Promise<AccessPermissionRead> {
     return this.service.permission(id);
@@ -70,7 +70,7 @@ export class AccessLookupsController {
     summary: 'List the roles',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.list(AccessRoleRead),
+    response: Responses.list(AccessRoleRead),
   })
   listRoles(): Promise<AccessRoleRead[]> {
     return this.service.roles();
@@ -83,7 +83,7 @@ export class AccessLookupsController {
     summary: 'Get a role',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(AccessRoleRead),
+    response: Responses.one(AccessRoleRead),
   })
   getRole(@IdParam('role_id') id: number): Promise<AccessRoleRead> {
     return this.service.role(id);
@@ -96,7 +96,7 @@ export class AccessLookupsController {
     summary: 'List which role may use which verb on which path',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.list(AccessRuleRead),
+    response: Responses.list(AccessRuleRead),
   })
   listRules(): Promise<AccessRuleRead[]> {
     return this.service.rules();
@@ -109,7 +109,7 @@ export class AccessLookupsController {
     summary: 'Get a rule',
     tag: TAG,
     access: Allow.signedIn,
-    answer: Answers.one(AccessRuleRead),
+    response: Responses.one(AccessRuleRead),
   })
   getRule(@IdParam('rule_id') id: number): Promise<AccessRuleRead> {
     return this.service.rule(id);

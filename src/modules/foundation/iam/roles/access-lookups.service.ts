@@ -9,7 +9,7 @@ import {
   PERMISSIONS,
 } from '../../../../platform/http/access-catalogue';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import { type Validity, validity } from '../../../../platform/kernel/dto/answers';
+import { type Validity, validity } from '../../../../platform/kernel/dto/response-fields';
 import { declaredOperations } from '../../../../platform/http/boot-checks';
 import type {
   AccessPermissionRead,

@@ -23,13 +23,13 @@ function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
 /** Returns the claims that the guard sets on a request with this header. */
 async function claimsOf(
   authorization: string | undefined,
-  { keys = [NEW], access = Allow.signedIn, takesBasic = false } = {},
+  { keys = [NEW], access = Allow.signedIn, acceptsBasicAuth = false } = {},
 ): Promise<TokenClaims | undefined> {
   const tokens = tokensWith(...keys);
   // The constructors register the strategies with Passport.
   new JwtStrategy(tokens);
   new BasicStrategy(tokens);
-  const guard = new TokenGuard({ get: () => ({ access, takesBasic }) } as unknown as Reflector);
+  const guard = new TokenGuard({ get: () => ({ access, acceptsBasicAuth }) } as unknown as Reflector);
   const request = { headers: authorization === undefined ? {} : { authorization } } as AuthenticatedRequest;
   const context = {
     getHandler: () => null,
@@ -82,7 +82,7 @@ describe('the token of a request', () => {
   ])('is refused when it is %s', async (_kind, token, message) => {
     const refusal = { kind: 'unauthenticated', message };
     await expect(claimsOf(bearer(token))).rejects.toMatchObject(refusal);
-    await expect(claimsOf(basic(`ada:${token}`), { takesBasic: true })).rejects.toMatchObject(refusal);
+    await expect(claimsOf(basic(`ada:${token}`), { acceptsBasicAuth: true })).rejects.toMatchObject(refusal);
   });
 
   it.each([undefined, '', 'Basic', basic('ada:secret')])('is required if the header is %j', async (authorization) => {
@@ -93,11 +93,13 @@ describe('the token of a request', () => {
     const token = tokensWith(NEW).sign(CLAIMS, null);
     const claims = { ...CLAIMS, tokenHash: tokenHash(token) };
     const header = basic(`ada:${token}`);
-    await expect(claimsOf(header, { takesBasic: true })).resolves.toEqual({ ...claims, username: 'ada' });
+    await expect(claimsOf(header, { acceptsBasicAuth: true })).resolves.toEqual({ ...claims, username: 'ada' });
     await expect(claimsOf(header)).rejects.toThrow('A bearer token is required.');
-    await expect(claimsOf(bearer(token), { takesBasic: true })).resolves.toEqual(claims);
+    await expect(claimsOf(bearer(token), { acceptsBasicAuth: true })).resolves.toEqual(claims);
     for (const text of ['', ':', 'ada', 'ada:'])
-      await expect(claimsOf(basic(text), { takesBasic: true })).rejects.toMatchObject({ kind: 'unauthenticated' });
+      await expect(claimsOf(basic(text), { acceptsBasicAuth: true })).rejects.toMatchObject({
+        kind: 'unauthenticated',
+      });
   });
 
   it.each([Allow.everyone, Allow.machines, Allow.nodes, Allow.bootstrap])(

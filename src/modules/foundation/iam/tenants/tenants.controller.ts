@@ -2,8 +2,8 @@ import { Body, Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import {
@@ -31,7 +31,7 @@ export class TenantsController {
     summary: 'Search the tenants by part of the name',
     tag: TAG,
     access,
-    answer: Answers.page(TenantRead),
+    response: Responses.page(TenantRead),
   })
   searchTenants(@Query() query: TenantSearchQuery): Promise<Page<TenantRead>> {
     return this.service.list(query, query.tenant_name);
@@ -44,7 +44,7 @@ export class TenantsController {
     summary: 'List the tenants, newest first',
     tag: TAG,
     access,
-    answer: Answers.page(TenantRead),
+    response: Responses.page(TenantRead),
   })
   listTenants(@Query() query: PageQuery): Promise<Page<TenantRead>> {
     return this.service.list(query);
@@ -57,7 +57,7 @@ export class TenantsController {
     summary: 'List the tenants that a user can select',
     tag: TAG,
     access,
-    answer: Answers.page(TenantSummary),
+    response: Responses.page(TenantSummary),
   })
   listUserTenants(@IdParam('user_id') userId: number, @Query() query: PageQuery): Promise<Page<TenantSummary>> {
     return this.service.listForUser(userId, query);
@@ -70,7 +70,7 @@ export class TenantsController {
     summary: 'Create a tenant',
     tag: TAG,
     access,
-    answer: Answers.one(TenantWrite),
+    response: Responses.one(TenantWrite),
     errors: [409],
   })
   createTenant(@CurrentPrincipal() principal: Principal, @Body() body: CreateTenant): Promise<TenantWrite> {
@@ -84,7 +84,7 @@ export class TenantsController {
     summary: 'Get a tenant by id or name',
     tag: TAG,
     access,
-    answer: Answers.one(TenantRead),
+    response: Responses.one(TenantRead),
   })
   getTenant(@Query() query: TenantSelector): Promise<TenantRead> {
     return this.service.get(query.selector());
@@ -97,7 +97,7 @@ export class TenantsController {
     summary: 'Update a tenant',
     tag: TAG,
     access,
-    answer: Answers.one(TenantWrite),
+    response: Responses.one(TenantWrite),
     status: 201,
     errors: [409],
   })
@@ -116,7 +116,7 @@ export class TenantsController {
     summary: 'Delete a tenant that has no cluster and no unfinished job left',
     tag: TAG,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import { type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { type Message, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';

@@ -1,4 +1,4 @@
-import { idText, validity, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, validity, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { GroupWrite } from './dto/group.dto';
 import type { GroupRead, UserRead } from './dto/directory.dto';
 import type { UserWrite } from './dto/user.dto';

@@ -2,8 +2,8 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import {
@@ -34,7 +34,7 @@ export class GroupsController {
     summary: 'List every group of the deployment, or the groups of a user',
     tag,
     access,
-    answer: Answers.page(GroupRead),
+    response: Responses.page(GroupRead),
   })
   list(@Query() query: GroupListQuery): Promise<Page<GroupRead>> {
     return this.service.list(query);
@@ -47,7 +47,7 @@ export class GroupsController {
     summary: 'Search the groups by part of the name',
     tag,
     access,
-    answer: Answers.page(GroupRead),
+    response: Responses.page(GroupRead),
   })
   search(@Query() query: GroupSearchQuery): Promise<Page<GroupRead>> {
     return this.service.list(query, query.groupname);
@@ -60,7 +60,7 @@ export class GroupsController {
     summary: 'Get the groups with this name, at most one per directory',
     tag,
     access,
-    answer: Answers.list(GroupRead),
+    response: Responses.list(GroupRead),
   })
   match(@Param('groupname') groupName: string): Promise<GroupRead[]> {
     return this.service.match(groupName);
@@ -75,7 +75,7 @@ export class GroupsController {
       'The selected tenant owns the group, and its administrators may change it. The platform owns a group that a PLATFORM ADMIN creates.',
     tag,
     access,
-    answer: Answers.one(GroupWrite),
+    response: Responses.one(GroupWrite),
     errors: [409],
   })
   create(@CurrentPrincipal() caller: Principal, @Body() body: CreateGroup): Promise<GroupWrite> {
@@ -89,7 +89,7 @@ export class GroupsController {
     summary: 'Get a group by id',
     tag,
     access,
-    answer: Answers.one(GroupRead),
+    response: Responses.one(GroupRead),
   })
   get(@IdParam('group_id') groupId: number): Promise<GroupRead> {
     return this.service.get(groupId);
@@ -103,7 +103,7 @@ export class GroupsController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.one(GroupWrite),
+    response: Responses.one(GroupWrite),
     status: 201,
     errors: [409],
   })
@@ -123,7 +123,7 @@ export class GroupsController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -139,7 +139,7 @@ export class GroupsController {
     description: `${OWNED_ONLY} ${MEMBER_MOVES}`,
     tag,
     access,
-    answer: Answers.one(GroupMemberWrite),
+    response: Responses.one(GroupMemberWrite),
     errors: [409],
   })
   addMember(
@@ -158,7 +158,7 @@ export class GroupsController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })

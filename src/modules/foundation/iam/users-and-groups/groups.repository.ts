@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import type { Role } from '../../../../platform/kernel/auth/roles';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { ALL_TENANTS, type ResourceFilter } from '../../../../platform/http/resources/resource-repository';

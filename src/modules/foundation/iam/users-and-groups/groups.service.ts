@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../../config/config';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, type Message, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, type Message, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';

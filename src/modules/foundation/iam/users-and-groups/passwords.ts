@@ -8,10 +8,10 @@ import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead'
  */
 const hashing = new FairBulkhead({
   code: 'AUTH.BUSY',
-  atOnce: Math.min(2, availableParallelism()),
-  waiting: 64,
-  waitingOfOne: 32,
-  patienceMs: 5_000,
+  maxConcurrent: Math.min(2, availableParallelism()),
+  maxQueued: 64,
+  maxQueuedPerParty: 32,
+  queueTimeoutMs: 5_000,
 });
 
 /** Returns the bulkhead party of a signed-in user. Before login, the client's network is the party. */

@@ -2,8 +2,8 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
-import type { Message } from '../../../../platform/kernel/dto/answers';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { IdParam } from '../../../../platform/http/parameters';
 import { UserRead } from './dto/directory.dto';
@@ -25,7 +25,7 @@ export class UsersController {
     summary: 'List every user of the deployment, or the members of a group',
     tag,
     access,
-    answer: Answers.page(UserRead),
+    response: Responses.page(UserRead),
   })
   list(@Query() query: UserListQuery): Promise<Page<UserRead>> {
     return this.service.list(query);
@@ -38,7 +38,7 @@ export class UsersController {
     summary: 'Search the users by part of the user name',
     tag,
     access,
-    answer: Answers.page(UserRead),
+    response: Responses.page(UserRead),
   })
   search(@Query() query: UserSearchQuery): Promise<Page<UserRead>> {
     return this.service.list(query, query.username);
@@ -51,7 +51,7 @@ export class UsersController {
     summary: 'Get a user by the full user name',
     tag,
     access,
-    answer: Answers.one(UserRead),
+    response: Responses.one(UserRead),
   })
   match(@Param('username') username: string): Promise<UserRead> {
     return this.service.match(username);
@@ -66,7 +66,7 @@ export class UsersController {
       'The selected tenant owns the account, and its administrators may change it. The platform owns an account that a PLATFORM ADMIN creates.',
     tag,
     access,
-    answer: Answers.one(UserWrite),
+    response: Responses.one(UserWrite),
     errors: [409],
   })
   create(@CurrentPrincipal() caller: Principal, @Body() body: CreateUser): Promise<UserWrite> {
@@ -80,7 +80,7 @@ export class UsersController {
     summary: 'Get a user by id',
     tag,
     access,
-    answer: Answers.one(UserRead),
+    response: Responses.one(UserRead),
   })
   get(@IdParam('user_id') userId: number): Promise<UserRead> {
     return this.service.get(userId);
@@ -94,7 +94,7 @@ export class UsersController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.one(UserWrite),
+    response: Responses.one(UserWrite),
     status: 201,
     errors: [409],
   })
@@ -114,7 +114,7 @@ export class UsersController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
     errors: [409],
   })
@@ -134,7 +134,7 @@ export class UsersController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.one(UserWrite),
+    response: Responses.one(UserWrite),
     status: 201,
     errors: [409],
   })
@@ -150,7 +150,7 @@ export class UsersController {
     description: OWNED_ONLY,
     tag,
     access,
-    answer: Answers.one(UserWrite),
+    response: Responses.one(UserWrite),
     status: 201,
     errors: [409],
   })

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../../config/config';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { conflict, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { type Message, openEnded } from '../../../../platform/kernel/dto/answers';
+import { type Message, openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { NOW, type Tx } from '../../../../platform/kernel/persistence/sql';

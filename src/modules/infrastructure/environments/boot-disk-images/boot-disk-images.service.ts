@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { known } from '../../../../platform/http/resources/known';

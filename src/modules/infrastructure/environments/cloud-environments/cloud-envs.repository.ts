@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { rows } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';

@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal, TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal, CurrentScope } from '../../../../platform/http/auth/request-principal';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { OnPremNodeResources, OnPremNodesQuery } from './dto/onprem-nodes.dto';
 import { OnPremNodesService } from './onprem-nodes.service';
 
@@ -17,7 +17,7 @@ export class OnPremNodesController {
     summary: 'List the online nodes of an on-premises endpoint with their resources',
     tag: 'Infrastructure',
     access: Allow.tenant(),
-    answer: Answers.one(OnPremNodeResources),
+    response: Responses.one(OnPremNodeResources),
   })
   list(
     @CurrentPrincipal() principal: Principal,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { ResourceRepository } from '../../../../platform/http/resources/resource-repository';
 import { type ClusterConfRefs, clusterConfJoins, volumeOfClusterConf } from './cluster-confs.joins';
 import { ClusterConf } from './entities/cluster-conf.entity';

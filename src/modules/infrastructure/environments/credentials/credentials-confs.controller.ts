@@ -3,7 +3,7 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { ADMINS } from '../../../../platform/kernel/auth/roles';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import { ResourceController } from '../../../../platform/http/resources/resource-controller';
 import {
   CreateCredentialsConf,
@@ -52,7 +52,7 @@ export class CredentialsConfsController extends ResourceController({
     summary: 'Ask the provider whether the credentials work; changes nothing',
     tag: 'Infrastructure',
     access: Allow.tenant(ADMINS),
-    answer: Answers.one(CredentialsCheckResult),
+    response: Responses.one(CredentialsCheckResult),
   })
   check(@CurrentScope() scope: TenantScope, @Query() query: CredentialsCheckQuery): Promise<CredentialsCheckResult> {
     const { endpoint, region, cloud_project: cloudProject } = query;

@@ -3,7 +3,7 @@ import { OutboundPolicy } from '../../../../../libs/outbound-policy/outbound-pol
 import { SecretBoxError } from '../../../../../libs/secret-box/secret-box';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { DomainError, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertUrlAllowed } from '../../../../platform/kernel/outbound/allowed-url';
 import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../../platform/kernel/dto/answers';
+import { fieldsOf } from '../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { known } from '../../../../platform/http/resources/known';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';

@@ -1,5 +1,5 @@
 import { MAX_FILE_BYTES } from '../../../../../libs/metastore-clients/configuration-file';
-import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../../config/config';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, invalid } from '../../../../platform/kernel/errors/domain-error';
-import { fieldsOf, idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { fieldsOf, idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';

@@ -1,4 +1,4 @@
-import { ReadAudit } from '../../../../platform/kernel/dto/answers';
+import { ReadAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { CredentialConfRef } from '../../environments';
 import { STORAGE_TYPES } from '../../../foundation/reference-data';

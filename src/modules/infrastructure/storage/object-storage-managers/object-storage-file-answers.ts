@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { StoreEntry } from '../../../../../libs/object-storage/object-store';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { fileType, nameOf } from '../../../../platform/kernel/files/file-path';
-import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/answers';
+import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { ReferenceData } from '../../../foundation/reference-data';
 import type { ObjectStorageFileRead, ObjectStorageFileWrite } from './dto/object-storage-file.dto';
 import { type FileIds, type FileKey, ObjectStorageFilesRepository } from './object-storage-files.repository';

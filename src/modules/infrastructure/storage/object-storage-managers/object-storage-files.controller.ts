@@ -4,9 +4,9 @@ import { Allow } from '../../../../platform/kernel/auth/access';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { EVERY_TENANT_ROLE } from '../../../../platform/kernel/auth/roles';
-import { Message } from '../../../../platform/kernel/dto/answers';
-import { sendContent } from '../../../../platform/http/file-answer';
-import { Answers, Operation } from '../../../../platform/http/operation';
+import { Message } from '../../../../platform/kernel/dto/response-fields';
+import { sendContent } from '../../../../platform/http/file-response';
+import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../../../platform/http/upload-body';
 import {
@@ -32,7 +32,7 @@ export class ObjectStorageFilesController {
     summary: 'List the root or a directory; beyond 10000 files, total_objects is a lower bound',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(ObjectStorageFileRead),
+    response: Responses.page(ObjectStorageFileRead),
   })
   list(
     @CurrentScope() scope: TenantScope,
@@ -48,7 +48,7 @@ export class ObjectStorageFilesController {
     summary: 'Search files by part of the name, in a directory of at most 100000 files',
     tag,
     access: Allow.tenant(),
-    answer: Answers.page(ObjectStorageFileRead),
+    response: Responses.page(ObjectStorageFileRead),
   })
   search(
     @CurrentScope() scope: TenantScope,
@@ -64,7 +64,7 @@ export class ObjectStorageFilesController {
     summary: 'Upload a file or make a directory',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
-    answer: Answers.one(ObjectStorageFileWrite),
+    response: Responses.one(ObjectStorageFileWrite),
     errors: [409],
     binaryBody: true,
     headers: UPLOAD_HEADERS,
@@ -85,7 +85,7 @@ export class ObjectStorageFilesController {
     summary: 'Get a file or directory by id or path',
     tag,
     access: Allow.tenant(),
-    answer: Answers.one(ObjectStorageFileRead),
+    response: Responses.one(ObjectStorageFileRead),
   })
   get(@CurrentScope() scope: TenantScope, @Query() query: ObjectStorageFileSelector): Promise<ObjectStorageFileRead> {
     return this.files.get(scope, query);
@@ -98,7 +98,7 @@ export class ObjectStorageFilesController {
     summary: 'Delete a file, or a directory with its contents',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
-    answer: Answers.message,
+    response: Responses.message,
     status: 201,
   })
   delete(@CurrentScope() scope: TenantScope, @Query() query: ObjectStorageFileSelector): Promise<Message> {
@@ -112,7 +112,7 @@ export class ObjectStorageFilesController {
     summary: 'Download a file, or a directory as a zip file',
     tag,
     access: Allow.tenant(),
-    answer: Answers.binary,
+    response: Responses.binary,
   })
   async download(
     @CurrentScope() scope: TenantScope,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { parentOf } from '../../../../platform/kernel/files/file-path';
-import type { AuthorNames } from '../../../../platform/kernel/dto/answers';
+import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { literalPattern, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { inTenant, ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { authorSql } from '../../../../platform/http/resources/resource-repository';

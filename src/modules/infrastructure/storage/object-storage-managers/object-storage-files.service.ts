@@ -4,7 +4,7 @@ import { Config } from '../../../../config/config';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict, invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
 import { ancestorsOf, invalidPath, nameOf } from '../../../../platform/kernel/files/file-path';
-import type { Message } from '../../../../platform/kernel/dto/answers';
+import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import type { FileContent } from '../../../../platform/kernel/files/content';
 import type { ZipContent, ZipEntry } from '../../../../platform/kernel/files/zip-stream';
 import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';

@@ -1,4 +1,4 @@
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 import { CloudEnvInfo, ClusterConfRef } from '../../../../infrastructure/environments';
 import { MetastoreCatalogRef } from '../../../../infrastructure/metastores';

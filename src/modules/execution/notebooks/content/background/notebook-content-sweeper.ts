@@ -11,7 +11,7 @@ const CONTENTS_AT_ONCE = 500;
 @Injectable()
 export class NotebookContentSweeper extends Reconciler {
   readonly name = 'notebook-contents';
-  readonly everyMs = 60 * 60_000;
+  readonly intervalMs = 60 * 60_000;
   readonly deadlineMs = 10 * 60_000;
 
   constructor(

@@ -1,7 +1,7 @@
 import { ApiSchema, type ApiSchemaOptions, IntersectionType, PickType } from '@nestjs/swagger';
 import { SHOWN_TYPES } from '../../../../../../libs/notebooks/outputs';
 import { invalid } from '../../../../../platform/kernel/errors/domain-error';
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../../platform/kernel/dto/selector';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { NotebookInstancesService } from '../notebook-instances.service';
 import { KernelsRepository } from '../kernels.repository';
 
@@ -12,7 +12,7 @@ const BATCH = 100;
 @Injectable()
 export class IdleKernels extends Reconciler {
   readonly name = 'idle-kernels';
-  readonly everyMs: number;
+  readonly intervalMs: number;
   readonly deadlineMs = 60_000;
   private readonly minutes: number;
 
@@ -22,15 +22,15 @@ export class IdleKernels extends Reconciler {
     private readonly notebooks: NotebookInstancesService,
   ) {
     super();
-    this.everyMs = worker.reconcileMs;
+    this.intervalMs = worker.reconcileMs;
     this.minutes = worker.kernelIdleMinutes;
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     for (const { run_id } of await this.kernels.idle(this.minutes, BATCH)) {
-      await repairs.attempt(`Idle notebook ${run_id}`, () => this.notebooks.cull(run_id, this.minutes));
+      await failures.attempt(`Idle notebook ${run_id}`, () => this.notebooks.cull(run_id, this.minutes));
     }
-    repairs.finish();
+    failures.throwFailures();
   }
 }

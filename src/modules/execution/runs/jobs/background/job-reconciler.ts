@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../../config/config';
 import { LOGGER, type Logger } from '../../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { type RunEnd, RunScheduler } from '../run-scheduler.service';
 import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
 
@@ -14,7 +14,7 @@ const CLUSTERS = 500;
 @Injectable()
 export class JobReconciler extends Reconciler {
   readonly name = 'jobs';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
   private lastCluster = 0;
 
@@ -29,16 +29,16 @@ export class JobReconciler extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     for (const run of await this.runs.onDeadNodes())
-      await repairs.attempt(`Job ${run.run_id}`, () => this.endRun(run.run_id, whyGone(run)));
+      await failures.attempt(`Job ${run.run_id}`, () => this.endRun(run.run_id, whyGone(run)));
     // The next pass goes on where this one ends.
     const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, CLUSTERS);
     for (const clusterId of clusters) {
-      await repairs.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.reschedule(clusterId));
+      await failures.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.reschedule(clusterId));
     }
     this.lastCluster = clusters.length === CLUSTERS ? (clusters.at(-1) ?? 0) : 0;
-    repairs.finish();
+    failures.throwFailures();
   }
 
   private async endRun(runId: number, why: Pick<RunEnd, 'code' | 'reason'>): Promise<void> {

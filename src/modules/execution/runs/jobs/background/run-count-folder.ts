@@ -9,7 +9,7 @@ const BATCH = 5_000;
 @Injectable()
 export class RunCountFolder extends Reconciler {
   readonly name = 'run-counts';
-  readonly everyMs = 5_000;
+  readonly intervalMs = 5_000;
   readonly deadlineMs = 60_000;
 
   constructor(private readonly runs: RunsRepository) {

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';

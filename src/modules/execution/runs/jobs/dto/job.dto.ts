@@ -1,4 +1,4 @@
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';

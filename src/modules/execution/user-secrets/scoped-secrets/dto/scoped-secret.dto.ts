@@ -1,4 +1,4 @@
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { type RecordSelector, RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';

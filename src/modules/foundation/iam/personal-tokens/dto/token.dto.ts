@@ -1,4 +1,4 @@
-import { Validity, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { Validity, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field } from '../../../../../platform/kernel/dto/fields';
 
 @Example({ description: 'For the nightly import', timeout: '7 days' })

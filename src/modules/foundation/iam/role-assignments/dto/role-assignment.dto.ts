@@ -1,5 +1,5 @@
 import { ROLES } from '../../../../../platform/kernel/auth/roles';
-import { WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery, ResultSet } from '../../../../../platform/kernel/dto/page';
 import { GroupRead, UserRead } from '../../users-and-groups/dto/directory.dto';

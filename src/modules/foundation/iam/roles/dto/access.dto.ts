@@ -1,7 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ROLES } from '../../../../../platform/kernel/auth/roles';
 import { PERMISSIONS } from '../../../../../platform/http/access-catalogue';
-import { Validity } from '../../../../../platform/kernel/dto/answers';
+import { Validity } from '../../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 
 export class AccessResourceRef {

@@ -33,7 +33,7 @@ export class LocalHostReporter {
     if (!local) return;
     const meter = new HostMeter(local.dir);
     this.reports = new Pump(() => this.report(meter, Object.keys(local.sparkHomes)), {
-      everyMs: REPORT_MS,
+      intervalMs: REPORT_MS,
       failed: (error) =>
         this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again'),
     });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LogStore } from '../../../../../../libs/object-storage/log-store';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
-import { Repairs } from '../../../../../platform/background/workflows/repairs';
+import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { LogOwners } from '../log-owners.repository';
 import { loggedRows } from '../logged-rows';
 
@@ -12,7 +12,7 @@ const BATCH = 100;
 @Injectable()
 export class LogSettler extends Reconciler {
   readonly name = 'log-pieces';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
 
   constructor(
@@ -25,15 +25,15 @@ export class LogSettler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     if (!this.store.settles) return;
-    const repairs = new Repairs(signal);
+    const failures = new FailureCollector(signal);
     for (const logged of loggedRows()) {
       for (const id of await this.owners.unsettled(logged, BATCH)) {
-        await repairs.attempt(`The log of ${logged.kind} ${id}`, async () => {
+        await failures.attempt(`The log of ${logged.kind} ${id}`, async () => {
           await this.store.settle(logged.kind, id, signal);
           await this.owners.noteSettled(logged, id);
         });
       }
     }
-    repairs.finish();
+    failures.throwFailures();
   }
 }

@@ -11,7 +11,7 @@ const BATCH = 200;
 @Injectable()
 export class LogSweeper extends Reconciler {
   readonly name = 'logs';
-  readonly everyMs = this.config.worker.reconcileMs;
+  readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 120_000;
 
   constructor(

@@ -1,5 +1,5 @@
 import { IntersectionType } from '@nestjs/swagger';
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/answers';
+import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { ObjectStorageManagerSelector } from './object-storage-manager.dto';

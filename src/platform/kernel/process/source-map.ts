@@ -8,7 +8,7 @@ import { parseTrusted } from '../../../../libs/json/parse-json';
  * own --enable-source-maps reads it at the start, which takes 0.3 s and 100 MB.
  * @param bundle path of the program's one file, which has its map beside it
  */
-export function nameSourceLines(bundle: string): void {
+export function useSourceMap(bundle: string): void {
   let map: SourceMap | null | undefined;
   Error.prepareStackTrace = (error: Error, frames: (NodeJS.CallSite & { toString(): string })[]) => {
     const head = headOf(error);

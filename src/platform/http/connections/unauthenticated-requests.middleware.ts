@@ -7,7 +7,7 @@ import { follow } from './request-caller';
  * Bounds the requests under way from unknown callers, in all and per address. For use behind proxies, where connections
  * say nothing about them.
  */
-export function unknownRequestsMiddleware(limits: SlotLimits) {
+export function unauthenticatedRequestsMiddleware(limits: SlotLimits) {
   const slots = new KeyedSlots(limits);
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
-import { answerError } from '../../kernel/errors/error-answer';
+import { toErrorResponse } from '../../kernel/errors/error-response';
 import { DomainError, type ErrorKind } from '../../kernel/errors/domain-error';
 
 /**
@@ -32,7 +32,7 @@ const answered = new WeakSet<Socket>();
  * Answers what never became a request with the error body of the API, and closes the connection. The client gets a
  * moment to stop sending: if it were closed while sending, the connection would be reset and the answer lost.
  */
-export function answerUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+export function rejectMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   // The parser repeats it for everything that comes after, too.
   if (answered.has(socket)) return;
   answered.add(socket);
@@ -41,7 +41,7 @@ export function answerUnread({ code = '' }: NodeJS.ErrnoException, socket: Socke
     return;
   }
   const correlationId = randomUUID();
-  const { status, body } = answerError(new DomainError(...(REFUSALS[code] ?? MALFORMED)), correlationId, false);
+  const { status, body } = toErrorResponse(new DomainError(...(REFUSALS[code] ?? MALFORMED)), correlationId, false);
   const json = JSON.stringify(body);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

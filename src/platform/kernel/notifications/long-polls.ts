@@ -1,18 +1,18 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import type { PgListener, WakeUpChannel } from './pg-listener';
+import type { PgListener, NotificationChannel } from './pg-listener';
 
 /**
  * Lets long polls wait for a wake-up of what they are about, by its id. One poll per id waits at a time, and a limited
  * number in all: if there is one too many, the one that has waited longest is answered early, so everybody is still heard.
  */
-export abstract class WaitingPolls implements OnModuleInit, OnModuleDestroy {
+export abstract class LongPolls implements OnModuleInit, OnModuleDestroy {
   private stopping = false;
   /** By id, the longest waiting first. */
   private readonly waiting = new Map<number, () => void>();
 
   constructor(
     private readonly listener: PgListener,
-    private readonly channel: WakeUpChannel,
+    private readonly channel: NotificationChannel,
     private readonly maxWaiting: number,
   ) {}
 
@@ -64,7 +64,7 @@ export abstract class WaitingPolls implements OnModuleInit, OnModuleDestroy {
 }
 
 /** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */
-export async function waitForWakeUp(woken: Promise<void>, ms: number, gone: Promise<unknown>): Promise<void> {
+export async function waitForNotification(woken: Promise<void>, ms: number, gone: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

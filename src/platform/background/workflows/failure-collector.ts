@@ -1,10 +1,10 @@
 import { messageOf } from '../../kernel/errors/message-of';
 
 /** How many problems an error lists. */
-const MAX_TOLD = 10;
+const MAX_LISTED = 10;
 
-/** The repairs of one pass, independent of each other: one that fails does not keep the others from being done. */
-export class Repairs {
+/** The failures of one pass, independent of each other: one that fails does not keep the others from being done. */
+export class FailureCollector {
   private readonly errors: Error[] = [];
   private untold = 0;
 
@@ -17,13 +17,14 @@ export class Repairs {
     try {
       await repair();
     } catch (error) {
-      if (this.errors.length < MAX_TOLD) this.errors.push(new Error(`${what}: ${messageOf(error)}`, { cause: error }));
+      if (this.errors.length < MAX_LISTED)
+        this.errors.push(new Error(`${what}: ${messageOf(error)}`, { cause: error }));
       else this.untold += 1;
     }
   }
 
   /** Throws all failures in one error. */
-  finish(): void {
+  throwFailures(): void {
     if (this.errors.length === 0) return;
     const told = this.errors.map(({ message }) => message).join('; ');
     throw new AggregateError(this.errors, this.untold > 0 ? `${told}; ${this.untold} more` : told);

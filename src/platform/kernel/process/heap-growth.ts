@@ -9,6 +9,6 @@ const GROWTH_PERCENT = 10;
  * memory that the machine could use. Call it once the process has started, because a start only adds to the heap, and
  * the collections cost it a fifth of its CPU time.
  */
-export function keepHeapSteady(): void {
+export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

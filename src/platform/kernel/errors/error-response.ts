@@ -11,7 +11,7 @@ export interface ErrorBody {
   correlation_id: string;
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   status: number;
   body: ErrorBody;
   /** Null for a refusal, also one because of load: that is normal. */
@@ -53,7 +53,7 @@ const STATUS: Record<ErrorKind, number> = {
  * Turns anything thrown into the answer of the operation.
  * @param listsConflict whether the operation's contract lists 409; broken state rules are 400 elsewhere.
  */
-export function answerError(thrown: unknown, correlationId: string, listsConflict: boolean): ErrorAnswer {
+export function toErrorResponse(thrown: unknown, correlationId: string, listsConflict: boolean): ErrorResponse {
   const error = toDomainError(thrown);
   if (!error) {
     const text = 'The request failed unexpectedly. Quote the correlation id when you report it.';
