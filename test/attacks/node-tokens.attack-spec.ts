@@ -120,7 +120,12 @@ describe('somebody who has the tokens of a node', () => {
     );
     expect(runs).toEqual([
       { status: 'ERROR', reason: line, reason_code: 'AGENT_ERROR', application_id: null },
-      { status: 'ERROR', reason: 'The node gave no reason.', reason_code: 'NEWER_CODE', application_id: 'app-1' },
+      {
+        status: 'ERROR',
+        reason: 'The agent of the node reported no reason.',
+        reason_code: 'NEWER_CODE',
+        application_id: 'app-1',
+      },
     ]);
     const told = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);
     expect(Math.max(...told)).toBeLessThanOrEqual(MAX_TOLD);

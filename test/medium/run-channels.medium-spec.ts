@@ -171,7 +171,7 @@ describe('channels of runs', () => {
 
   it('tell who follows a run in this process, and in others by a look every other second', async () => {
     let calls = 0;
-    const off = channels.onFrames(runId, () => (calls += 1));
+    const off = channels.subscribeToFrames(runId, () => (calls += 1));
     await say(records(1, 'one'));
     await eventually(() => calls > 0, { what: 'a wake-up' });
     await soon(async () => expect(calls).toBeGreaterThan(1));

@@ -368,7 +368,7 @@ describe('RunScheduler', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     const later = await submit();
     let transactions = 1;
-    while (await scheduler.stopSome(tenancy.clusterId, order)) transactions += 1;
+    while (await scheduler.stopBatch(tenancy.clusterId, order)) transactions += 1;
     expect(transactions).toBe(4);
     const [counts] = await dataSource.query(
       `SELECT count(*) FILTER (WHERE node_id IS NULL AND status = 'STOPPED' AND ended_at IS NOT NULL) AS ended,
@@ -385,7 +385,7 @@ describe('RunScheduler', () => {
       [tenancy.clusterId, PARALLEL],
     );
     expect(versions).toEqual({ woken: true });
-    expect(await scheduler.stopSome(tenancy.clusterId, order)).toBe(false);
+    expect(await scheduler.stopBatch(tenancy.clusterId, order)).toBe(false);
   });
 
   it('looks again for runs that came while the last slot became free, and for nothing else', async () => {

@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { eventually } from '../harness/eventually';
 import { type HiveHandle, fetchResults, openSession } from '../harness/hive-messages';
-import { fetchIn } from '../../src/modules/execution/runs/thrift-sql/hive-message';
+import { parseFetch } from '../../src/modules/execution/runs/thrift-sql/hive-message';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
@@ -219,7 +219,7 @@ describe('SQL that jobs serve', () => {
       return copy;
     };
     const rowsWith = (sequence: number, text: string) => Buffer.concat([numbered(sequence), Buffer.from(text)]);
-    const keyOf = (user = name) => fetchIn(fetchResults(operation), user)?.key ?? '';
+    const keyOf = (user = name) => parseFetch(fetchResults(operation), user)?.key ?? '';
     const ahead = (id: string, text: string, key = keyOf()) =>
       say({ op: 'answer', id, outcome: 'ok', more: false, ahead: { key, parts: 1 } }, rowsWith(0, text));
     const left = async () => {

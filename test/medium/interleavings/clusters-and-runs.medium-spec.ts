@@ -69,7 +69,7 @@ describe('clusters and runs, in every order of statements', () => {
       at: new Date().toISOString(),
     };
     await ofNode(Number(run.node_id), (node) =>
-      world.get(Transactions).run((tx) => world.get(RunReportsService).reported(tx, node, told)),
+      world.get(Transactions).run((tx) => world.get(RunReportsService).applyReport(tx, node, told)),
     );
   }
 

@@ -1,5 +1,5 @@
 export { FrameConsumer, type FramedRun } from './channels/frame-consumer';
-export { type FramesBehind, RunChannelsService } from './channels/run-channels.service';
+export { type FramePage, RunChannelsService } from './channels/run-channels.service';
 export {
   JobClusterInfo,
   JobConfExport,

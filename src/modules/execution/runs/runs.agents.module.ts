@@ -3,7 +3,7 @@ import { RunsModule } from './runs.module';
 import { ResultPrefetchRepository } from './thrift-sql/result-prefetch.repository';
 import { ThriftFramesService } from './thrift-sql/thrift-frames.service';
 
-/** Only for processes that serve agents: takes in what the processes of SQL servers say. */
+/** Consumes the frames of SQL servers; only for processes that serve agents. */
 @Module({
   imports: [RunsModule],
   providers: [ThriftFramesService, ResultPrefetchRepository],

@@ -126,10 +126,10 @@ export class AgentsService {
       // The end of a run locks the cluster, and the cluster must be locked before any run, as it is whenever slots are
       // given.
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
-      for (const report of endsFirst) await this.runs.reported(tx, node, report);
+      for (const report of endsFirst) await this.runs.applyReport(tx, node, report);
     });
     await this.nodes.noted(node, body);
-    await this.runs.settled(node, body.runs);
+    await this.runs.reportsCommitted(node, body.runs);
     await this.heard.note(node.node_id).recorded();
     return {};
   }
@@ -140,7 +140,7 @@ export class AgentsService {
     stream: LogStream,
     { offset, read }: LogChunk,
   ): Promise<LogChunkResponse> {
-    await this.runs.onNode(node, runId);
+    await this.runs.getOnNode(node, runId);
     return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await read()) };
   }
 
@@ -158,14 +158,14 @@ export class AgentsService {
     query: RequestsQuery,
     gone: () => Promise<unknown>,
   ): Promise<Buffer> {
-    await this.runs.onNode(node, runId);
-    return this.channels.requestsForNode(runId, query, gone);
+    await this.runs.getOnNode(node, runId);
+    return this.channels.pollRequests(runId, query, gone);
   }
 
   /** @param read reads the records; called only once the run is known to belong to the node */
   async frames(node: ClusterNode, runId: number, read: () => Promise<Buffer>): Promise<FramesResponse> {
-    const { run_id, tenant_id, job_conf_snapshot } = await this.runs.onNode(node, runId);
-    return this.channels.framesFromNode({ run_id, tenant_id, job_type: job_conf_snapshot.job_type }, await read());
+    const { run_id, tenant_id, job_conf_snapshot } = await this.runs.getOnNode(node, runId);
+    return this.channels.receiveFrames({ run_id, tenant_id, job_type: job_conf_snapshot.job_type }, await read());
   }
 
   async runFile(node: ClusterNode, runId: number, file: RunFileAddress): Promise<FileContent> {

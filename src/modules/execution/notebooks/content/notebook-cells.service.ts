@@ -141,7 +141,7 @@ export class NotebookCellsService {
         await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
         const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
         const placed = await this.files.place(tx, scope, path, blob);
-        await this.confs.noteChange(tx, { ...scope, kind: NOTEBOOK }, notebookConfId);
+        await this.confs.recordChange(tx, { ...scope, kind: NOTEBOOK }, notebookConfId);
         unused = placed.unused;
         return saved(row, 'is saved');
       });

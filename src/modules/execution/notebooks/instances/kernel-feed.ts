@@ -1,7 +1,7 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import { exactJson } from '../../../../../libs/json/exact-json';
 import { runWithoutCaller } from '../../../../platform/kernel/context/request-context';
-import type { FramesBehind } from '../../runs';
+import type { FramePage } from '../../runs';
 import { type KernelFrame, stateMessage } from './kernel-messages';
 
 /** Places that a feed remembers what is behind. */
@@ -21,7 +21,7 @@ export class KernelFeed {
 
   /** @param parse reads a frame; null if it is not one of a kernel */
   constructor(
-    private readonly read: (after: number) => Promise<FramesBehind>,
+    private readonly read: (after: number) => Promise<FramePage>,
     private readonly parse: (payload: Buffer) => Promise<KernelFrame | null>,
   ) {}
 

@@ -91,7 +91,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
       async (payload) => kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON)),
     );
     const clients = new Set<KernelClient>();
-    const stop = this.channels.onFrames(runId, () => {
+    const stop = this.channels.subscribeToFrames(runId, () => {
       feed.renew();
       for (const client of clients) client.wake();
     });

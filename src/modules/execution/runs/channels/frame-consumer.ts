@@ -1,7 +1,7 @@
 import type { NumberedPayload } from '../../../../../libs/contracts/channel-records';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 
-/** The run that frames are from. */
+/** The run that sent the frames. */
 export interface FramedRun {
   run_id: number;
   tenant_id: string;
@@ -11,8 +11,7 @@ export interface FramedRun {
 }
 
 /**
- * What a domain does with the frames of its runs. Nest finds the consumers among the providers of the process that agents
- * call.
+ * Consumes the frames of one type of run. The consumers are discovered among the providers of the process that serves agents.
  */
 export abstract class FrameConsumer<Frame = NumberedPayload> {
   abstract readonly jobType: string;
@@ -24,8 +23,8 @@ export abstract class FrameConsumer<Frame = NumberedPayload> {
   abstract read(tenantId: string, frames: readonly NumberedPayload[]): Promise<Frame[]>;
 
   /**
-   * Takes in frames in the transaction that stores them, each once and in order. A frame that makes no sense must be skipped,
-   * since a failure would hold up all frames after it.
+   * Consumes frames in the transaction that stores them, each once and in order. An invalid frame must be skipped, since a
+   * failure would block all frames after it.
    */
   abstract consume(tx: Tx, run: FramedRun, frames: readonly Frame[]): Promise<void>;
 }

@@ -4,24 +4,24 @@ import { Pump } from '../../../../platform/kernel/process/pump';
 import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { RunChannelsRepository } from './run-channels.repository';
 
-/** How often the process looks whether it has missed a wake-up. */
-const LOOK_MS = 2_000;
-/** Most runs that one statement looks at. */
-const RUNS_AT_ONCE = 1_000;
+/** A notification can be lost, so the process also polls. */
+const POLL_INTERVAL_MS = 2_000;
+const MAX_RUNS_PER_QUERY = 1_000;
 
-interface Followed {
+interface Subscription {
   readonly listeners: Set<() => void>;
-  /** How many frames the run had said at the last look; null before the first. */
-  frames: number | null;
+  /** Number of the run's last frame at the last poll; null before the first poll. */
+  lastFrame: number | null;
 }
 
-/** Tells whoever follows a run in this process that it may have said something. */
+/** Notifies the subscribers of a run in this process that it may have sent frames. */
 @Injectable()
 export class FrameNotifications implements OnModuleInit, OnModuleDestroy {
-  private readonly followed = new Map<number, Followed>();
-  private readonly looks = new Pump(() => this.look(), {
-    intervalMs: LOOK_MS,
-    failed: (error) => this.logger.warn({ err: error }, 'Did not look for missed frames of runs; trying again'),
+  private readonly subscriptions = new Map<number, Subscription>();
+  private readonly polling = new Pump(() => this.pollForMissedFrames(), {
+    intervalMs: POLL_INTERVAL_MS,
+    failed: (error) =>
+      this.logger.warn({ err: error }, 'Could not poll for frames of runs whose notification was lost; polling again'),
   });
 
   constructor(
@@ -32,41 +32,42 @@ export class FrameNotifications implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     this.listener.on('run_frames', (payload) => {
-      const ids = payload === '' ? [...this.followed.keys()] : payload.split(',').map(Number);
-      for (const id of ids) this.wake(id);
+      const ids = payload === '' ? [...this.subscriptions.keys()] : payload.split(',').map(Number);
+      for (const id of ids) this.notify(id);
     });
-    this.looks.wake();
+    this.polling.wake();
   }
 
   onModuleDestroy(): void {
-    void this.looks.stop();
+    void this.polling.stop();
   }
 
-  /** Calls `listener` when the run may have said something, perhaps without cause; the returned function ends that. */
-  on(runId: number, listener: () => void): () => void {
-    const followed = this.followed.get(runId) ?? { listeners: new Set(), frames: null };
-    followed.listeners.add(listener);
-    this.followed.set(runId, followed);
+  /** Calls `listener` when the run may have sent frames; it can be called without cause. Returns a function that unsubscribes. */
+  subscribe(runId: number, listener: () => void): () => void {
+    const subscription = this.subscriptions.get(runId) ?? { listeners: new Set(), lastFrame: null };
+    subscription.listeners.add(listener);
+    this.subscriptions.set(runId, subscription);
     return () => {
-      followed.listeners.delete(listener);
-      if (followed.listeners.size === 0 && this.followed.get(runId) === followed) this.followed.delete(runId);
+      subscription.listeners.delete(listener);
+      if (subscription.listeners.size === 0 && this.subscriptions.get(runId) === subscription)
+        this.subscriptions.delete(runId);
     };
   }
 
-  private wake(runId: number): void {
-    for (const listener of this.followed.get(runId)?.listeners ?? []) listener();
+  private notify(runId: number): void {
+    for (const listener of this.subscriptions.get(runId)?.listeners ?? []) listener();
   }
 
-  /** One statement for all runs that are followed, so that it costs little while nothing happens. */
-  private async look(): Promise<void> {
-    const ids = [...this.followed.keys()];
-    for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
-      const found = await this.repository.lastFrames(ids.slice(at, at + RUNS_AT_ONCE));
-      for (const [id, frames] of found) {
-        const followed = this.followed.get(id);
-        if (!followed || followed.frames === frames) continue;
-        followed.frames = frames;
-        this.wake(id);
+  /** One statement reads up to {@link MAX_RUNS_PER_QUERY} runs, so polling is cheap while nothing happens. */
+  private async pollForMissedFrames(): Promise<void> {
+    const ids = [...this.subscriptions.keys()];
+    for (let at = 0; at < ids.length; at += MAX_RUNS_PER_QUERY) {
+      const found = await this.repository.lastFrames(ids.slice(at, at + MAX_RUNS_PER_QUERY));
+      for (const [id, lastFrame] of found) {
+        const subscription = this.subscriptions.get(id);
+        if (!subscription || subscription.lastFrame === lastFrame) continue;
+        subscription.lastFrame = lastFrame;
+        this.notify(id);
       }
     }
   }

@@ -3,7 +3,7 @@ import { Config } from '../../../../config/config';
 import { PgListener } from '../../../../platform/kernel/notifications/pg-listener';
 import { LongPolls } from '../../../../platform/kernel/notifications/long-polls';
 
-/** Lets the polls of a run's node wait for requests to the run's process. */
+/** Lets a node's long poll wait for a request to the process of a run. */
 @Injectable()
 export class RequestNotifications extends LongPolls {
   constructor(listener: PgListener, { http }: Config) {

@@ -14,61 +14,60 @@ import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger'
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { Pump } from '../../../../platform/kernel/process/pump';
-import { bodyOfParts, MAX_RESPONSE_BYTES, tooLong } from './answer-body';
+import { answerTooLong, joinParts, MAX_RESPONSE_BYTES } from './answer-body';
 import type { FramedRun } from './frame-consumer';
 import { RunChannelsRepository } from './run-channels.repository';
 import { RunChannelsService } from './run-channels.service';
 
-/** Calls that wait in this process for one run. */
-const MAX_CALLS_OF_RUN = 1_000;
-/** How often the process looks whether a run has ended. */
-const LOOK_MS = 1_000;
-/** Runs that one statement looks at. */
-const RUNS_AT_ONCE = 1_000;
-/** How long an answer may take beyond the time that the run has for it. */
-const ON_THE_WAY_MS = 10_000;
-/** How long after a failure answers are read again. */
-const READ_AGAIN_MS = 500;
+/** In this process. */
+const MAX_CALLS_PER_RUN = 1_000;
+/** How often the process polls for runs that have ended. */
+const POLL_INTERVAL_MS = 1_000;
+const MAX_RUNS_PER_QUERY = 1_000;
+/** Time for the call to reach the run and for the answer to come back, in addition to the timeout that the run applies. */
+const DELIVERY_ALLOWANCE_MS = 10_000;
+/** Delay before answers are read again after a failure. */
+const RETRY_DELAY_MS = 500;
 
 export interface CallAnswer {
   id: string;
   outcome: CallOutcome;
   body: Buffer;
-  /** The answer that had come ahead with this id. */
+  /** Id of the prefetched answer that this answer replaces. */
   insteadOf?: string;
 }
 
 export interface CallOptions {
   timeoutMs: number;
-  /** Ends the call for a caller who has gone away. */
+  /** Cancels the call; aborted when the caller disconnects. */
   signal: AbortSignal;
-  /** Name of the caller, for runs that tell their callers apart. */
+  /** Name of the caller, for runs that distinguish their callers. */
   user?: string;
-  /** What the run must be told before it gets the call. */
-  before?: (tx: Tx) => Promise<void>;
+  /** Runs in the transaction that sends the call; enqueues what the run must receive before it. */
+  beforeSend?: (tx: Tx) => Promise<void>;
 }
 
-/** An answer as it came. */
-interface Answered {
+/** An answer whose parts are not joined yet. */
+interface RawAnswer {
   readonly header: PartHeader;
   readonly parts: readonly Buffer[];
 }
 
-interface Waiting {
-  /** What has come of the answer. */
+interface PendingCall {
+  /** The parts received so far. */
   readonly parts: Buffer[];
   bytes: number;
-  resolve: (answer: Answered) => void;
+  resolve: (answer: RawAnswer) => void;
   reject: (error: Error) => void;
 }
 
-/** Whoever waits for answers of one run, which are read once for all of them. */
-interface Followed {
+/** The pending calls to one run. Its frames are read once for all of them. */
+interface Subscription {
   readonly run: CalledRun;
-  readonly waiting: Map<string, Waiting>;
-  /** Number of the last frame that was read; null until it is known where to begin. */
-  after: Promise<number>;
-  readonly reads: Pump;
+  readonly pending: Map<string, PendingCall>;
+  /** Number of the last frame that was read; pending until the current end of the log is known. */
+  lastRead: Promise<number>;
+  readonly reader: Pump;
   readonly unsubscribe: () => void;
 }
 
@@ -77,18 +76,19 @@ type PartHeader = Extract<AnswerHeader, { op: 'answer' }>;
 export type CalledRun = Pick<FramedRun, 'run_id' | 'tenant_id'>;
 
 /**
- * Calls to the processes of runs. A call is sent once and never again: whoever does not get its answer, since the process of
- * the API or of the run ended meanwhile, does not know whether it was carried out.
+ * Calls the processes of runs. A call is sent at most once: a caller whose answer is lost, because the process of the API or of
+ * the run ended, cannot know whether the call was executed.
  */
 @Injectable()
 export class RunCallsService implements OnModuleInit, OnModuleDestroy {
-  private readonly followed = new Map<number, Followed>();
-  /** Calls are streams, which bounds those of a caller; half of all are left to other tenants. */
+  private readonly subscriptions = new Map<number, Subscription>();
+  /** Each call holds a stream slot. One tenant may hold half of them, so that the others can always call. */
   private readonly slots: KeyedSlots;
-  private readonly maxOfTenant: number;
-  private readonly looks = new Pump(() => this.look(), {
-    intervalMs: LOOK_MS,
-    failed: (error) => this.logger.warn({ err: error }, 'Ended jobs could not be looked up; trying again later'),
+  private readonly maxCallsPerTenant: number;
+  private readonly endedRunsPoll = new Pump(() => this.rejectCallsToEndedRuns(), {
+    intervalMs: POLL_INTERVAL_MS,
+    failed: (error) =>
+      this.logger.warn({ err: error }, 'Could not poll for ended jobs; calls to them wait until the next poll'),
   });
 
   constructor(
@@ -98,58 +98,63 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     @Inject(LOGGER) private readonly logger: Logger,
     { http }: Config,
   ) {
-    this.maxOfTenant = Math.ceil(http.maxStreams / 2);
-    this.slots = new KeyedSlots({ all: http.maxStreams, ofKey: this.maxOfTenant });
+    this.maxCallsPerTenant = Math.ceil(http.maxStreams / 2);
+    this.slots = new KeyedSlots({ all: http.maxStreams, ofKey: this.maxCallsPerTenant });
   }
 
   onModuleInit(): void {
-    this.looks.wake();
+    this.endedRunsPoll.wake();
   }
 
   onModuleDestroy(): void {
-    void this.looks.stop();
+    void this.endedRunsPoll.stop();
   }
 
   /** Calls the process of a run and waits for its answer. */
-  async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user, before }: CallOptions): Promise<CallAnswer> {
-    const release = this.slotFor(run);
-    const followed = this.follow(run);
+  async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user, beforeSend }: CallOptions): Promise<CallAnswer> {
+    const release = this.acquireSlot(run);
+    const subscription = this.subscribe(run);
     const id = randomUUID();
     try {
-      const answered = this.wait(followed, id, timeoutMs + ON_THE_WAY_MS, signal);
-      // What is said from now on counts, so where that begins must be known before.
-      await followed.after;
+      const answered = this.awaitAnswer(subscription, id, timeoutMs + DELIVERY_ALLOWANCE_MS, signal);
+      // The answer comes after the current end of the log, so that must be known before the call is sent.
+      await subscription.lastRead;
       const header = { op: 'call', id, timeout_ms: timeoutMs, ...(user !== undefined && { user }) } as const;
-      const sent = this.send(run, id, encodeCall(header, body), before);
+      const sent = this.send(run, id, encodeCall(header, body), beforeSend);
       await Promise.race([sent, answered.then(() => undefined)]);
-      return await given(await answered);
+      return await toCallAnswer(await answered);
     } catch (error) {
-      if (signal.aborted || isLate(error)) this.cancel(run, id);
+      if (signal.aborted || isTimeout(error)) this.cancel(run, id);
       throw error;
     } finally {
       release();
-      followed.waiting.delete(id);
-      if (followed.waiting.size === 0) this.forget(followed);
+      subscription.pending.delete(id);
+      if (subscription.pending.size === 0) this.unsubscribe(subscription);
     }
   }
 
-  /** Gives the slot back when called. Throws a 429 that says of whom too many calls wait. */
-  private slotFor({ run_id: runId, tenant_id: tenantId }: CalledRun): () => void {
-    const full = (of: string) =>
+  /** Returns a function that releases the slot. Throws a 429 that names the exhausted limit: job, tenant or server. */
+  private acquireSlot({ run_id: runId, tenant_id: tenantId }: CalledRun): () => void {
+    const tooManyCalls = (of: string) =>
       tooMany('CALL.TOO_MANY', `Too many calls ${of} are already waiting for answers. Try again later.`);
-    if ((this.followed.get(runId)?.waiting.size ?? 0) >= MAX_CALLS_OF_RUN) {
-      throw full(`to the job ${runId} (at most ${MAX_CALLS_OF_RUN})`);
+    if ((this.subscriptions.get(runId)?.pending.size ?? 0) >= MAX_CALLS_PER_RUN) {
+      throw tooManyCalls(`to the job ${runId} (at most ${MAX_CALLS_PER_RUN})`);
     }
     const slot = this.slots.take(tenantId);
-    if (slot === 'ofKey') throw full(`of your tenant (at most ${this.maxOfTenant})`);
-    if (slot === 'all') throw full('of all tenants on this server');
+    if (slot === 'ofKey') throw tooManyCalls(`of your tenant (at most ${this.maxCallsPerTenant})`);
+    if (slot === 'all') throw tooManyCalls('of all tenants on this server');
     return slot;
   }
 
-  /** A request with an `Idempotency-Key` that was used before gets the id of the call that was sent then. */
-  private async send(run: CalledRun, id: string, payload: Buffer, before: CallOptions['before']): Promise<void> {
+  /** Throws a 409 if a request with the same `Idempotency-Key` has sent a call before: the transaction returns that call's id. */
+  private async send(
+    run: CalledRun,
+    id: string,
+    payload: Buffer,
+    beforeSend: CallOptions['beforeSend'],
+  ): Promise<void> {
     const sent = await this.transactions.run(async (tx) => {
-      await before?.(tx);
+      await beforeSend?.(tx);
       await this.channels.send(tx, run, payload);
       return { call_id: id };
     });
@@ -160,126 +165,141 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     );
   }
 
-  private follow(run: CalledRun): Followed {
-    const known = this.followed.get(run.run_id);
+  private subscribe(run: CalledRun): Subscription {
+    const known = this.subscriptions.get(run.run_id);
     if (known) return known;
-    const reads = new Pump(() => this.readSome(followed), {
+    const reader = new Pump(() => this.readAnswers(subscription), {
       failed: (error) => {
-        this.logger.warn({ err: error, run_id: run.run_id }, 'Answers of a job are read again later');
-        reads.wake(READ_AGAIN_MS);
+        this.logger.warn(
+          { err: error, run_id: run.run_id },
+          'Could not read the answers of a job to its callers; reading again',
+        );
+        reader.wake(RETRY_DELAY_MS);
       },
     });
-    const followed: Followed = {
+    const subscription: Subscription = {
       run,
-      waiting: new Map(),
-      // For all who call the run while it is followed.
-      after: runWithoutCaller(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(({ last }) => last),
-      reads,
-      unsubscribe: this.channels.onFrames(run.run_id, () => reads.wake()),
+      pending: new Map(),
+      // Every caller of the run shares this read, so one caller's context must not apply to it.
+      lastRead: runWithoutCaller(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(
+        ({ last }) => last,
+      ),
+      reader,
+      unsubscribe: this.channels.subscribeToFrames(run.run_id, () => reader.wake()),
     };
-    // Whoever waits for it gets the error.
-    followed.after.catch(() => undefined);
-    this.followed.set(run.run_id, followed);
-    return followed;
+    // Callers that await it get the error.
+    subscription.lastRead.catch(() => undefined);
+    this.subscriptions.set(run.run_id, subscription);
+    return subscription;
   }
 
-  private forget(followed: Followed): void {
-    followed.unsubscribe();
-    void followed.reads.stop();
-    if (this.followed.get(followed.run.run_id) === followed) this.followed.delete(followed.run.run_id);
+  private unsubscribe(subscription: Subscription): void {
+    subscription.unsubscribe();
+    void subscription.reader.stop();
+    if (this.subscriptions.get(subscription.run.run_id) === subscription)
+      this.subscriptions.delete(subscription.run.run_id);
   }
 
-  private wait(followed: Followed, id: string, ms: number, signal: AbortSignal): Promise<Answered> {
-    const answered = new Promise<Answered>((resolve, reject) => {
-      const waiting: Waiting = {
+  private awaitAnswer(subscription: Subscription, id: string, ms: number, signal: AbortSignal): Promise<RawAnswer> {
+    const answered = new Promise<RawAnswer>((resolve, reject) => {
+      const call: PendingCall = {
         parts: [],
         bytes: 0,
         resolve: (answer) => {
-          over();
+          cleanUp();
           resolve(answer);
         },
         reject: (error) => {
-          over();
+          cleanUp();
           reject(error);
         },
       };
-      const late = () => waiting.reject(new DomainError('late', 'CALL.TIMEOUT', 'The job did not answer in time.'));
-      const gone = () => waiting.reject(new DomainError('timeout', 'CALL.GONE', 'The caller has gone away.'));
-      const timer = setTimeout(late, ms);
-      const over = () => {
+      const onTimeout = () => call.reject(new DomainError('late', 'CALL.TIMEOUT', 'The job did not answer in time.'));
+      const onAbort = () => call.reject(new DomainError('timeout', 'CALL.GONE', 'The caller has gone away.'));
+      const timer = setTimeout(onTimeout, ms);
+      const cleanUp = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', gone);
+        signal.removeEventListener('abort', onAbort);
       };
-      signal.addEventListener('abort', gone);
-      followed.waiting.set(id, waiting);
-      if (signal.aborted) gone();
+      signal.addEventListener('abort', onAbort);
+      subscription.pending.set(id, call);
+      if (signal.aborted) onAbort();
     });
     answered.catch(() => undefined);
     return answered;
   }
 
-  /** Whether there may be more. */
-  private async readSome(followed: Followed): Promise<boolean> {
-    const { frames, lost } = await this.channels.frames(followed.run.run_id, await followed.after);
-    if (lost) this.fail(followed, lostAnswer());
+  /** Returns true if there may be more frames to read. */
+  private async readAnswers(subscription: Subscription): Promise<boolean> {
+    const { frames, lost } = await this.channels.frames(subscription.run.run_id, await subscription.lastRead);
+    if (lost) this.rejectAll(subscription, answerLost());
     const last = frames.at(-1);
     if (!last) return false;
-    followed.after = Promise.resolve(last.number);
+    subscription.lastRead = Promise.resolve(last.number);
     for (const { payload } of frames) {
       const answer = decodeAnswer(payload);
       if (answer?.header.op !== 'answer') continue;
-      take(followed, answer.header, answer.body);
+      addPart(subscription, answer.header, answer.body);
     }
     return true;
   }
 
-  private fail({ waiting }: Followed, error: Error): void {
-    for (const one of waiting.values()) one.reject(error);
+  private rejectAll({ pending }: Subscription, error: Error): void {
+    for (const call of pending.values()) call.reject(error);
   }
 
-  /** Ends the calls to runs that have ended, once what they said last was read. */
-  private async look(): Promise<void> {
-    const ids = [...this.followed.keys()];
-    for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
-      for (const id of await this.repository.ended(ids.slice(at, at + RUNS_AT_ONCE))) {
-        const followed = this.followed.get(id);
-        if (!followed) continue;
-        await followed.reads.run();
-        this.fail(followed, conflict('CALL.ENDED', `The job ${id} ended before it answered; its reason says why.`));
+  /** Reads the last frames of ended runs first, so that an answer which was sent in time still arrives. */
+  private async rejectCallsToEndedRuns(): Promise<void> {
+    const ids = [...this.subscriptions.keys()];
+    for (let at = 0; at < ids.length; at += MAX_RUNS_PER_QUERY) {
+      for (const id of await this.repository.endedRuns(ids.slice(at, at + MAX_RUNS_PER_QUERY))) {
+        const subscription = this.subscriptions.get(id);
+        if (!subscription) continue;
+        await subscription.reader.run();
+        this.rejectAll(
+          subscription,
+          conflict('CALL.ENDED', `The job ${id} ended before it answered. The "reason" of the job says why.`),
+        );
       }
     }
   }
 
   private cancel(run: CalledRun, id: string): void {
-    // Not in the name of the request, whose Idempotency-Key stands for the call.
+    // Outside the context of the request: its Idempotency-Key belongs to the call.
     runAsCaller(() =>
       this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id }))),
-    ).catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
+    ).catch((error: unknown) =>
+      this.logger.debug({ err: error, run_id: run.run_id }, 'Could not cancel a call; the job may still execute it'),
+    );
   }
 }
 
-/** Adds what came to the answer of whoever waits for it here. */
-function take({ waiting }: Followed, header: PartHeader, body: Buffer): void {
-  const one = waiting.get(header.id);
-  if (!one) return;
-  one.bytes += body.length;
-  // The memory is that of all frames that were read with it.
-  one.parts.push(Buffer.from(body));
-  if (header.more && one.bytes <= MAX_RESPONSE_BYTES) return;
-  waiting.delete(header.id);
-  if (one.bytes <= MAX_RESPONSE_BYTES) one.resolve({ header, parts: one.parts });
-  else one.reject(tooLong());
+/** Adds a part to the answer of a pending call, and resolves the call when it was the last part. */
+function addPart({ pending }: Subscription, header: PartHeader, body: Buffer): void {
+  const call = pending.get(header.id);
+  if (!call) return;
+  call.bytes += body.length;
+  // A copy: the original shares its memory with all frames that were read together.
+  call.parts.push(Buffer.from(body));
+  if (header.more && call.bytes <= MAX_RESPONSE_BYTES) return;
+  pending.delete(header.id);
+  if (call.bytes <= MAX_RESPONSE_BYTES) call.resolve({ header, parts: call.parts });
+  else call.reject(answerTooLong());
 }
 
-async function given({ header, parts }: Answered): Promise<CallAnswer> {
+async function toCallAnswer({ header, parts }: RawAnswer): Promise<CallAnswer> {
   const { id, outcome, deflated = false, instead_of: insteadOf } = header;
-  return { id, outcome, body: await bodyOfParts(parts, deflated), ...(insteadOf !== undefined && { insteadOf }) };
+  return { id, outcome, body: await joinParts(parts, deflated), ...(insteadOf !== undefined && { insteadOf }) };
 }
 
-function isLate(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return error instanceof DomainError && error.kind === 'late';
 }
 
-function lostAnswer(): DomainError {
-  return new DomainError('upstream', 'CALL.ANSWER_LOST', 'The answer was lost; the call may have been carried out.');
+function answerLost(): DomainError {
+  return new DomainError(
+    'upstream',
+    'CALL.ANSWER_LOST',
+    'The answer of the job was lost. The call may have been executed; check before you repeat it.',
+  );
 }

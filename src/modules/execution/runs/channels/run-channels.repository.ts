@@ -9,41 +9,38 @@ import type { RunRequestQueue } from './entities/run-request-queue.entity';
 import type { RunRequest } from './entities/run-request.entity';
 import type { FramedRun } from './frame-consumer';
 
-/** What the rows of a piece cost besides its records; bytes. */
-const PIECE_COST = 512;
-/** Most pieces that are read at once. */
-const PIECES = 64;
-/** Most requests that are read at once. */
-const REQUESTS = 1_000;
-/** Most pieces that one statement drops. */
-const DROPPED_PIECES = 10_000;
+/** Counted for each batch in addition to its records. */
+const BATCH_OVERHEAD_BYTES = 512;
+const MAX_BATCHES_PER_READ = 64;
+const MAX_REQUESTS_PER_READ = 1_000;
+const MAX_BATCHES_PER_DROP = 10_000;
 
-/** Requests and frames of runs that ended an hour ago: until then readers may still fetch what a run said last. */
+/** Requests and frames are kept for an hour after their run ended, so that readers can still fetch its last frames. */
 export const ENDED_CHANNELS: Retention = {
   name: 'ended-channels',
   retentionDays: 1 / 24,
   intervalMs: 60_000,
-  // Much may be kept of one run.
+  // One run can have many megabytes.
   batch: 2,
-  rows: [ofEnded('run_request_queues', 'run_requests'), ofEnded('run_frame_logs', 'run_frames')],
+  rows: [endedOwnersOf('run_request_queues', 'run_requests'), endedOwnersOf('run_frame_logs', 'run_frames')],
 };
 
-/** How far the frames of a run have come, while nobody adds any. */
-export type LockedFrames = Pick<RunFrameLog, 'run_id' | 'last' | 'dropped' | 'kept_bytes'>;
+/** The frame log of a run; its row is locked, so nobody else appends frames. */
+export type LockedFrameLog = Pick<RunFrameLog, 'run_id' | 'last' | 'dropped' | 'kept_bytes'>;
 
-/** How many requests of a run are not known to be with its node. */
+/** How far the node has acknowledged the requests of a run, and the bytes that it has not. */
 type Unacknowledged = Pick<RunRequestQueue, 'acknowledged' | 'waiting_bytes'>;
 
-/** A run as it is while frames of it are stored. */
-export type RunOfFrames = FramedRun & { job_type: string; has_ended: boolean };
+/** A run whose row is locked while its frames are stored. */
+export type LockedRun = FramedRun & { job_type: string; has_ended: boolean };
 
-/** Requests and frames, bounded. */
+/** Stores the requests to runs and the frames from them. */
 @Injectable()
 export class RunChannelsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds a request; its number, and what waits then. Until `tx` ends, no other request is added. */
-  async addRequest(
+  /** Returns the number of the request and what is queued with it. Locks the queue of the run until `tx` ends. */
+  async enqueueRequest(
     tx: Tx,
     { run_id, tenant_id }: Pick<FramedRun, 'run_id' | 'tenant_id'>,
     payload: Buffer,
@@ -63,11 +60,11 @@ export class RunChannelsRepository {
       ),
       [run_id, tenant_id, payload],
     );
-    if (!added) throw new Error('The request of a run was not added');
+    if (!added) throw new Error('The request to a run was not inserted');
     return added;
   }
 
-  /** Requests behind a number, the oldest first, at most about so many bytes but one at least; and what waited before. */
+  /** Returns requests after a number, oldest first: about `maxBytes` of them, but at least one. */
   async requests(
     runId: number,
     after: number,
@@ -79,7 +76,7 @@ export class RunChannelsRepository {
         `SELECT r.number, r.payload, q.acknowledged, q.waiting_bytes FROM (
            SELECT number, sum(octet_length(payload)) OVER (ORDER BY number) - octet_length(payload) AS before
            FROM (SELECT number, payload FROM run_requests WHERE run_id = $1 AND number > $2
-                 ORDER BY number LIMIT ${REQUESTS}) oldest) page
+                 ORDER BY number LIMIT ${MAX_REQUESTS_PER_READ}) oldest) page
          JOIN run_requests r ON r.run_id = $1 AND r.number = page.number
          JOIN run_request_queues q ON q.run_id = r.run_id
          WHERE page.before < $3 ORDER BY r.number`,
@@ -89,7 +86,7 @@ export class RunChannelsRepository {
     return { requests: found, queue: found[0] ?? null };
   }
 
-  /** What is not known to be with the node; null for a run that was asked nothing. */
+  /** Returns null for a run without requests. */
   unacknowledged(runId: number): Promise<Unacknowledged | null> {
     return firstRow(
       this.dataSource.manager,
@@ -98,7 +95,7 @@ export class RunChannelsRepository {
     );
   }
 
-  /** Forgets the requests up to a number, which the node has kept. */
+  /** Deletes the requests up to a number, which the node has stored. */
   async acknowledge(tx: Tx, runId: number, number: number): Promise<void> {
     await tx.query(
       prepared(
@@ -115,9 +112,9 @@ export class RunChannelsRepository {
     );
   }
 
-  /** The run that frames are from, which until `tx` ends nobody else changes. */
-  async lockRun(tx: Tx, runId: number): Promise<RunOfFrames | null> {
-    return firstRow<RunOfFrames>(
+  /** Locks the row of the run until `tx` ends. */
+  async lockRun(tx: Tx, runId: number): Promise<LockedRun | null> {
+    return firstRow<LockedRun>(
       tx,
       prepared(
         `SELECT run_id, tenant_id, workspace_id, job_conf_id, cluster_id, job_conf_snapshot->>'job_type' AS job_type,
@@ -128,26 +125,26 @@ export class RunChannelsRepository {
     );
   }
 
-  /** Until `tx` ends, nobody else adds frames of the run. */
-  async lockFrames(tx: Tx, { run_id, tenant_id }: FramedRun): Promise<LockedFrames> {
+  /** Locks the frame log of the run until `tx` ends, and creates it for the first frames. */
+  async lockFrameLog(tx: Tx, { run_id, tenant_id }: FramedRun): Promise<LockedFrameLog> {
     const columns = 'run_id, last, dropped, kept_bytes';
     const sql = prepared(`SELECT ${columns} FROM run_frame_logs WHERE run_id = $1 FOR NO KEY UPDATE`);
-    const found = await firstRow<LockedFrames>(tx, sql, [run_id]);
+    const found = await firstRow<LockedFrameLog>(tx, sql, [run_id]);
     if (found) return found;
     await tx.query(`INSERT INTO run_frame_logs (run_id, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
       run_id,
       tenant_id,
     ]);
-    const made = await firstRow<LockedFrames>(tx, sql, [run_id]);
-    if (!made) throw new Error('There is no log for the frames of a run');
-    return made;
+    const created = await firstRow<LockedFrameLog>(tx, sql, [run_id]);
+    if (!created) throw new Error('The frame log of a run was not inserted');
+    return created;
   }
 
-  /** Adds frames, which follow those of the log. */
-  async addFrames(tx: Tx, log: LockedFrames, frames: readonly NumberedPayload[]): Promise<LockedFrames> {
+  /** Appends frames as one batch; their numbers must follow those of the log. */
+  async appendFrames(tx: Tx, log: LockedFrameLog, frames: readonly NumberedPayload[]): Promise<LockedFrameLog> {
     const records = encodeRecords(frames);
     const last = log.last + frames.length;
-    const kept_bytes = log.kept_bytes + records.length + PIECE_COST;
+    const kept_bytes = log.kept_bytes + records.length + BATCH_OVERHEAD_BYTES;
     await tx.query(
       prepared(
         `WITH piece AS (
@@ -159,24 +156,24 @@ export class RunChannelsRepository {
     return { ...log, last, kept_bytes };
   }
 
-  /** Drops the oldest pieces until no more than so many bytes are kept, or as many pieces as one statement may. */
-  async dropFrames(tx: Tx, { run_id, kept_bytes }: LockedFrames, keptBytes: number): Promise<void> {
+  /** Drops the oldest batches until `targetBytes` are kept, but at most {@link MAX_BATCHES_PER_DROP}. */
+  async dropFrames(tx: Tx, { run_id, kept_bytes }: LockedFrameLog, targetBytes: number): Promise<void> {
     await tx.query(
       `WITH old AS (
-         SELECT last, sum(bytes + ${PIECE_COST}) OVER (ORDER BY last) - bytes - ${PIECE_COST} AS before
-         FROM (SELECT last, bytes FROM run_frames WHERE run_id = $1 ORDER BY last LIMIT ${DROPPED_PIECES}) oldest),
+         SELECT last, sum(bytes + ${BATCH_OVERHEAD_BYTES}) OVER (ORDER BY last) - bytes - ${BATCH_OVERHEAD_BYTES} AS before
+         FROM (SELECT last, bytes FROM run_frames WHERE run_id = $1 ORDER BY last LIMIT ${MAX_BATCHES_PER_DROP}) oldest),
        gone AS (
          DELETE FROM run_frames f USING old WHERE f.run_id = $1 AND f.last = old.last AND old.before < $2
-         RETURNING f.last, f.bytes + ${PIECE_COST} AS bytes)
+         RETURNING f.last, f.bytes + ${BATCH_OVERHEAD_BYTES} AS bytes)
        UPDATE run_frame_logs SET
          dropped = greatest(dropped, (SELECT coalesce(max(last), 0) FROM gone)),
          kept_bytes = kept_bytes - (SELECT coalesce(sum(bytes), 0) FROM gone)
        WHERE run_id = $1`,
-      [run_id, kept_bytes - keptBytes],
+      [run_id, kept_bytes - targetBytes],
     );
   }
 
-  /** Frames behind a number, the oldest first, at most about so many bytes but one piece at least. */
+  /** Returns frames after a number, oldest first: about `maxBytes` of them, but at least one batch. */
   async frames(
     runId: number,
     after: number,
@@ -188,7 +185,7 @@ export class RunChannelsRepository {
         `SELECT l.last, l.dropped, f.records FROM run_frame_logs l
          LEFT JOIN LATERAL (
            SELECT last, sum(bytes) OVER (ORDER BY last) - bytes AS before
-           FROM (SELECT last, bytes FROM run_frames WHERE run_id = l.run_id AND last > $2 ORDER BY last LIMIT ${PIECES}) oldest
+           FROM (SELECT last, bytes FROM run_frames WHERE run_id = l.run_id AND last > $2 ORDER BY last LIMIT ${MAX_BATCHES_PER_READ}) oldest
          ) page ON page.before < $3
          LEFT JOIN run_frames f ON f.run_id = l.run_id AND f.last = page.last
          WHERE l.run_id = $1 ORDER BY page.last`,
@@ -201,7 +198,7 @@ export class RunChannelsRepository {
     return { frames: frames.filter(({ number }) => number > after), log: first };
   }
 
-  /** Frames from one number to another, as far as they are kept; none when their pieces have more than so many bytes. */
+  /** Returns the kept frames of an inclusive range, or none if their batches exceed `maxBytes`. */
   async framesBetween(
     runId: number,
     { first, last }: { first: number; last: number },
@@ -221,8 +218,8 @@ export class RunChannelsRepository {
     return frames.filter(({ number }) => number >= first && number <= last);
   }
 
-  /** Which of the runs have ended. */
-  async ended(runIds: readonly number[]): Promise<number[]> {
+  /** Returns those of the runs that have ended. */
+  async endedRuns(runIds: readonly number[]): Promise<number[]> {
     const found = await rows<Pick<FramedRun, 'run_id'>>(
       this.dataSource.manager,
       prepared('SELECT run_id FROM runs WHERE run_id = ANY($1) AND ended_at IS NOT NULL'),
@@ -231,7 +228,7 @@ export class RunChannelsRepository {
     return found.map(({ run_id }) => run_id);
   }
 
-  /** How many frames the runs have said, of those that have said any. */
+  /** Returns the number of the last frame by run id, without runs that have sent none. */
   async lastFrames(runIds: readonly number[]): Promise<Map<number, number>> {
     const found = await rows<Pick<RunFrameLog, 'run_id' | 'last'>>(
       this.dataSource.manager,
@@ -242,8 +239,8 @@ export class RunChannelsRepository {
   }
 }
 
-/** Removes what is kept of one direction, and the rows that count it. */
-function ofEnded(counted: string, kept: string): EndedOwners {
+/** Deletes one direction of the channels of ended runs: the payloads and the rows that count them. */
+function endedOwnersOf(counted: string, kept: string): EndedOwners {
   return {
     ended: `SELECT c.run_id AS id FROM ${counted} c JOIN runs r ON r.run_id = c.run_id
             WHERE r.ended_at < platform_now() - $1 * interval '1 day' ORDER BY c.run_id FOR UPDATE OF c SKIP LOCKED`,

@@ -21,35 +21,35 @@ import { FrameNotifications } from './frame-notifications';
 import { RequestNotifications } from './request-notifications';
 import { RunChannelsRepository } from './run-channels.repository';
 
-/** Of requests that a node has not yet kept. */
-const WAITING_REQUESTS = 10_000;
-const WAITING_BYTES = 64 * 1024 * 1024;
-/** Of requests that a node has kept, what may stay until it has time. */
-const KEPT_REQUESTS = 100;
-const KEPT_REQUEST_BYTES = 8 * 1024 * 1024;
-/** Frames of a run that are kept: at most the first figure, and then at least the second. */
-const KEPT_BYTES = 64 * 1024 * 1024;
-const KEPT_AFTER_DROP = 48 * 1024 * 1024;
-const FRAMES_AT_ONCE_BYTES = 1024 * 1024;
+/** Bounds of the requests to one run that its node has not stored yet. */
+const MAX_QUEUED_REQUESTS = 10_000;
+const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
+/** Stored requests are deleted in batches of at least this size, or when the node has nothing else to fetch. */
+const ACKNOWLEDGE_AFTER_REQUESTS = 100;
+const ACKNOWLEDGE_AFTER_BYTES = 8 * 1024 * 1024;
+/** A frame log that exceeds the maximum is cut to the second figure, so that it is not cut for every frame. */
+const MAX_FRAME_LOG_BYTES = 64 * 1024 * 1024;
+const FRAME_LOG_BYTES_AFTER_DROP = 48 * 1024 * 1024;
+const FRAME_PAGE_BYTES = 1024 * 1024;
 
-/** Frames of a run behind a number. */
-export interface FramesBehind {
-  /** The oldest first. */
+/** Frames of a run after a number. */
+export interface FramePage {
+  /** Oldest first. */
   frames: NumberedPayload[];
-  /** Whether frames behind the number are no longer kept. */
+  /** True if some frames after the number are no longer kept. */
   lost: boolean;
-  /** Number of the last frame that the run has said. */
+  /** Number of the last frame of the run, which may be beyond this page. */
   last: number;
 }
 
-/** The run that frames come from, as read before it is locked. */
-export interface RunOfNode extends Pick<FramedRun, 'run_id' | 'tenant_id'> {
+/** The run that sends frames, as read before its row is locked. */
+export interface SendingRun extends Pick<FramedRun, 'run_id' | 'tenant_id'> {
   job_type: string;
 }
 
 /**
- * The way to the process of a run and back. Requests are kept until the run's node has them, frames as long as there is room
- * for them, so that whoever dies meanwhile goes on where it was. See ADR 0033.
+ * The channel to and from the process of a run. Requests are kept until the run's node has stored them, and frames as long as
+ * they fit, so that an agent or a client that restarts resumes where it was. See ADR 0033.
  */
 @Injectable()
 export class RunChannelsService implements OnModuleInit {
@@ -59,12 +59,12 @@ export class RunChannelsService implements OnModuleInit {
     private readonly repository: RunChannelsRepository,
     private readonly transactions: Transactions,
     private readonly runs: RunsService,
-    private readonly polls: RequestNotifications,
-    private readonly wakeUps: FrameNotifications,
+    private readonly requestNotifications: RequestNotifications,
+    private readonly frameNotifications: FrameNotifications,
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Throws when two consume the frames of one type. */
+  /** Throws if two providers consume the frames of one job type. */
   onModuleInit(): void {
     const found = this.discovery
       .getProviders()
@@ -75,30 +75,30 @@ export class RunChannelsService implements OnModuleInit {
   }
 
   /**
-   * Sends a payload to the process of the run when `tx` commits; its number, which counts from 1 within the run. 413 when it
-   * is longer than {@link MAX_PAYLOAD_BYTES}, 429 when too much waits for the node already.
+   * Sends a payload to the process of the run when `tx` commits. Returns its number, which counts from 1 within the run. Throws a
+   * 413 if it is longer than {@link MAX_PAYLOAD_BYTES}, and a 429 if the queue of the run is full.
    */
   async send(tx: Tx, run: Pick<FramedRun, 'run_id' | 'tenant_id'>, payload: Buffer): Promise<number> {
     if (payload.length > MAX_PAYLOAD_BYTES) {
-      const message = `A message to a job may have ${MAX_PAYLOAD_BYTES} bytes; this one has ${payload.length}.`;
+      const message = `A message to a job may have at most ${MAX_PAYLOAD_BYTES} bytes; this one has ${payload.length}.`;
       throw new DomainError('too-large', 'CHANNEL.TOO_LARGE', message);
     }
-    const { number, waiting, waiting_bytes: bytes } = await this.repository.addRequest(tx, run, payload);
-    // An only one may be as long as it is.
-    if (waiting > WAITING_REQUESTS || (bytes > WAITING_BYTES && waiting > 1)) {
+    const { number, waiting, waiting_bytes: bytes } = await this.repository.enqueueRequest(tx, run, payload);
+    // A single request is always accepted, whatever its length.
+    if (waiting > MAX_QUEUED_REQUESTS || (bytes > MAX_QUEUED_BYTES && waiting > 1)) {
       throw tooMany('CHANNEL.FULL', `Too many messages are waiting for the job ${run.run_id}. Try again later.`);
     }
     await notifyAfterCommit(tx, 'run_requests', String(run.run_id));
     return number;
   }
 
-  /** Frames of the run behind a number, at most about `maxBytes`; an empty list when there are none. */
-  async frames(runId: number, after: number, maxBytes = FRAMES_AT_ONCE_BYTES): Promise<FramesBehind> {
+  /** Returns about `maxBytes` of the frames after a number. */
+  async frames(runId: number, after: number, maxBytes = FRAME_PAGE_BYTES): Promise<FramePage> {
     const { frames, log } = await this.repository.frames(runId, after, maxBytes);
     return { frames, lost: after < log.dropped, last: log.last };
   }
 
-  /** Frames of the run from one number to another; null unless all of them are kept, with no more than so many bytes about them. */
+  /** Returns the frames of an inclusive range; null if some are no longer kept, or if their batches exceed `maxBytes`. */
   async framesBetween(
     runId: number,
     { first, last }: { first: number; last: number },
@@ -108,42 +108,43 @@ export class RunChannelsService implements OnModuleInit {
     return frames.length === last - first + 1 ? frames : null;
   }
 
-  /** Calls `listener` when the run may have new frames, perhaps without cause; the returned function ends that. */
-  onFrames(runId: number, listener: () => void): () => void {
-    return this.wakeUps.on(runId, listener);
+  /** Calls `listener` when the run may have new frames; it can be called without cause. Returns a function that unsubscribes. */
+  subscribeToFrames(runId: number, listener: () => void): () => void {
+    return this.frameNotifications.subscribe(runId, listener);
   }
 
   /**
-   * Requests behind a number, as records, for the node of the run; waits for one.
-   * @param gone returns a promise that resolves when nobody waits for the answer any longer
+   * Returns the requests after a number as records, and waits if there are none. The number acknowledges the requests up to it.
+   * @param gone returns a promise that resolves when the agent has disconnected
    */
-  async requestsForNode(
+  async pollRequests(
     runId: number,
     { after, wait_ms: waitMs }: { after: number; wait_ms: number },
     gone: () => Promise<unknown>,
   ): Promise<Buffer> {
-    // Subscribed before the requests are read: one that comes between the two is seen either way.
-    const { woken, cancel } = this.polls.subscribe(runId);
+    // Subscribes before it reads, so that a request which is enqueued in between is not missed.
+    const { woken, cancel } = this.requestNotifications.subscribe(runId);
     try {
-      const found = await this.requestsBehind(runId, after);
+      const found = await this.readRequests(runId, after);
       if (found) return found;
       await waitForNotification(woken, waitMs, gone());
     } finally {
       cancel();
     }
-    const found = await this.requestsBehind(runId, after);
+    const found = await this.readRequests(runId, after);
     if (found) return found;
     const queue = await this.repository.unacknowledged(runId);
     if (queue && after > queue.acknowledged) await this.acknowledge(runId, after);
     return Buffer.alloc(0);
   }
 
-  /** Records of requests; null when there are none. What the node has kept is forgotten now and then. */
-  private async requestsBehind(runId: number, after: number): Promise<Buffer | null> {
+  /** Returns records; null if there are no requests. Acknowledges from time to time. */
+  private async readRequests(runId: number, after: number): Promise<Buffer | null> {
     const { requests, queue } = await this.repository.requests(runId, after, CHANNEL_CHUNK_BYTES);
     if (!queue) return null;
-    const isMuch = after - queue.acknowledged > KEPT_REQUESTS || queue.waiting_bytes > KEPT_REQUEST_BYTES;
-    // A transaction for each request would make those that ask wait.
+    const isMuch =
+      after - queue.acknowledged > ACKNOWLEDGE_AFTER_REQUESTS || queue.waiting_bytes > ACKNOWLEDGE_AFTER_BYTES;
+    // Acknowledging locks the queue, so doing it for each request would delay the senders.
     if (isMuch && after > queue.acknowledged) await this.acknowledge(runId, after);
     return encodeRecords(requests);
   }
@@ -152,9 +153,9 @@ export class RunChannelsService implements OnModuleInit {
     return this.transactions.run((tx) => this.repository.acknowledge(tx, runId, after));
   }
 
-  /** Takes in records that the node of the run has sent: those that follow what is there. */
-  async framesFromNode({ run_id: runId, tenant_id, job_type }: RunOfNode, body: Buffer): Promise<FramesResponse> {
-    const records = decoded(body);
+  /** Stores the records that the node of the run has sent and that follow the stored frames; the others are duplicates. */
+  async receiveFrames({ run_id: runId, tenant_id, job_type }: SendingRun, body: Buffer): Promise<FramesResponse> {
+    const records = decodeBody(body);
     const consumer = this.consumers.get(job_type);
     const read = (await consumer?.read(tenant_id, records)) ?? [];
     return this.transactions.run(async (tx) => {
@@ -163,23 +164,24 @@ export class RunChannelsService implements OnModuleInit {
         throw notFound('CHANNEL.NOT_FOUND', `The job ${runId} accepts no frames.`);
       }
       if (run.has_ended) throw conflict('CHANNEL.ENDED', `The job ${runId} has ended.`);
-      const log = await this.repository.lockFrames(tx, run);
+      const log = await this.repository.lockFrameLog(tx, run);
       const next = log.last + 1;
       const first = records.findIndex(({ number }) => number === next);
       if (first === -1) return { next };
       const frames = records.slice(first);
-      const grown = await this.repository.addFrames(tx, log, frames);
-      if (grown.kept_bytes > KEPT_BYTES) await this.repository.dropFrames(tx, grown, KEPT_AFTER_DROP);
+      const appended = await this.repository.appendFrames(tx, log, frames);
+      if (appended.kept_bytes > MAX_FRAME_LOG_BYTES)
+        await this.repository.dropFrames(tx, appended, FRAME_LOG_BYTES_AFTER_DROP);
       const { service } = runKindOf(run.job_type);
-      if (service && frames.some(isReady)) await this.runs.ready(tx, runId, service.ready);
+      if (service && frames.some(isReady)) await this.runs.markReady(tx, runId, service.ready);
       await consumer?.consume(tx, run, read.slice(first));
       await notifyAfterCommit(tx, 'run_frames', String(runId));
-      return { next: grown.last + 1 };
+      return { next: appended.last + 1 };
     });
   }
 }
 
-function decoded(body: Buffer): NumberedPayload[] {
+function decodeBody(body: Buffer): NumberedPayload[] {
   try {
     return decodeRecords(body);
   } catch (error) {
@@ -188,7 +190,6 @@ function decoded(body: Buffer): NumberedPayload[] {
   }
 }
 
-/** Whether a frame says that its run can be called. */
 function isReady({ payload }: NumberedPayload): boolean {
   return decodeAnswer(payload)?.header.op === 'ready';
 }

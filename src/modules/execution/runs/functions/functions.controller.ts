@@ -22,12 +22,12 @@ export class FunctionsController {
     id: 'invokeFunction',
     summary: 'Call the function that a job serves',
     description:
-      'An extension of this platform. The body is any JSON, which the function gets; the answer is the JSON that it returns. The header `x-invocation-id` names the call in the log of the job.',
+      'An extension of this platform. The body is any JSON value, which is passed to the function; the response is the JSON that it returns. The header `x-invocation-id` identifies the call in the log of the job.',
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
     response: Responses.anyJson,
     errors: [409, 422, 429, 504],
-    // As it is: its keys are the function's, and its numbers may be longer than ours.
+    // Passed on unchanged: its keys belong to the function, and its numbers may have more digits than JavaScript keeps.
     binaryBody: true,
     isLongRunning: true,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -65,7 +65,7 @@ export class FunctionsController {
     @Res() response: Response,
   ): Promise<void> {
     const document = await this.functions.describe(scope, jobId);
-    // As it is: what the example's keys are called is the function's own.
+    // Sent unchanged: the keys of the example belong to the function.
     response.status(200).setHeader('Content-Type', 'application/json; charset=utf-8');
     response.end(document);
   }

@@ -19,14 +19,13 @@ export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 const OPENAPI_VERSION = '3.1.0';
 
-/** What came of an invocation. */
 export interface Invocation {
   id: string;
   /** JSON. */
   body: Buffer;
 }
 
-/** Invocations of functions that run. */
+/** Invokes functions that jobs serve. */
 @Injectable()
 export class FunctionsService {
   constructor(
@@ -36,8 +35,8 @@ export class FunctionsService {
   ) {}
 
   /**
-   * Passes a JSON body to the function of a run. 409 unless it runs, 422 when the function fails, 429 when it has as many
-   * calls as it takes, 504 when it takes too long.
+   * Passes a JSON body to the function of a run. Throws a 409 if the run is not RUNNING, a 422 if the function fails, a 429 if it
+   * has no room for another call, and a 504 if it takes too long.
    */
   async invoke(
     scope: WorkspaceScope,
@@ -45,8 +44,8 @@ export class FunctionsService {
     { body, signal }: { body: Buffer; signal: AbortSignal },
   ): Promise<Invocation> {
     const run = await this.runs.callable({ ...scope, kind: FUNCTION }, jobId);
-    const given = behindByteOrderMark(body);
-    const text = given.length === 0 ? Buffer.from('null') : given;
+    const json = behindByteOrderMark(body);
+    const text = json.length === 0 ? Buffer.from('null') : json;
     if (!(await this.json.isJson(scope.tenantId, text)))
       throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
     const seconds = timeoutSeconds(run);
@@ -55,7 +54,7 @@ export class FunctionsService {
       case 'ok':
         return { id: answer.id, body: await this.jsonOf(scope, answer.body) };
       case 'error':
-        throw failed(answer.body);
+        throw functionFailed(answer.body);
       case 'full':
         throw tooMany(
           'FUNCTION.FULL',
@@ -63,13 +62,17 @@ export class FunctionsService {
           RETRY_AFTER_SECONDS,
         );
       case 'timeout':
-        throw new DomainError('late', 'FUNCTION.TIMEOUT', `The function did not answer within ${seconds} seconds.`);
+        throw new DomainError(
+          'late',
+          'FUNCTION.TIMEOUT',
+          `The function did not answer within ${seconds} seconds, its request_timeout_sec.`,
+        );
       case 'unanswerable':
         throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The job sent no usable answer from the function.');
     }
   }
 
-  /** An OpenAPI document of the one call that a run serves, with the example of its configuration; JSON. */
+  /** Returns an OpenAPI document, as JSON, of the call that the run serves, with the example of its configuration. */
   async describe(scope: WorkspaceScope, jobId: number): Promise<string> {
     const run = await this.runs.serving({ ...scope, kind: FUNCTION }, jobId);
     const { name, settings } = run.job_conf_snapshot;
@@ -86,8 +89,8 @@ export class FunctionsService {
         [`/workspace/${scope.workspace.workspaceId}/spark/job/${jobId}/invoke`]: {
           post: {
             operationId: settings.platform_functions_function_name,
-            description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
-            // A configuration takes no example but JSON; one of a release that knew no functions has none.
+            description: `Responds within ${timeoutSeconds(run)} seconds, else with a 504. Available while the job is RUNNING.`,
+            // The example was checked to be JSON. Configurations of releases without functions have none.
             requestBody: {
               required: true,
               content: json(
@@ -105,7 +108,7 @@ export class FunctionsService {
     });
   }
 
-  /** The body, if it is JSON: the job can answer whatever it likes. */
+  /** Returns the body if it is JSON. The job is not trusted: it can send any bytes. */
   private async jsonOf({ tenantId }: TenantScope, body: Buffer): Promise<Buffer> {
     if (await this.json.isJson(tenantId, body)) return body;
     throw new DomainError(
@@ -122,17 +125,17 @@ function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): numb
 
 const MAX_TEXT_LENGTH = 4_000;
 const MAX_LINES = 30;
-/** A failure as the bridge describes it is not larger, even if every character is escaped. */
+/** The bridge's description of a failure fits, even if every character is escaped. */
 const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
 
-/** What the function raised, as far as it says. */
-function failed(body: Buffer): DomainError {
-  const told = Object(readUntrusted(body, FAILURE)) as Record<string, unknown>;
+/** Returns the 422 with the exception that the function raised, as far as the bridge describes it. */
+function functionFailed(body: Buffer): DomainError {
+  const failure = Object(readUntrusted(body, FAILURE)) as Record<string, unknown>;
   const text = (value: unknown, otherwise: string) =>
     (typeof value === 'string' ? value : otherwise).slice(0, MAX_TEXT_LENGTH).toWellFormed();
-  const type = text(told['type'], 'Exception');
-  const message = text(told['message'], '');
-  const given = Array.isArray(told['lines']) ? told['lines'] : [];
-  const lines = given.slice(-MAX_LINES).map((line) => text(line, ''));
+  const type = text(failure['type'], 'Exception');
+  const message = text(failure['message'], '');
+  const traceback = Array.isArray(failure['lines']) ? failure['lines'] : [];
+  const lines = traceback.slice(-MAX_LINES).map((line) => text(line, ''));
   return new DomainError('unprocessable', 'FUNCTION.FAILED', toldLine(`${type}: ${message}`), { type, message, lines });
 }

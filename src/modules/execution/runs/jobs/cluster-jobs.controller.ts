@@ -8,7 +8,6 @@ import { IdParam } from '../../../../platform/http/parameters';
 import { CosiKillAllJobsResult } from './dto/job.dto';
 import { JobsService } from './jobs.service';
 
-/** What can be done with all jobs of a cluster. */
 @Controller()
 export class ClusterJobsController {
   constructor(private readonly jobs: JobsService) {}

@@ -18,18 +18,18 @@ describe('parseFileReference', () => {
 describe('assertReachable', () => {
   const files = ['main.py', 'file:///platform/object-storage-manager/lib.jar'];
 
-  it('takes files of an object storage manager where the cluster has one', () => {
+  it('accepts files of an object storage manager only if the cluster has one', () => {
     expect(() => assertReachable(files, true)).not.toThrow();
     expect(() => assertReachable(files.slice(0, 1), false)).not.toThrow();
   });
 
-  it('names the file that cannot be reached', () => {
+  it('names the unreachable file', () => {
     expect(() => assertReachable(files, false)).toThrow('lib.jar" is in an object storage manager');
   });
 });
 
 describe('assertOneFile', () => {
-  it('takes a comma only where the platform brings the file', () => {
+  it('accepts a comma only in files that the platform fetches', () => {
     for (const text of ['a, b.csv', '/a,b.jar', 'file:///platform/object-storage-manager/a,b.csv', 's3a://b/a.csv'])
       expect(() => assertOneFile(text)).not.toThrow();
     expect(() => assertOneFile('s3a://b/a,b.csv')).toThrow('"s3a://b/a,b.csv" has a comma');

@@ -1,5 +1,9 @@
-/** Asks the domain of kernels which notebook instances do nothing. The answer is SQL about the row of a run that is RUNNING. */
+/** Says which notebook instances are idle. The notebooks domain implements it, since it knows the kernels. */
 export abstract class InstanceUse {
-  /** SQL condition that the instance has had neither work nor a client for the time. @param time interval, as SQL */
+  /**
+   * Returns an SQL condition: the instance has had neither work nor a client for this time.
+   * @param run alias of a row of `runs` that is RUNNING
+   * @param time SQL interval
+   */
   abstract isIdle(run: string, time: string): string;
 }

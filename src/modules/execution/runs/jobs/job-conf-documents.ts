@@ -4,13 +4,13 @@ import { validated } from '../../../../platform/http/validation';
 import { JobConfExport, type JobSettings } from './dto/job-conf.dto';
 import type { RunConfiguration } from './entities/run-configuration.entity';
 
-/** Keys whose values look secret: what Spark itself keeps out of its logs, and a little more. */
+/** Keys whose values look secret: those that Spark redacts in its logs, and some more. */
 const SECRET_KEY = /secret|password|passphrase|token|credential|access[._-]?key|account[._-]?key/i;
 
 /** `-Dkey=value` of Java options. */
 const JAVA_PROPERTY = /(-D[^\s=]+=)(?:"[^"]*"|'[^']*'|\S*)/g;
 
-/** A job configuration as documents have it, without values that look secret. */
+/** Returns the document of a job configuration, without values that look secret. */
 export function exportJobConf(
   row: Pick<RunConfiguration, 'name' | 'language' | 'max_concurrency' | 'settings'>,
 ): object {
@@ -18,40 +18,41 @@ export function exportJobConf(
   return { name, job_type: toWire(language), max_concurrency, ...keysToWire(withoutSecrets(settings)) };
 }
 
-/** Reads a job configuration of a document; throws a 400 that says what is wrong with it. */
-export async function readJobConf(given: unknown): Promise<JobConfExport> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return validated(JobConfExport, given);
-  const fields = given as Record<string, unknown>;
+/** Parses the document of a job configuration; throws a 400 if it is invalid. */
+export async function readJobConf(document: unknown): Promise<JobConfExport> {
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    return validated(JobConfExport, document);
+  const fields = document as Record<string, unknown>;
   const internal = internalKey(fields);
   if (internal !== undefined) throw unknownField(internal);
   return validated(JobConfExport, keysFromWire(fields));
 }
 
-/** The settings with names of what looks secret and without its values. */
+/** Empties the values that look secret, and keeps their names. */
 export function withoutSecrets(settings: Required<JobSettings>): Required<JobSettings> {
   const { conf, driver_java_options: javaOptions, extra_info: extra } = settings;
   return {
     ...settings,
-    conf: conf?.map(emptiedConf) ?? null,
-    driver_java_options: javaOptions?.replaceAll(JAVA_PROPERTY, emptiedProperty) ?? null,
-    extra_info: extra === null ? null : (emptied(extra) as Record<string, unknown>),
+    conf: conf?.map(redactConf) ?? null,
+    driver_java_options: javaOptions?.replaceAll(JAVA_PROPERTY, redactProperty) ?? null,
+    extra_info: extra === null ? null : (redact(extra) as Record<string, unknown>),
   };
 }
 
-function emptiedConf(entry: string): string {
+function redactConf(entry: string): string {
   const [key = ''] = entry.split('=', 1);
   return SECRET_KEY.test(key) ? `${key}=` : entry;
 }
 
-function emptiedProperty(option: string, key: string): string {
+function redactProperty(option: string, key: string): string {
   return SECRET_KEY.test(key) ? key : option;
 }
 
-/** A request is not nested deeper than its parser allows. */
-function emptied(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(emptied);
+/** Recursion is safe: the parser of requests has limited the depth. */
+function redact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(redact);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, SECRET_KEY.test(key) ? '' : emptied(item)]),
+    Object.entries(value).map(([key, item]) => [key, SECRET_KEY.test(key) ? '' : redact(item)]),
   );
 }

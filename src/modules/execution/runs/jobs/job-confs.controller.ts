@@ -24,7 +24,6 @@ const base = '/workspace/{workspace_id}/spark';
 const view = Allow.workspace('VIEW');
 const edit = Allow.workspace('EDIT');
 
-/** What jobs are described by. */
 @Controller()
 export class JobConfsController {
   constructor(private readonly jobConfs: JobConfsService) {}
@@ -86,7 +85,7 @@ export class JobConfsController {
     method: 'PUT',
     path: `${base}/job/conf`,
     id: 'updateJobConf',
-    summary: 'Update a job configuration; jobs submitted before keep what they began with',
+    summary: 'Update a job configuration; jobs that were already submitted keep their settings',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -105,7 +104,7 @@ export class JobConfsController {
     method: 'DELETE',
     path: `${base}/job/conf`,
     id: 'deleteJobConf',
-    summary: 'Delete a job configuration without unfinished jobs; its ended ones stay readable',
+    summary: 'Delete a job configuration that has no unfinished jobs; its finished jobs stay readable',
     tag,
     access: edit,
     response: Responses.message,
@@ -120,7 +119,7 @@ export class JobConfsController {
     method: 'GET',
     path: `${base}/job/conf/export`,
     id: 'exportJobConf',
-    summary: 'Export a job configuration as a JSON file, a JobConfExport',
+    summary: 'Export a job configuration as a JSON file (`JobConfExport`)',
     description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
     tag,
     access: view,
@@ -153,7 +152,7 @@ export class JobConfsController {
     method: 'PUT',
     path: `${base}/job/conf/disable`,
     id: 'disableJobConf',
-    summary: 'Disable a job configuration: no new job of it can be submitted',
+    summary: 'Disable a job configuration, so that no new job of it can be submitted',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),

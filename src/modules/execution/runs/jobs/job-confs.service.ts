@@ -25,7 +25,6 @@ import { checkJobSettings } from './settings-check';
 import { exportJobConf } from './job-conf-documents';
 import { inferLanguage, JOB_TYPE_RULES, type JobLanguage, shownLanguage } from './job-types';
 
-/** Job configurations as users see them. */
 @Injectable()
 export class JobConfsService {
   constructor(
@@ -39,7 +38,7 @@ export class JobConfsService {
     return {
       ...page,
       data: page.data.map((row) => ({
-        ...read(row),
+        ...toRead(row),
         last_job_run:
           row.last_run_id === null ? null : { job_id: row.last_run_id, job_status: row.last_run_status ?? '' },
       })),
@@ -47,32 +46,33 @@ export class JobConfsService {
   }
 
   async get(scope: WorkspaceScope, selector: RecordSelector): Promise<JobConfRead> {
-    return read(await this.configurations.get({ ...scope, kind: JOB }, selector));
+    return toRead(await this.configurations.get({ ...scope, kind: JOB }, selector));
   }
 
   async create(scope: WorkspaceScope, body: CreateJobConf): Promise<JobConfWrite> {
     const settings = settingsOf(body);
-    const named = (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
-    checkJobSettings(named, settings);
+    const jobLanguage =
+      (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
+    checkJobSettings(jobLanguage, settings);
     checkConf('JOB_CONF', settings.conf);
-    const { type: job_type, language } = JOB_TYPE_RULES[named];
+    const { type: job_type, language } = JOB_TYPE_RULES[jobLanguage];
     const { name, max_concurrency } = body;
     const values = { name, job_type, language, max_concurrency, settings };
     const cluster = selectorFrom(body, 'cluster');
     return this.transactions.run(async (tx) =>
-      write(await this.configurations.add(tx, { ...scope, kind: JOB }, values, cluster)),
+      toWrite(await this.configurations.add(tx, { ...scope, kind: JOB }, values, cluster)),
     );
   }
 
   update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateJobConf): Promise<JobConfWrite> {
     return this.transactions.run(async (tx) =>
-      write(await this.configurations.update(tx, { ...scope, kind: JOB }, selector, body)),
+      toWrite(await this.configurations.update(tx, { ...scope, kind: JOB }, selector, body)),
     );
   }
 
   setActive(scope: WorkspaceScope, selector: RecordSelector, active: boolean): Promise<JobConfWrite> {
     return this.transactions.run(async (tx) =>
-      write(await this.configurations.setActive(tx, { ...scope, kind: JOB }, selector, active)),
+      toWrite(await this.configurations.setActive(tx, { ...scope, kind: JOB }, selector, active)),
     );
   }
 
@@ -83,7 +83,7 @@ export class JobConfsService {
     });
   }
 
-  /** Opens a configuration as a document. */
+  /** Returns the document of a configuration as a file. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
     const row = await this.configurations.get({ ...scope, kind: JOB }, selector);
     const text = Buffer.from(`${JSON.stringify(exportJobConf(row), null, 2)}\n`);
@@ -97,7 +97,7 @@ export class JobConfsService {
   }
 }
 
-function own(row: RunConfigurationRow) {
+function sharedFields(row: RunConfigurationRow) {
   return {
     name: row.name,
     max_concurrency: row.max_concurrency,
@@ -107,7 +107,7 @@ function own(row: RunConfigurationRow) {
   };
 }
 
-/** Cluster as answers about its jobs show it. */
+/** Returns the cluster as responses about its jobs show it. */
 export function clusterInfo(
   row: Pick<RunConfigurationRow, 'cluster_id' | 'cluster_name' | 'cluster_status' | 'cluster_type' | 'cluster_size'>,
 ) {
@@ -120,23 +120,23 @@ export function clusterInfo(
   };
 }
 
-function read(row: RunConfigurationRow): JobConfRead {
+function toRead(row: RunConfigurationRow): JobConfRead {
   return {
     job_conf_id: row.job_conf_id,
     cluster_id: row.cluster_id,
     workspace_id: row.workspace_id,
-    ...own(row),
+    ...sharedFields(row),
     cluster_info: clusterInfo(row),
     ...readAudit(row),
   };
 }
 
-function write(row: RunConfigurationRow): JobConfWrite {
+function toWrite(row: RunConfigurationRow): JobConfWrite {
   return {
     job_conf_id: idText(row.job_conf_id),
     cluster_id: idText(row.cluster_id),
     workspace_id: idText(row.workspace_id),
-    ...own(row),
+    ...sharedFields(row),
     ...writeAudit(row),
   };
 }

@@ -11,7 +11,6 @@ import { JobsService } from './jobs.service';
 class ClusterStatsQuery extends RecordSelectorQuery('cluster') {}
 class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
 
-/** Counts of jobs by status, of a cluster and of a workspace. */
 @Controller()
 export class JobStatsController {
   constructor(
@@ -23,7 +22,7 @@ export class JobStatsController {
     method: 'GET',
     path: '/cluster/stats',
     id: 'getClusterJobStats',
-    summary: 'Jobs of a cluster by status',
+    summary: 'Number of jobs of a cluster by status',
     tag: 'Clusters',
     access: Allow.tenant(),
     response: Responses.one(JobStats),
@@ -36,7 +35,7 @@ export class JobStatsController {
     method: 'GET',
     path: '/workspace/stats',
     id: 'getWorkspaceStats',
-    summary: 'Jobs of a workspace by status',
+    summary: 'Number of jobs of a workspace by status',
     tag: 'Workspaces',
     access: Allow.workspace('VIEW'),
     response: Responses.one(JobStats),

@@ -1,17 +1,17 @@
 import type { RunKind, RunSpec } from '../../../../../libs/contracts/agent-protocol';
 
-/** What users know runs and their configurations as: the column `kind`. Functions and servers of SQL are jobs. */
+/** The resource as which the API shows a run and its configuration (column `kind`). Functions and SQL servers are jobs. */
 export const RUN_RESOURCES = ['job', 'notebook'] as const;
 export type RunResource = (typeof RUN_RESOURCES)[number];
 
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
-/** What kernels of notebooks speak. */
+/** Languages of notebook kernels. */
 export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
 export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 
-/** Names that filters take; SPARK_SQL is known to clients only. */
+/** Values of filters. Clients send SPARK_SQL, but nothing has that type. */
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
 
@@ -19,14 +19,14 @@ type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_fu
 
 interface JobTypeRule {
   type: string;
-  /** Shown as the language of the type. */
+  /** The language that responses show. */
   language: JobLanguage;
   kind: RunKind;
   needs: readonly ('command' | 'class_name' | 'raw_scala_code' | FunctionSetting)[];
   refuses: readonly ('command' | 'raw_scala_code')[];
 }
 
-/** What each `job_type` of a create request is, needs and refuses. */
+/** For each `job_type` of a create request: the stored type, and the settings that it requires and refuses. */
 export const JOB_TYPE_RULES: Record<JobLanguage, JobTypeRule> = {
   RAW_SCALA: {
     type: 'SPARK_JOB',
@@ -60,25 +60,25 @@ export const JOB_TYPE_RULES: Record<JobLanguage, JobTypeRule> = {
   Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
 };
 
-/** The language as answers and lookups have it: functions are Python, and what is said in Thrift is SQL. */
+/** Returns the language as responses and lookups show it: functions are Python, and SQL servers are SQL. */
 export function shownLanguage(language: string): string {
   if (language === 'PLATFORM_FUNCTIONS') return 'Python3';
   return language === 'THRIFT_SQL' ? 'SQL' : language;
 }
 
-/** What the agent runs for a configuration. */
+/** Returns the kind of process that the agent starts for a configuration. */
 export function processKindOf(conf: { job_type: string; language: JobLanguage | NotebookLanguage }): RunKind {
   if (conf.job_type === 'NOTEBOOK') return 'notebook';
   return JOB_TYPE_RULES[conf.language as JobLanguage].kind;
 }
 
-/** The kernel of a notebook's configuration; undefined for a job's. */
+/** Returns undefined for a job configuration. */
 export function kernelOf({ job_type, language }: { job_type: string; language: string }): RunSpec['kernel'] {
   if (job_type !== 'NOTEBOOK') return undefined;
   return { language: language === 'Python3' ? 'python' : language === 'SQL' ? 'sql' : 'scala' };
 }
 
-/** The type of a configuration that names none: by its code, else by the ending of its command. */
+/** Infers the type of a configuration without `job_type`: from its code, else from the extension of its command. */
 export function inferLanguage(command: string | null, code: string | null): JobLanguage {
   if (code !== null) return 'RAW_SCALA';
   return command?.endsWith('.py') ? 'Python3' : 'Jar';

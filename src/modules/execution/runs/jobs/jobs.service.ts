@@ -26,7 +26,6 @@ import { RunsService, workflowOf, workflowRef } from './runs.service';
 import type { Run } from './entities/run.entity';
 import { type RunDetailRow, RunsRepository } from './runs.repository';
 
-/** Jobs as users see them. */
 @Injectable()
 export class JobsService {
   constructor(
@@ -37,10 +36,10 @@ export class JobsService {
 
   /** Submits a job, which waits in SUBMITTED until a slot is free. */
   async submit(scope: WorkspaceScope, body: CreateJob): Promise<JobCreated> {
-    const { arguments: words, conf } = body;
+    const { arguments: runArguments, conf } = body;
     const configuration = selectorFrom(body, 'job_conf');
     return this.transactions.run(async (tx) =>
-      created(await this.runs.submit(tx, { ...scope, kind: JOB }, { configuration, arguments: words, conf })),
+      toCreated(await this.runs.submit(tx, { ...scope, kind: JOB }, { configuration, arguments: runArguments, conf })),
     );
   }
 
@@ -60,8 +59,8 @@ export class JobsService {
 
   async list(scope: WorkspaceScope, query: JobListQuery | JobSearchQuery, partOfName?: string): Promise<Page<JobRead>> {
     const page = await this.runs.list({ ...scope, kind: JOB }, query, {
-      clusterIds: together(query.cluster_ids, query.cluster_id),
-      configurationIds: together(query.job_conf_ids, query.job_conf_id),
+      clusterIds: mergeIds(query.cluster_ids, query.cluster_id),
+      configurationIds: mergeIds(query.job_conf_ids, query.job_conf_id),
       statuses: query.job_status,
       createdByIds: query.created_by_ids,
       modifiedByIds: query.modified_by_ids,
@@ -69,11 +68,11 @@ export class JobsService {
       jobTypes: query.job_type,
       languages: query.job_type_langs,
     });
-    return { ...page, data: page.data.map(read) };
+    return { ...page, data: page.data.map(toRead) };
   }
 
   async get(scope: WorkspaceScope, jobId: number): Promise<JobRead> {
-    return read(await this.runs.get({ ...scope, kind: JOB }, jobId));
+    return toRead(await this.runs.get({ ...scope, kind: JOB }, jobId));
   }
 
   async status(scope: WorkspaceScope, jobId: number): Promise<JobStatusHistory> {
@@ -92,7 +91,7 @@ export class JobsService {
     };
   }
 
-  /** Has a worker stop every run of the cluster that has been submitted. */
+  /** Starts the workflow that stops all submitted runs of the cluster. */
   stopAll(scope: TenantScope, clusterId: number): Promise<CosiKillAllJobsResult> {
     return this.transactions.run(async (tx) => ({
       CosiKillAllJobsByCluster: {
@@ -103,7 +102,7 @@ export class JobsService {
     }));
   }
 
-  /** The newest run of the workspace that Spark knew by this id, and what has become of its workflow. */
+  /** Returns the workflow of the newest run with this application id. */
   async workflowDetails(scope: WorkspaceScope, applicationId: string): Promise<JobWorkflowDetails> {
     const run = await this.repository.byApplication({ ...scope, kind: JOB }, applicationId);
     if (!run) {
@@ -128,27 +127,27 @@ export class JobsService {
 
   async stats(scope: TenantScope, column: 'cluster_id' | 'workspace_id', id: number): Promise<JobStats> {
     const counts = await this.repository.countByStatus(scope.tenantId, column, id);
-    const of = (status: string) => counts.get(status) ?? 0;
+    const count = (status: string) => counts.get(status) ?? 0;
     return {
-      SUBMITTED: of('SUBMITTED'),
-      RUNNING: of('RUNNING'),
-      DONE: of('DONE'),
-      ERROR: of('ERROR'),
-      TERMINATED: of('TERMINATED'),
-      STOPPING: of('STOPPING'),
-      STOPPED: of('STOPPED'),
-      TOTAL_JOB_COUNT: [...counts.values()].reduce((sum, count) => sum + count, 0),
+      SUBMITTED: count('SUBMITTED'),
+      RUNNING: count('RUNNING'),
+      DONE: count('DONE'),
+      ERROR: count('ERROR'),
+      TERMINATED: count('TERMINATED'),
+      STOPPING: count('STOPPING'),
+      STOPPED: count('STOPPED'),
+      TOTAL_JOB_COUNT: [...counts.values()].reduce((sum, runs) => sum + runs, 0),
     };
   }
 }
 
-/** The ids of two parameters that mean the same; undefined without any. */
-function together(ids: number[] = [], id?: number): number[] | undefined {
+/** Merges two parameters with the same meaning; returns undefined if both are absent. */
+function mergeIds(ids: number[] = [], id?: number): number[] | undefined {
   const all = id === undefined ? ids : [...ids, id];
   return all.length === 0 ? undefined : all;
 }
 
-function created(run: Run): JobCreated {
+function toCreated(run: Run): JobCreated {
   return {
     job_id: idText(run.run_id),
     job_conf_id: idText(run.job_conf_id),
@@ -162,7 +161,7 @@ function created(run: Run): JobCreated {
   };
 }
 
-function read(run: RunDetailRow): JobRead {
+function toRead(run: RunDetailRow): JobRead {
   const { job_conf_id, name, job_type, language, settings } = run.job_conf_snapshot;
   const { extra_info: _extra, job_timeout_min: _timeout, ...shown } = settings;
   const visible = Object.fromEntries(Object.entries(shown).filter(([key]) => !key.startsWith('platform_functions_')));

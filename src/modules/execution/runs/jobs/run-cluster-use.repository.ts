@@ -3,14 +3,14 @@ import { ClusterUse } from '../../clusters';
 import { InstanceUse } from './instance-use';
 import { waitingFor } from './runs.repository';
 
-/** Which runs keep clusters from being idle, and which wait for their slots. */
+/** Says which clusters runs keep from being idle, and which runs wait for slots. */
 @Injectable()
 export class RunClusterUse extends ClusterUse {
   constructor(private readonly instances: InstanceUse) {
     super();
   }
 
-  /** Notebooks that do nothing do not keep a cluster running. */
+  /** Idle notebook instances do not keep a cluster running. */
   isInUse(cluster: string): string {
     const isIdle = this.instances.isIdle('r', `${cluster}.idle_timeout_ms * interval '1 millisecond'`);
     return `EXISTS (SELECT 1 FROM runs r WHERE r.cluster_id = ${cluster}.cluster_id AND r.ended_at IS NULL

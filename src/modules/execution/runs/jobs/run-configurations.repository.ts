@@ -28,21 +28,21 @@ export interface RunConfigurationRow extends RunConfiguration, AuthorNames {
   last_run_status: string | null;
 }
 
-/** Columns of a cluster that answers about its jobs carry; the cluster has the alias `c`. */
+/** Columns of the cluster, alias `c`, that responses about its jobs contain. */
 export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster_status, c.cluster_type,
   (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = c.cluster_id AND n.to_date = 'infinity') AS cluster_size`;
 
-/** Status of the newest run of configuration `t`; null without one. */
+/** SQL: status of the newest run of configuration `t`, or null. */
 const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
 
-/** What a configuration is called and runs, once its request or its document is checked. */
+/** Validated values of a configuration from a request or a document. */
 export type ConfigurationValues = Pick<
   RunConfiguration,
   'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'
 >;
 
-/** Which configurations are listed, besides the page of the list; what is absent does not filter. */
+/** Absent filters do not filter. */
 export interface ConfigurationFilters extends PageRequest {
   enable?: boolean | undefined;
   cluster_ids?: number[] | undefined;
@@ -90,8 +90,8 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
   }
 
   /**
-   * Counts one more unfinished run of a configuration with a limit; 409 if it has as many as it may. Until `tx` ends,
-   * others that are submitted wait.
+   * Counts one more unfinished run of a configuration with a limit; throws a 409 if the limit is reached. Other submissions of the
+   * configuration wait until `tx` ends.
    */
   async countOneMore(
     tx: Tx,
@@ -108,12 +108,12 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     const { name, max_concurrency } = conf;
     throw conflict(
       `${configuration.code}.MAX_CONCURRENCY`,
-      `The ${configuration.label} "${name}" already has ${max_concurrency} unfinished ${run.label}s, as many as its max_concurrency allows.`,
+      `The ${configuration.label} "${name}" already has ${max_concurrency} unfinished ${run.label}s, as many as its max_concurrency allows. Stop one, or wait until one ends.`,
       { unfinished: max_concurrency, max_concurrency },
     );
   }
 
-  /** How many runs of the configuration have not ended, at most `limit`. */
+  /** Counts the unfinished runs of the configuration, up to `limit`. */
   async unfinishedRuns(tx: Tx, jobConfId: number, limit: number | null): Promise<number> {
     const row = await firstRow<{ runs: number }>(
       tx,
@@ -124,18 +124,18 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     return row?.runs ?? 0;
   }
 
-  /** Ends the validity of a configuration that nobody shall find any longer. */
+  /** Soft-deletes a configuration: it is no longer found, but its runs keep their reference. */
   async delete(tx: Tx, scope: KindScope, jobConf: Pick<RunConfiguration, 'job_conf_id' | 'to_date'>): Promise<void> {
     const to_date = jobConf.to_date instanceof Date ? undefined : NOW;
     await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
   }
 
-  /** Clears or sets the end of a configuration's validity. */
+  /** Enables or disables a configuration. */
   async setEnd(tx: Tx, scope: KindScope, jobConfId: number, isOpen: boolean): Promise<void> {
     await this.write(tx, scope, jobConfId, { to_date: isOpen ? Infinity : NOW });
   }
 
-  /** Some configurations of a workspace, by their ids, after one. */
+  /** Returns up to `limit` configurations of a workspace with ids greater than `after`. */
   async someOf(
     { tenantId, workspace, kind }: KindScope,
     { enabled, after, limit }: { enabled: boolean | undefined; after: number; limit: number },
@@ -154,7 +154,7 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     );
   }
 
-  /** Inserts the configurations, or replaces those of the same names; answers those that it wrote. */
+  /** Inserts configurations. Those with a name in use are replaced or skipped. Returns the ones that were written. */
   async import(
     tx: Tx,
     { tenantId, userId, workspace, kind }: KindScope,
@@ -163,7 +163,7 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     overwrite: boolean,
   ): Promise<Pick<RunConfiguration, 'job_conf_id' | 'name'>[]> {
     if (overwrite) {
-      // Nobody submits a run of what changes, as with any other change.
+      // Locks out submissions, as every change of a configuration does.
       await tx.query(
         `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND kind = '${kind.resource}' AND name = ANY($2) AND to_date = 'infinity'
          ORDER BY job_conf_id FOR UPDATE`,
@@ -197,7 +197,7 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     return kind.configuration;
   }
 
-  /** Disabled configurations are read and listed, too. */
+  /** Disabled configurations can still be read and listed. */
   protected override addValidity(conditions: Conditions<RunConfiguration>): void {
     conditions.add('t.deleted_at IS NULL');
   }

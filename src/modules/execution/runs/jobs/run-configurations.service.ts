@@ -19,10 +19,9 @@ import {
 } from './run-configurations.repository';
 import type { KindScope } from './run-kinds';
 
-/** Configurations that are read at once. */
 const BATCH = 100;
 
-/** What a request changes of a configuration, its settings under their contract names. */
+/** Changes of a configuration; its settings have their names on the wire. */
 export interface ConfigurationChanges extends JobSettings {
   name?: string | undefined;
   cluster_id?: number | undefined;
@@ -30,7 +29,7 @@ export interface ConfigurationChanges extends JobSettings {
   max_concurrency?: number | undefined;
 }
 
-/** Configurations of runs of every kind. Changes take part in the transaction of the caller, who answers the request. */
+/** Configurations of all kinds of runs. Changes join the transaction of the caller, because it also builds the response. */
 @Injectable()
 export class RunConfigurationsService {
   constructor(
@@ -45,7 +44,7 @@ export class RunConfigurationsService {
     return this.repository.get(scope, selector);
   }
 
-  /** A search that finds nothing is a 404, a list is not. */
+  /** A search without results throws a 404, a list does not. */
   async list(
     scope: KindScope,
     filters: ConfigurationFilters,
@@ -59,7 +58,7 @@ export class RunConfigurationsService {
     return page;
   }
 
-  /** Adds a configuration whose settings are checked. */
+  /** Adds a configuration. The caller has checked its settings. */
   async add(
     tx: Tx,
     scope: KindScope,
@@ -75,7 +74,7 @@ export class RunConfigurationsService {
     });
   }
 
-  /** Runs that were submitted before keep what they began with. */
+  /** Runs that were already submitted keep their settings. */
   async update(
     tx: Tx,
     scope: KindScope,
@@ -84,14 +83,14 @@ export class RunConfigurationsService {
   ): Promise<RunConfigurationRow> {
     assertChanges(changes);
     const { configuration, check } = scope.kind;
-    const row = await this.locked(tx, scope, selector);
+    const row = await this.lock(tx, scope, selector);
     if (openEnded(row.to_date) !== null) {
       const { code, label } = configuration;
       throw conflict(`${code}.DISABLED`, `The ${label} "${row.name}" is disabled. Enable it first.`);
     }
     const settings = settingsOf(changes, row.settings);
     check(row.language, settings);
-    // Not what the record had before: older releases let users set more.
+    // Only the changed entries: stored ones may come from older releases, which allowed more.
     checkConf(configuration.code, changes.conf);
     await this.dependencies.check(configuration.code, scope, changes, tx);
     const movesTo = changes.cluster_id !== undefined || changes.cluster_name !== undefined;
@@ -99,13 +98,13 @@ export class RunConfigurationsService {
       name: changes.name,
       settings,
       cluster_id: movesTo ? await this.usableCluster(tx, scope, selectorFrom(changes, 'cluster')) : row.cluster_id,
-      ...(await this.limit(tx, row, changes.max_concurrency)),
+      ...(await this.limitColumns(tx, row, changes.max_concurrency)),
     });
   }
 
-  /** While it is disabled, no new run of it can be submitted; those that were go on. */
+  /** A disabled configuration accepts no new runs; submitted runs continue. */
   async setActive(tx: Tx, scope: KindScope, selector: RecordSelector, active: boolean): Promise<RunConfigurationRow> {
-    const row = await this.locked(tx, scope, selector);
+    const row = await this.lock(tx, scope, selector);
     if ((openEnded(row.to_date) === null) === active) {
       const { code, label } = scope.kind.configuration;
       throw conflict(
@@ -118,24 +117,24 @@ export class RunConfigurationsService {
   }
 
   async delete(tx: Tx, scope: KindScope, selector: RecordSelector): Promise<RunConfigurationRow> {
-    const row = await this.locked(tx, scope, selector);
+    const row = await this.lock(tx, scope, selector);
     if ((await this.repository.unfinishedRuns(tx, row.job_conf_id, 1)) > 0) {
       const { code, label, runs } = scope.kind.configuration;
       throw conflict(
         `${code}.IN_USE`,
-        `The ${label} "${row.name}" has ${runs} that have not ended. Stop them, or wait for them, first.`,
+        `The ${label} "${row.name}" has unfinished ${runs}. Stop them, or wait until they end.`,
       );
     }
     await this.repository.delete(tx, scope, row);
     return row;
   }
 
-  /** Notes that somebody has changed what the configuration runs, and not the configuration. */
-  async noteChange(tx: Tx, scope: KindScope, jobConfId: number): Promise<void> {
+  /** Updates who changed the configuration and when, without changing its columns: the change is in what it runs. */
+  async recordChange(tx: Tx, scope: KindScope, jobConfId: number): Promise<void> {
     await this.repository.update(tx, scope, jobConfId, {});
   }
 
-  /** All configurations of the workspace, by their ids, a batch at a time. */
+  /** Yields all configurations of the workspace in batches, by id. */
   async *all(scope: KindScope, enabled: boolean | undefined): AsyncGenerator<RunConfiguration[]> {
     for (let after = 0; ;) {
       const batch = await this.repository.someOf(scope, { enabled, after, limit: BATCH });
@@ -146,7 +145,7 @@ export class RunConfigurationsService {
     }
   }
 
-  /** Adds checked configurations, or replaces those of the same names; answers those that it wrote. */
+  /** Adds validated configurations. Those with a name in use are replaced or skipped. Returns the ones that were written. */
   import(
     tx: Tx,
     scope: KindScope,
@@ -157,7 +156,7 @@ export class RunConfigurationsService {
     return this.repository.import(tx, scope, clusterId, values, overwrite);
   }
 
-  /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */
+  /** Returns the id of the cluster. Throws a 404 if the tenant has no such cluster, and a 409 if it does not serve the workspace. */
   async usableCluster(tx: Tx, scope: WorkspaceScope, selector: RecordSelector): Promise<number> {
     const cluster = await this.clusters.find(tx, scope.tenantId, selector);
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
@@ -165,14 +164,18 @@ export class RunConfigurationsService {
     return cluster.cluster_id;
   }
 
-  /** The configuration for a change of it: until `tx` ends nobody submits a run of it. */
-  private async locked(tx: Tx, scope: KindScope, selector: RecordSelector): Promise<RunConfigurationRow> {
+  /** Locks the configuration until `tx` ends, so that no run of it is submitted during a change. */
+  private async lock(tx: Tx, scope: KindScope, selector: RecordSelector): Promise<RunConfigurationRow> {
     await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
     return this.repository.get(scope, selector, tx, true);
   }
 
-  /** Columns of a changed limit: its runs are counted as long as it has one. */
-  private async limit(tx: Tx, row: RunConfiguration, limit: number | undefined): Promise<Values<RunConfiguration>> {
+  /** Returns the columns of a changed limit. Unfinished runs are counted only while there is a limit. */
+  private async limitColumns(
+    tx: Tx,
+    row: RunConfiguration,
+    limit: number | undefined,
+  ): Promise<Values<RunConfiguration>> {
     if (limit === undefined) return {};
     if (limit === 0) return { max_concurrency: limit, unfinished_runs: null };
     const unfinished = row.unfinished_runs ?? (await this.repository.unfinishedRuns(tx, row.job_conf_id, null));

@@ -5,37 +5,37 @@ import type { JobLanguage, NotebookLanguage, RunResource } from './job-types';
 import type { RunningOnce } from './run-state';
 import { assertFiles, checkJobSettings } from './settings-check';
 
-/** Everything in which one kind of run differs from the others (ADR 0063). */
+/** Everything in which the kinds of runs differ (ADR 0063). */
 export interface RunKind {
-  /** What users know it as: jobs and notebooks have names, ids and lists of their own. */
+  /** The resource in the API: jobs and notebooks have separate names, ids and lists. */
   readonly resource: RunResource;
   /** The `job_type` of its configurations. */
   readonly jobType: string;
-  /** What messages call its runs, and the beginning of their error codes. */
+  /** The label of its runs in messages, and the prefix of their error codes. */
   readonly run: RecordKindNames & { readonly code: 'JOB' | 'NOTEBOOK' };
-  /** The same for its configurations, with the word that they use for their runs. */
+  /** The same for its configurations, with the plural that their messages use for runs. */
   readonly configuration: RecordKindNames & { readonly code: 'JOB_CONF' | 'NOTEBOOK_CONF'; readonly runs: string };
-  /** Throws a 400 for settings that a configuration of the language cannot have. */
+  /** Throws a 400 for settings that are invalid for the language. */
   readonly check: (language: JobLanguage | NotebookLanguage, settings: Required<JobSettings>) => void;
   readonly runningOnce: RunningOnce;
-  /** Whether everybody who may run things in the workspace can send it requests. It then has no secrets of a user. */
+  /** True if everybody with RUN on the workspace can send it requests. Such a run has no secrets of a user. */
   readonly isInteractive: boolean;
-  /** What its process serves to callers; null for a kind that cannot be called. */
+  /** The service that its process offers to callers; null if it cannot be called. */
   readonly service: RunService | null;
 }
 
 interface RunService {
   readonly name: string;
-  /** Code of the 400 for a run that serves something else. */
+  /** Error code of the 400 for a run that does not offer the service. */
   readonly absentCode: string;
-  /** Code and words of the 409 for a run that is not RUNNING. */
+  /** Error code and message of the 409 for a run that is not RUNNING. */
   readonly notRunningCode: string;
   readonly notRunning: string;
-  /** Why the run is RUNNING, for its history. */
+  /** The reason of the RUNNING state in the history. */
   readonly ready: string;
 }
 
-/** A kind whose runs are called. */
+/** A kind whose runs can be called. */
 export type ServingKind = RunKind & { readonly service: RunService };
 
 export const JOB: RunKind = {
@@ -55,7 +55,7 @@ export const NOTEBOOK: RunKind = {
   run: { code: 'NOTEBOOK', label: 'notebook' },
   configuration: { code: 'NOTEBOOK_CONF', label: 'notebook configuration', runs: 'instances' },
   check: (_language, settings) => assertFiles(settings),
-  // Clients wait for its kernel, which begins after that.
+  // RUNNING early, so that clients can connect; they then wait for the kernel.
   runningOnce: 'accepted',
   isInteractive: true,
   service: null,
@@ -71,7 +71,7 @@ export const FUNCTION: ServingKind = {
     absentCode: 'FUNCTION.NOT_A_FUNCTION',
     notRunningCode: 'FUNCTION.NOT_RUNNING',
     notRunning: 'a function can be called only while its job is RUNNING',
-    ready: 'The function can be called',
+    ready: 'The function accepts calls',
   },
 };
 
@@ -84,17 +84,17 @@ export const SQL_SERVER: ServingKind = {
     name: 'SQL',
     absentCode: 'THRIFT.NO_SERVER',
     notRunningCode: 'THRIFT.NOT_RUNNING',
-    notRunning: 'it serves SQL only while it is RUNNING',
-    ready: 'SQL is served',
+    notRunning: 'it accepts SQL clients only while it is RUNNING',
+    ready: 'The SQL server accepts clients',
   },
 };
 
-/** The kind of the runs of a `job_type`. */
+/** Returns the kind of the runs with this `job_type`. */
 export function runKindOf(jobType: string): RunKind {
   return [NOTEBOOK, FUNCTION, SQL_SERVER].find((kind) => kind.jobType === jobType) ?? JOB;
 }
 
-/** A workspace as one resource sees it: records of the other resource do not exist there. */
+/** A workspace restricted to one resource: queries do not see records of the other one. */
 export interface KindScope extends WorkspaceScope {
   readonly kind: RunKind;
 }

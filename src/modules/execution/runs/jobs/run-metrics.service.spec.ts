@@ -44,7 +44,7 @@ describe('RunMetricsService', () => {
   const metrics = () => service.metrics(scope, 7);
   const tasks = async () => (await metrics()).totals.tasks;
 
-  it('reads only what the log has gained since it was read last', async () => {
+  it('reads only what was appended since the last read', async () => {
     expect(await metrics()).toMatchObject({ job_id: 7, job_application_id: 'local-1', stages: [], executors: [] });
     log = task(0);
     expect(await tasks()).toBe(1);
@@ -58,14 +58,14 @@ describe('RunMetricsService', () => {
     expect(opened.at(-1)?.bytes).toBe(0);
   });
 
-  it('reads it once for all who ask at once', async () => {
+  it('reads once for concurrent requests', async () => {
     log = task(0).repeat(100);
     const answers = await Promise.all(Array.from({ length: 20 }, tasks));
     expect(new Set(answers)).toEqual(new Set([100]));
     expect(opened).toHaveLength(1);
   });
 
-  it('begins anew where reading broke off, and where the log is gone', async () => {
+  it('starts over after a failed read, and after the log was removed', async () => {
     log = task(0).repeat(3);
     expect(await tasks()).toBe(3);
     log += task(0);
@@ -77,7 +77,7 @@ describe('RunMetricsService', () => {
     expect(await tasks()).toBe(0);
   });
 
-  it('says of stages that were under way at the end of the run that they did not end', async () => {
+  it('reports stages that were active at the end of the run as aborted', async () => {
     log = task(0);
     expect((await metrics()).stages).toMatchObject([{ status: 'ACTIVE' }]);
     status = 'STOPPED';

@@ -9,7 +9,7 @@ import { JOB } from './run-kinds';
 import { isFinished } from './run-state';
 import { RunsRepository } from './runs.repository';
 
-/** A log of 100 MiB takes a part of a second of this process, and the same again of the log store. */
+/** Reading a log of 100 MiB takes a fraction of a second of CPU in this process, and as much in the log store. */
 const READING = {
   code: 'JOB.METRICS_BUSY',
   maxConcurrent: 4,
@@ -17,14 +17,14 @@ const READING = {
   maxQueuedPerParty: 16,
   queueTimeoutMs: 10_000,
 };
-/** Logs that somebody has asked about lately are read on from where they were read to. */
-const READERS = { max: 64, ttl: 10 * 60_000 };
+/** Readers of recently requested logs are kept, so that the next request reads only what was appended. */
+const READER_CACHE = { max: 64, ttl: 10 * 60_000 };
 
-/** What Spark did in a run, by its event log. */
+/** Metrics of the Spark application of a run, read from its event log. */
 @Injectable()
 export class RunMetricsService {
-  private readonly readers = new LRUCache<number, EventLogReader>(READERS);
-  /** Those that are reading now: a log is read by one at a time. */
+  private readonly readers = new LRUCache<number, EventLogReader>(READER_CACHE);
+  /** Reads in progress, by run. A log has one reader at a time. */
   private readonly reading = new Map<number, Promise<EventLogReader>>();
   private readonly bulkhead = new FairBulkhead(READING);
 
@@ -35,30 +35,32 @@ export class RunMetricsService {
 
   async metrics(scope: WorkspaceScope, jobId: number): Promise<JobMetrics> {
     const run = await this.runs.get({ ...scope, kind: JOB }, { id: jobId });
-    // Its log is whole once its end is known.
+    // The log of a finished run is complete.
     const isOver = isFinished(run.status);
     const reader = await this.upToDate(scope.tenantId, run.run_id);
     return { job_id: run.run_id, job_application_id: run.application_id, ...reader.metrics(isOver) };
   }
 
-  /** A reader that has read what the log held after this was called. */
-  private async upToDate(party: string, runId: number): Promise<EventLogReader> {
-    // It may have opened the log before.
+  /** Returns a reader that has read at least everything the log held when this was called. */
+  private async upToDate(tenantId: string, runId: number): Promise<EventLogReader> {
+    // A read in progress may have opened the log before this call, so it can miss the end.
     await this.reading.get(runId)?.catch(() => undefined);
-    const underWay = this.reading.get(runId);
-    if (underWay) return underWay;
-    const read = this.bulkhead.run(party, () => this.readOn(runId)).finally(() => this.reading.delete(runId));
+    const current = this.reading.get(runId);
+    if (current) return current;
+    const read = this.bulkhead
+      .run(tenantId, () => this.continueReading(runId))
+      .finally(() => this.reading.delete(runId));
     this.reading.set(runId, read);
     return read;
   }
 
-  private async readOn(runId: number): Promise<EventLogReader> {
+  private async continueReading(runId: number): Promise<EventLogReader> {
     const known = this.readers.get(runId);
     const slice = await this.logs.open({ kind: 'run', id: runId, stream: 'events' }, { offset: known?.offset ?? 0 });
-    // A log that is shorter was removed with all logs of its age.
+    // A shorter log was removed by retention, so reading starts over.
     const isSame = known && slice.nextOffset - (slice.sizeBytes ?? 0) === known.offset;
     const reader = isSame ? known : new EventLogReader();
-    // Should it break off, whoever asks next begins anew.
+    // If reading fails, the next request starts over.
     this.readers.delete(runId);
     try {
       for await (const chunk of slice.stream) reader.add(chunk as Buffer);

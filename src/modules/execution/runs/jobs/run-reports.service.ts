@@ -30,22 +30,22 @@ import type { Run } from './entities/run.entity';
 
 const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0, events: 0 };
 
-/** Where a file that a node fetches lies. */
-export type StagedFilePlace = { tenantId: string; path: string } & (
+/** Location of a file that a node fetches. */
+export type StagedFileLocation = { tenantId: string; path: string } & (
   | { kind: 'workspace'; workspaceId: number; isFolder: boolean }
   | { kind: 'object-storage'; managerId: number }
 );
 
-/** What runs need to find their data. */
+/** Mounts and metastores of the runs of a cluster. */
 interface RunStores extends Pick<SpecInput, 'mounts'> {
   metastores: RunMetastores;
 }
 const NO_STORES: RunStores = { mounts: [], metastores: new Map() };
 
-/** What a run is given beside its settings. */
-type RunGiven = Pick<SpecInput, 'mounts' | 'metastore' | 'secrets'>;
+/** The part of a run's description that depends on its cluster and its owner. */
+type RunResources = Pick<SpecInput, 'mounts' | 'metastore' | 'secrets'>;
 
-/** The node agents' side of runs: what a node should run, and what it reports about it. */
+/** Runs from the perspective of node agents: the desired runs of a node, and the reports about them. */
 @Injectable()
 export class RunReportsService {
   constructor(
@@ -60,14 +60,14 @@ export class RunReportsService {
     private readonly config: Config,
   ) {}
 
-  /** Every unfinished run of the node, and the version of what it should do, both as of one moment. */
+  /** Returns the unfinished runs of the node and the version of its desired state, read as one snapshot. */
   assignedTo(nodeId: number): Promise<{ version: number; runs: AssignedRun[] }> {
     return this.runs.assignedTo(nodeId);
   }
 
   /**
-   * The runs with all that the node's agent needs.
-   * @param version of what the agent has been told before; 0 when nothing
+   * Returns the runs with everything that the node's agent needs.
+   * @param version of the desired state that the agent received before; 0 if none
    */
   async desired(
     { node, runSettings, hasMounts }: DesiredNode,
@@ -75,11 +75,11 @@ export class RunReportsService {
     version: number,
   ): Promise<DesiredRun[]> {
     if (assigned.length === 0) return [];
-    const untold = assigned.filter((run) => !isTold(run, version)).map(asDriven);
-    const { mounts, metastores } = await this.storesOf(node, hasMounts, runSettings.metastore_catalog_id, untold);
-    const secrets = await this.secretsOf(node, runSettings, untold);
-    const givenTo = (run: AssignedRun): RunGiven => {
-      const owner = ownerKey(asDriven(run));
+    const unknown = assigned.filter((run) => !isKnownToAgent(run, version)).map(withSecretsOwner);
+    const { mounts, metastores } = await this.storesOf(node, hasMounts, runSettings.metastore_catalog_id, unknown);
+    const secrets = await this.secretsOf(node, runSettings, unknown);
+    const resourcesOf = (run: AssignedRun): RunResources => {
+      const owner = ownerKey(withSecretsOwner(run));
       return { mounts, metastore: metastores.get(owner), secrets: secrets.get(owner) };
     };
     return Promise.all(
@@ -87,49 +87,49 @@ export class RunReportsService {
         run_id: String(run.run_id),
         action: run.stop_requested ? ('stop' as const) : ('run' as const),
         correlation_id: run.correlation_id,
-        spec: this.specOf(run, node, runSettings, givenTo(run)).spec,
-        // The log of a run that no agent has accepted is empty, and one that has been told of a run knows its own.
+        spec: this.specOf(run, node, runSettings, resourcesOf(run)).spec,
+        // A run that no agent has accepted has no log, and an agent that knows the run has its own offsets.
         log_offsets: version > 0 || run.report_seq === 0 ? NO_LOG : await this.logOffsets(run.run_id),
       })),
     );
   }
 
   /**
-   * Where a file of a run lies; 404 when the run is not the node's or has no such file. The key wins over the index;
-   * agents of older releases give none.
+   * Returns the location of a run's file; throws a 404 if the run is not on the node or has no such file. The key takes precedence
+   * over the index; agents of older releases send no key.
    */
-  async stagedFile(node: ClusterNode, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
-    const run = await this.onNode(node, runId);
+  async stagedFile(node: ClusterNode, runId: number, { index, key }: RunFileAddress): Promise<StagedFileLocation> {
+    const run = await this.getOnNode(node, runId);
     const cluster = await this.clusters.runSettings(node.cluster_id);
     const { staged } = this.specOf(run, node, cluster);
-    // The cluster's own files come before those of the job, and may have been edited since the node was told of them.
+    // The cluster's files precede the job's and may have been edited, so indexes shift but keys do not.
     const file = key === undefined ? staged[index] : staged.find((other) => other?.key === key);
     if (!file) {
-      const message = `The job ${runId} has no file ${index}, or lost it when its cluster was edited.`;
+      const message = `The job ${runId} has no file with index ${index}. It may have been removed when the cluster was edited.`;
       throw notFound('JOB.FILE_NOT_FOUND', message);
     }
     const { kind, path, isFolder = false } = file;
     if (kind === 'workspace') return { kind, path, isFolder, tenantId: run.tenant_id, workspaceId: run.workspace_id };
     const managerId = cluster.object_storage_manager_id;
     if (managerId !== null) return { kind, path, tenantId: run.tenant_id, managerId };
-    // The cluster had one when the run was submitted.
+    // The object storage manager was removed after the run was submitted.
     throw notFound('JOB.FILE_NOT_FOUND', `"${path}" is in an object storage manager, but the cluster has none.`);
   }
 
-  /** Takes in one report. Repeated and outdated ones change nothing; one of another node's run neither. */
-  async reported(tx: Tx, node: ClusterNode, report: RunReport): Promise<void> {
+  /** Applies a report. Ignores repeated and outdated reports, and reports about runs of other nodes. */
+  async applyReport(tx: Tx, node: ClusterNode, report: RunReport): Promise<void> {
     const runId = Number(report.run_id);
     const ended = report.state === 'ended';
-    // An end frees a slot, and every path that gives slots locks the cluster before the run.
+    // An end frees a slot. Every code path that assigns or frees slots locks the cluster before the run.
     const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
     const run = await this.runs.lock(tx, runId);
     if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return;
-    await this.runs.noteReport(tx, runId, report);
+    await this.runs.recordReport(tx, runId, report);
     if (ended) {
       await this.scheduler.end(tx, run, {
         to: endOf(run, report),
         code: report.reason ?? 'AGENT_ERROR',
-        reason: report.message ?? 'The node gave no reason.',
+        reason: report.message ?? 'The agent of the node reported no reason.',
         exitCode: report.exit_code,
       });
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
@@ -140,8 +140,8 @@ export class RunReportsService {
     await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
   }
 
-  /** After the commit of reports: a slot that became free must not miss a run that came meanwhile. */
-  async settled(node: ClusterNode, reports: readonly RunReport[]): Promise<void> {
+  /** Called after reports are committed: a run that was submitted meanwhile could not see the freed slot. */
+  async reportsCommitted(node: ClusterNode, reports: readonly RunReport[]): Promise<void> {
     if (reports.some((report) => report.state === 'ended')) await this.scheduler.reschedule(node.cluster_id);
   }
 
@@ -151,29 +151,29 @@ export class RunReportsService {
     return { stdout, stderr, events };
   }
 
-  /** Where the runs of a node's cluster find their data; `untold` need to know how their metastore is opened. */
+  /** Returns the mounts of the node's cluster, and the metastores of the runs that the agent does not know yet. */
   private async storesOf(
     { tenant_id: tenantId, cluster_id: clusterId }: ClusterNode,
     hasMounts: boolean,
     catalogId: number | null,
-    untold: readonly AssignedRun[],
+    unknown: readonly AssignedRun[],
   ): Promise<RunStores> {
-    if (!hasMounts && (catalogId === null || untold.length === 0)) return NO_STORES;
+    if (!hasMounts && (catalogId === null || unknown.length === 0)) return NO_STORES;
     return this.transactions.read(async (tx) => ({
       mounts: hasMounts ? await this.mounts.openedFor(tx, tenantId, clusterId) : [],
-      metastores: catalogId === null ? new Map() : await this.metastores.forRuns(tx, tenantId, catalogId, untold),
+      metastores: catalogId === null ? new Map() : await this.metastores.forRuns(tx, tenantId, catalogId, unknown),
     }));
   }
 
-  /** Secrets of runs that begin, by whose they are. */
+  /** Returns the secrets of starting runs by owner key. */
   private async secretsOf(
     { tenant_id: tenantId }: ClusterNode,
     { spark_config: config }: RunSettings,
     runs: readonly AssignedRun[],
   ): Promise<Map<string, RunSecrets>> {
     const named = { env: secretNames(config.env_var_secret), conf: secretNames(config.conf_secret) };
-    const isNone = Object.keys(named.env).length === 0 && Object.keys(named.conf).length === 0;
-    if (isNone || runs.length === 0) return new Map();
+    const namesNone = Object.keys(named.env).length === 0 && Object.keys(named.conf).length === 0;
+    if (namesNone || runs.length === 0) return new Map();
     const owners = new Map(runs.map((run) => [ownerKey(run), run]));
     return this.transactions.read(async (tx) => {
       const found = new Map<string, RunSecrets>();
@@ -188,7 +188,7 @@ export class RunReportsService {
     run: Pick<Run, SpecColumn>,
     node: ClusterNode,
     cluster: RunSettings,
-    given: RunGiven = { mounts: [] },
+    resources: RunResources = { mounts: [] },
   ) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
@@ -197,7 +197,7 @@ export class RunReportsService {
       sparkConfig: cluster.spark_config,
       maxParallelJobs: cluster.max_parallel_jobs,
       accelerator: acceleratorOf(cluster),
-      ...given,
+      ...resources,
       node,
       killGraceMs: this.config.agent.killGraceMs,
       sqlIdleMinutes: this.config.agent.sqlIdleMinutes,
@@ -205,8 +205,8 @@ export class RunReportsService {
     });
   }
 
-  /** The run; throws a 404 if it does not belong to the node. */
-  async onNode(node: ClusterNode, runId: number): Promise<Run> {
+  /** Returns the run; throws a 404 if it does not belong to the node. */
+  async getOnNode(node: ClusterNode, runId: number): Promise<Run> {
     const run = await this.runs.byId(runId);
     if (run?.node_id !== node.node_id)
       throw notFound('JOB.NOT_FOUND', `The job ${runId} does not belong to this node.`);
@@ -215,20 +215,20 @@ export class RunReportsService {
 }
 
 /**
- * The run as far as secrets are concerned: an interactive one is driven by everybody who may run things in its workspace, so
- * it has no secrets of a user.
+ * Returns an interactive run without its submitter: everybody with RUN on its workspace can control it, so it gets no secrets of
+ * a user.
  */
-function asDriven(run: AssignedRun): AssignedRun {
+function withSecretsOwner(run: AssignedRun): AssignedRun {
   return runKindOf(run.job_conf_snapshot.job_type).isInteractive ? { ...run, created_by_user_id: null } : run;
 }
 
-/** A run that nobody asked to stop cannot become STOPPED or KILLED, whatever its node says; it ends as TERMINATED instead. */
+/** A run without a stop request ends as TERMINATED even if its agent reports it as stopped or killed. */
 function endOf({ status }: Run, { outcome }: RunReport): RunEnd['to'] {
   const to = STATUS_OF_OUTCOME[outcome ?? 'terminated'];
   return runMayBecome(status, to) ? to : 'TERMINATED';
 }
 
-/** Whether the node's agent has the description of a run, and needs no secrets of it again. */
-function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
+/** Returns true if the agent already has the description of the run, so that its secrets need not be sent again. */
+function isKnownToAgent({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
 }

@@ -17,18 +17,18 @@ export interface RunEnd {
   exitCode: number | null;
 }
 
-/** Why a run ends instead of beginning, and what to do about it. */
-const BARRED: Readonly<Record<Barrier, string>> = {
+/** Reasons of runs that end because their submitter may no longer run them. */
+const BARRIER_REASONS: Readonly<Record<Barrier, string>> = {
   SUBMITTER_DISABLED:
     'The account of the submitter was disabled before the job started. Submit the job again as another user.',
   SUBMITTER_NOT_ALLOWED:
     'The submitter lost the right to run jobs in the workspace before the job started. Submit the job again as a user who has a role in the tenant and RUN on the workspace.',
 };
 
-/** Runs that one transaction gives a node or an end: others wait for the cluster meanwhile. */
+/** Runs per transaction. Others wait for the cluster's lock meanwhile, so it must be short. */
 const BATCH = 100;
 
-/** Gives runs their nodes and their ends. Slots are given under the cluster's row lock. */
+/** Assigns runs to nodes and ends runs. Slots are assigned under the cluster's row lock. */
 @Injectable()
 export class RunScheduler {
   private readonly passes = new Coalesced((clusterId: number) => this.pass(clusterId));
@@ -41,26 +41,26 @@ export class RunScheduler {
   ) {}
 
   /**
-   * Gives waiting runs of the locked cluster free slots, oldest first, and wakes the nodes that got one. True if there
-   * may be more of both.
+   * Assigns free slots of the locked cluster to waiting runs, oldest first, and notifies the nodes. Returns true if there may be
+   * more free slots and waiting runs.
    */
   async assignWaiting(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const slots = await this.clusters.freeSlots(tx, cluster, BATCH);
     if (slots.length === 0) return false;
     const found = await this.runs.waiting(tx, cluster.cluster_id, slots.length);
-    const waiting = await this.beginnable(tx, found);
+    const waiting = await this.endBarred(tx, found);
     if (waiting.length === 0) return found.length > 0;
-    const given = slots.slice(0, waiting.length);
+    const assigned = slots.slice(0, waiting.length);
     await this.runs.assign(
       tx,
       waiting.map((run) => run.run_id),
-      given,
+      assigned,
     );
-    await this.clusters.take(tx, given);
-    return given.length === BATCH || waiting.length < found.length;
+    await this.clusters.take(tx, assigned);
+    return assigned.length === BATCH || waiting.length < found.length;
   }
 
-  /** Ends a locked run, frees its slot, and notes that its cluster was active. Does nothing for a finished run. */
+  /** Ends a locked run, frees its slot and records activity of its cluster. Does nothing for a finished run. */
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
     if (isFinished(run.status)) return;
     await this.endAll(tx, [run], end);
@@ -68,19 +68,19 @@ export class RunScheduler {
   }
 
   /**
-   * Schedules once more after a commit: a run that was written without the cluster's lock, and a slot that became free
-   * meanwhile, do not see each other before. One pass serves all that committed before it began. A failure costs time,
-   * not the run: the reconciler schedules, too.
+   * Schedules again after a commit: a run that was inserted without the cluster's lock and a slot that was freed concurrently do
+   * not see each other before. One pass serves all transactions that committed before it began. A failure only delays the runs,
+   * because the reconciler schedules them, too.
    */
   reschedule(clusterId: number): Promise<void> {
     return this.passes.run(clusterId);
   }
 
   /**
-   * Stops some runs of the cluster that were submitted by then: those without a node end at once, the others' agents are
-   * told. True if there may be more.
+   * Stops a batch of the cluster's runs that were submitted until then. Runs without a node end at once; the agents of the others
+   * are notified. Returns true if there may be more.
    */
-  async stopSome(
+  async stopBatch(
     clusterId: number,
     { submittedBy, userId }: { submittedBy: Date; userId: number | null },
   ): Promise<boolean> {
@@ -111,19 +111,22 @@ export class RunScheduler {
     try {
       if (await this.runs.needsScheduling(clusterId)) await this.placeRuns(clusterId);
     } catch (error) {
-      this.logger.warn({ err: error, cluster_id: clusterId }, 'Waiting jobs are settled later');
+      this.logger.warn(
+        { err: error, cluster_id: clusterId },
+        'Could not schedule the waiting jobs of a cluster; the reconciler of jobs tries again',
+      );
     }
   }
 
   /**
-   * After runs ended or the cluster changed: hands out slots, or ends what can never run, or starts the cluster. In as
+   * Called after runs ended or the cluster changed: assigns slots, ends runs that can never start, or starts the cluster. Uses as
    * many transactions as it takes.
    */
   async schedule(clusterId: number): Promise<void> {
     while (await this.placeRuns(clusterId));
   }
 
-  /** True if there may be more to place. */
+  /** Returns true if there may be more runs to place. */
   private placeRuns(clusterId: number): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);
@@ -147,23 +150,23 @@ export class RunScheduler {
         return this.endWaiting(tx, cluster, 'CLUSTER_DESTROYED', 'The cluster was destroyed before the job started.');
       case 'ERROR': {
         const cause = await this.clusters.stateReason(tx, cluster.cluster_id);
-        const reason = `The cluster failed before the job started: ${cause ?? 'no cause recorded'}`;
+        const reason = `The cluster failed before the job started: ${cause ?? 'no cause was recorded'}`;
         return this.endWaiting(tx, cluster, 'CLUSTER_FAILED', reason);
       }
     }
   }
 
-  /** Runs sent before the stop are ended by it; a run sent while the cluster was stopping starts it again. */
+  /** A stop ends the runs that were submitted before it; a run that was submitted during the stop starts the cluster again. */
   private async placeInStopped(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const stopBegan = await this.clusters.lastStopBegan(tx, cluster.cluster_id);
-    const waiting = await this.beginnable(tx, await this.runs.waiting(tx, cluster.cluster_id, BATCH));
+    const waiting = await this.endBarred(tx, await this.runs.waiting(tx, cluster.cluster_id, BATCH));
     const earlier = waiting.filter((run) => stopBegan !== null && run.from_date <= stopBegan);
     if (earlier.length > 0) {
       const reason = 'The cluster was stopped before the job started.';
       await this.endAll(tx, earlier, { to: 'TERMINATED', code: 'CLUSTER_STOPPED', reason, exitCode: null });
       return true;
     }
-    // Ids grow with time: behind one that was sent later there are only such.
+    // Ids grow with time, so all remaining runs were submitted after the stop.
     const [first] = waiting;
     if (!first || !cluster.active) return false;
     const refusal = await this.clusters.startRefusal(tx, cluster);
@@ -175,14 +178,14 @@ export class RunScheduler {
   }
 
   /**
-   * Ends waiting runs whose submitters could no longer submit them, since such a run would begin with the user's secrets, and returns
-   * the others. Runs that wait behind the ended ones are looked at after the commit.
+   * Ends waiting runs whose submitters could no longer submit them, because they would start with the submitter's secrets, and
+   * returns the others. Runs that wait behind the ended ones are scheduled after the commit.
    */
-  private async beginnable(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
+  private async endBarred(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
     const barred = waiting.filter((run) => run.barred !== null);
     const [first] = barred;
     if (!first) return [...waiting];
-    for (const [code, reason] of Object.entries(BARRED) as [Barrier, string][]) {
+    for (const [code, reason] of Object.entries(BARRIER_REASONS) as [Barrier, string][]) {
       const alike = barred.filter((run) => run.barred === code);
       await this.endAll(tx, alike, { to: 'TERMINATED', code, reason, exitCode: null });
     }
@@ -190,14 +193,14 @@ export class RunScheduler {
     return waiting.filter((run) => run.barred === null);
   }
 
-  /** Leaves the cluster's row as it is: whoever waits for its lock would have to queue anew for a new version of it. */
+  /** Does not update the cluster's row: transactions that wait for its lock would have to queue again for the new version. */
   private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<boolean> {
     const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
     await this.endAll(tx, waiting, { to: 'TERMINATED', code, reason, exitCode: null });
     return waiting.length === BATCH;
   }
 
-  /** Ends unfinished runs of one cluster, all in one status, and frees their slots. */
+  /** Ends unfinished runs of one cluster, which are all in the same status, and frees their slots. */
   private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
     if (runs.length === 0) return;
     const columns = { reason_code: code, exit_code: exitCode };

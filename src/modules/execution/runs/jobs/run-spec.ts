@@ -25,7 +25,7 @@ import { splitArguments } from './split-arguments';
 
 const DRIVER_MEMORY = 'spark.driver.memory';
 
-/** A configuration as it was when a run was submitted. */
+/** A configuration at the time when a run was submitted. */
 export interface JobConfSnapshot {
   job_conf_id: number;
   name: string;
@@ -42,27 +42,27 @@ export interface SpecInput {
   maxParallelJobs: number;
   accelerator: AcceleratorKind | null;
   mounts: RunMount[];
-  /** Absent for a cluster without one, and where it is known already. */
+  /** Absent if the cluster has none, or if the agent already has it. */
   metastore?: RunMetastore | undefined;
-  /** Absent for a cluster that names none, and where they are known already. */
+  /** Absent if the cluster names none, or if the agent already has them. */
   secrets?: RunSecrets | undefined;
   node: Pick<ClusterNode, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
   killGraceMs: number;
   sqlIdleMinutes: number;
-  /** Where packages are resolved from besides the repositories that are named. */
+  /** The platform's repository, from which packages are resolved in addition to the configured ones. */
   mavenRepository: string;
 }
 
-/** A file that the node fetches, and by which key. */
+/** A file that the node fetches by its key. */
 export type KeyedFile = StagedFile & { key: string; isFolder?: boolean };
 
-/** Hands out indexes and keys over all files of a run, in a fixed order, so that a later request finds the same file. */
+/** Assigns indexes and keys to the files of a run in a fixed order, so that a later request finds the same file. */
 class FileList {
   readonly staged: KeyedFile[] = [];
   private next = 0;
 
   add(texts: readonly string[]): RunFile[] {
-    return texts.filter((text) => text !== '').map((text) => this.one(text));
+    return texts.filter((text) => text !== '').map((text) => this.addOne(text));
   }
 
   addArchives(texts: readonly string[]): RunFile[] {
@@ -70,19 +70,19 @@ class FileList {
       .filter((text) => text !== '')
       .map((text) => {
         const { file, alias } = splitArchive(text);
-        return alias === null ? this.one(file) : { ...this.one(file), alias };
+        return alias === null ? this.addOne(file) : { ...this.addOne(file), alias };
       });
   }
 
-  /** A folder of the workspace, which is fetched as a zip file. */
-  folder(path: string): RunFile {
-    const file = this.one(`/${path}`);
+  /** Adds a folder of the workspace, which is fetched as a zip file. */
+  addFolder(path: string): RunFile {
+    const file = this.addOne(`/${path}`);
     const staged = this.staged[file.index];
     if (staged) staged.isFolder = true;
     return { ...file, name: `${lastPart(path)}.zip` };
   }
 
-  one(text: string): RunFile {
+  addOne(text: string): RunFile {
     const reference = parseFileReference(text);
     const index = this.next;
     this.next += 1;
@@ -97,19 +97,19 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
-/** `key value` of a cluster or `key=value` of a job as `key=value`. */
+/** Normalizes `key value` (of a cluster) and `key=value` (of a job) to `key=value`. */
 function confEntry(entry: string): string {
   const parsed = parseConfEntry(entry);
   return parsed ? `${parsed.key}=${parsed.value}` : entry;
 }
 
-/** Everything the agent needs for a run, and what is behind the index of each file that it fetches. */
+/** Returns everything the agent needs for a run, and the file behind each index that it fetches. */
 export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFile[] } {
   const { settings, name } = input.snapshot;
   const kernel = kernelOf(input.snapshot);
   const files = new FileList();
-  const application = settings.command === null ? null : files.one(settings.command);
-  const ofCluster = inherited(input, files);
+  const application = settings.command === null ? null : files.addOne(settings.command);
+  const merged = mergeClusterSettings(input, files);
   const spec: RunSpec = {
     kind: processKindOf(input.snapshot),
     name,
@@ -118,17 +118,17 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
     class_name: settings.class_name,
     arguments: splitArguments(input.arguments ?? settings.arguments ?? ''),
     master: input.node.role === 'single' ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
-    ...ofCluster,
+    ...merged,
     mounts: input.mounts,
     ...(input.metastore && { metastore: input.metastore }),
     ...(input.secrets && { secrets: input.secrets }),
     ...(kernel && { kernel }),
-    ...served(input, files),
+    ...functionSpec(input, files),
     ...(input.snapshot.job_type === 'THRIFT_SQL' && { sql_idle_timeout_sec: input.sqlIdleMinutes * 60 }),
-    ...driverResources(input, ofCluster.conf),
+    ...driverResources(input, merged.conf),
     ...resources(input),
-    // Behind all others, whose indexes agents of older releases go by.
-    ...keytab(settings.keytab, files),
+    // After all other files: agents of older releases identify those by their indexes.
+    ...keytabSpec(settings.keytab, files),
     timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
     kill_grace_ms: input.killGraceMs,
     maven_repository: input.mavenRepository,
@@ -136,65 +136,67 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
   return { spec, staged: files.staged };
 }
 
-/** Every file that a run of these settings names. */
+/** Returns all files that a run with these settings names. */
 export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
   const { command, keytab } = settings;
   const requirements = requirementsFile(settings);
   const { archives, ...others } = fileLists(settings, cluster);
   const single = [command, keytab, requirements].filter((text) => text != null);
-  return joined(
+  return concat(
     single,
     ...Object.values(others),
     archives.map((text) => splitArchive(text).file),
   );
 }
 
-/** Every repository that a run of these settings loads packages from, besides the platform's own. */
+/** Returns all repositories from which a run with these settings loads packages, except the platform's. */
 export function repositoriesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
-  return joined(cluster.repositories, settings.repositories);
+  return concat(cluster.repositories, settings.repositories);
 }
 
-/** The files besides the application, the cluster's before the job's. */
+/** Returns the files other than the application; the cluster's come before the job's. */
 function fileLists(settings: Required<JobSettings>, cluster: SparkConfig) {
   return {
-    files: joined(cluster.files, settings.files),
-    jars: joined(cluster.jars, settings.jars),
-    py_files: joined(cluster['py-files']),
-    archives: joined(cluster.archives, settings.archives),
-    properties_files: joined(settings.properties_file),
+    files: concat(cluster.files, settings.files),
+    jars: concat(cluster.jars, settings.jars),
+    py_files: concat(cluster['py-files']),
+    archives: concat(cluster.archives, settings.archives),
+    properties_files: concat(settings.properties_file),
   };
 }
 
-/** Settings that the cluster's come before: later entries win in Spark. */
-function inherited(input: SpecInput, files: FileList) {
+/** Merges settings of the cluster and the job. The cluster's come first, because later entries win in Spark. */
+function mergeClusterSettings(input: SpecInput, files: FileList) {
   const { settings } = input.snapshot;
   const cluster = input.sparkConfig;
-  const named = fileLists(settings, cluster);
+  const lists = fileLists(settings, cluster);
   return {
-    conf: joined(cluster.conf, settings.conf, input.conf).map(confEntry),
-    files: files.add(named.files),
-    jars: files.add(named.jars),
-    py_files: files.add(named.py_files),
-    archives: files.addArchives(named.archives),
-    properties_files: files.add(named.properties_files),
-    packages: joined(cluster.packages, settings.packages),
-    // In the form that was compared: parsers differ in how they read others.
+    conf: concat(cluster.conf, settings.conf, input.conf).map(confEntry),
+    files: files.add(lists.files),
+    jars: files.add(lists.jars),
+    py_files: files.add(lists.py_files),
+    archives: files.addArchives(lists.archives),
+    properties_files: files.add(lists.properties_files),
+    packages: concat(cluster.packages, settings.packages),
+    // In the normalized form that was checked, because parsers differ in how they read other forms.
     repositories: repositoriesNamed(settings, cluster).map((text) => repositoryUrl(text) ?? text),
-    env: parseEnvironment(joined(cluster.env_var)),
+    env: parseEnvironment(concat(cluster.env_var)),
   };
 }
 
-/** The driver's memory, and what else the node has for it: unless somebody names it, the job's part of the node's memory. */
+/** Returns the memory and the accelerator of the driver. The default memory is the job's share of the node's memory. */
 function driverResources(
   { snapshot: { settings }, node, maxParallelJobs, accelerator }: SpecInput,
   conf: readonly string[],
 ): Pick<RunSpec, 'driver_memory' | 'driver_memory_is_default' | 'accelerator'> {
-  // Of clusters that an earlier release let have more jobs than their nodes have room for.
+  // Earlier releases allowed clusters more parallel jobs than their nodes have memory for.
   const share = Math.max(MIN_DRIVER_MB, driverMemoryMb(node.memory_mb, maxParallelJobs));
   const heap = node.role === 'single' ? heapWithin(share, accelerator) : share;
-  const named = settings.driver_memory ?? valueOf(DRIVER_MEMORY, conf);
+  const configured = settings.driver_memory ?? valueOf(DRIVER_MEMORY, conf);
   return {
-    ...(named === null ? { driver_memory: `${heap}m`, driver_memory_is_default: true } : { driver_memory: named }),
+    ...(configured === null
+      ? { driver_memory: `${heap}m`, driver_memory_is_default: true }
+      : { driver_memory: configured }),
     ...(accelerator === 'turbo' && { accelerator: { kind: accelerator, memory_mb: share } }),
     ...(accelerator === 'cuda' && {
       accelerator: { kind: accelerator, gpu_percent: gpuPercent(maxParallelJobs) },
@@ -202,7 +204,7 @@ function driverResources(
   };
 }
 
-/** The last value that `key=value` entries give a property, as Spark reads a number; null if none does. */
+/** Returns the last value of a property in `key=value` entries, trimmed as Spark does for numbers; null if absent. */
 function valueOf(key: string, conf: readonly string[]): string | null {
   return (
     conf
@@ -227,25 +229,28 @@ function resources({ snapshot: { settings } }: SpecInput) {
   };
 }
 
-/** Behind the files that agents of older releases know. */
-function served({ snapshot: { settings, job_type: type } }: SpecInput, files: FileList): Pick<RunSpec, 'function'> {
+/** Called after the files that agents of older releases know, so that their indexes do not change. */
+function functionSpec(
+  { snapshot: { settings, job_type: type } }: SpecInput,
+  files: FileList,
+): Pick<RunSpec, 'function'> {
   if (type !== 'PLATFORM_FUNCTIONS') return {};
   const requirements = requirementsFile(settings);
-  const project = files.folder(projectOf(settings).folder);
+  const project = files.addFolder(projectOf(settings).folder);
   return {
     function: functionOfRun(settings, {
       project,
-      requirements: requirements === null ? null : files.one(requirements),
+      requirements: requirements === null ? null : files.addOne(requirements),
     }),
   };
 }
 
-function keytab(text: string | null, files: FileList): Pick<RunSpec, 'keytab' | 'keytab_file'> {
+function keytabSpec(text: string | null, files: FileList): Pick<RunSpec, 'keytab' | 'keytab_file'> {
   if (!text) return { keytab: null };
-  const file = files.one(text);
+  const file = files.addOne(text);
   return file.uri === null ? { keytab: text, keytab_file: file } : { keytab: file.uri.replace(/^file:\/*/i, '/') };
 }
 
-function joined(...lists: readonly (readonly string[] | null | undefined)[]): string[] {
+function concat(...lists: readonly (readonly string[] | null | undefined)[]): string[] {
   return lists.flatMap((list) => list ?? []);
 }

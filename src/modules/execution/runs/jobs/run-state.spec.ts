@@ -29,7 +29,7 @@ describe('run states', () => {
     expect(runMayBecome(from, to)).toBe(ALLOWED.has(`${from}>${to}`));
   });
 
-  it('finishes in five states and stops from two', () => {
+  it('has five final states and two stoppable ones', () => {
     expect(RUN_STATUSES.filter(isFinished)).toEqual(['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
     expect(STOPPABLE).toEqual(['SUBMITTED', 'RUNNING']);
   });
@@ -40,8 +40,8 @@ describe('statusBehind', () => {
     ['job', JOB, [null, 'RUNNING', 'STOPPING', 'KILLING', null]],
     ['notebook', NOTEBOOK, ['RUNNING', 'RUNNING', 'STOPPING', 'KILLING', null]],
     ['function', FUNCTION, [null, null, 'STOPPING', 'KILLING', null]],
-    ['server of SQL', SQL_SERVER, [null, null, 'STOPPING', 'KILLING', null]],
-  ] as const)('is what a %s can do', (_name, kind, expected) => {
+    ['SQL server', SQL_SERVER, [null, null, 'STOPPING', 'KILLING', null]],
+  ] as const)('maps the states of a %s', (_name, kind, expected) => {
     const states = ['accepted', 'running', 'stopping', 'killing', 'ended'] as const;
     expect(states.map((state) => statusBehind(state, kind.runningOnce))).toEqual(expected);
   });

@@ -15,7 +15,7 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
- * A run that ends while a stop is on its way keeps its own end: the truth wins over the wish.
+ * A run that ends by itself while it is being stopped keeps its own final state.
  *
  * ```text
  * SUBMITTED
@@ -50,7 +50,7 @@ export function isFinished(status: RunStatus): boolean {
   return RUN_TRANSITIONS[status].length === 0;
 }
 
-/** States in which a run can be asked to stop. */
+/** States in which a stop can be requested. */
 export const STOPPABLE: readonly RunStatus[] = predecessors(RUN_TRANSITIONS, 'STOPPING');
 
 export const STATUS_OF_OUTCOME = {
@@ -61,12 +61,12 @@ export const STATUS_OF_OUTCOME = {
   killed: 'KILLED',
 } as const satisfies Record<RunOutcome, RunStatus>;
 
-/** The news of its process that makes a run RUNNING; `ready` is a frame of its channel. */
+/** The event that makes a run RUNNING. `accepted` and `running` are reports of the agent, `ready` is a frame of the channel. */
 export type RunningOnce = 'accepted' | 'running' | 'ready';
 
 /**
- * Status behind what the node's agent says of a run that goes on; null for one that it does not change. A job is RUNNING from when
- * its process runs, whether or not it ever begins Spark: it holds a slot and can do work.
+ * Returns the status for a state that the agent reports of an unfinished run; null if it does not change the status. A job is
+ * RUNNING as soon as its process runs, even before it starts Spark: it holds a slot and can do work.
  */
 export function statusBehind(state: RunState, runningOnce: RunningOnce): RunStatus | null {
   switch (state) {

@@ -1,6 +1,6 @@
 import { defineWorkflow } from '../../../../platform/background/workflows/workflow-definition';
 
-/** Stops every run that was submitted to a cluster before somebody asked for this. */
+/** Stops all runs of a cluster that were submitted before the workflow was requested. */
 export const STOP_ALL_RUNS = defineWorkflow({
   type: 'cosi_kill_all_jobs_by_cluster',
   subject: 'cluster',

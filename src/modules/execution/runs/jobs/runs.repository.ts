@@ -34,31 +34,30 @@ export interface RunDetailRow extends Run, AuthorNames {
   cluster_size: number;
 }
 
-/** An unfinished run whose node carries none any more. */
+/** An unfinished run on a node that no longer runs anything. */
 export type RunOnDeadNode = Pick<Run, 'run_id'> &
   Pick<ClusterNode, 'interruption'> & { node_status: ClusterNode['status'] };
 
-/** A configuration, its workspace and its cluster at the moment of a submission. */
+/** A configuration, its workspace and its cluster at the time of a submission. */
 export type Submission = Pick<
   RunConfiguration,
   'job_conf_id' | 'name' | 'job_type' | 'language' | 'settings' | 'max_concurrency'
 > &
   Pick<LockedCluster, 'cluster_id' | 'spark_config' | 'object_storage_manager_id'> &
   Pick<Run, 'run_id' | 'workflow_job_instance_id'> & {
-    /** False while the configuration is disabled; so for the others. */
+    /** False while the configuration is disabled. */
     active: boolean;
     workspace_active: boolean;
     cluster_active: boolean;
-    /** False if the cluster serves other workspaces alone. */
+    /** False if the cluster serves only other workspaces. */
     cluster_serves: boolean;
     cluster_name: LockedCluster['name'];
     cluster_status: LockedCluster['status'];
     has_free_slot: boolean;
-    /** Whether the cluster may get nodes for runs that wait. */
+    /** True if the cluster may scale up for waiting runs. */
     may_grow: boolean;
   };
 
-/** What a submission says of its run. */
 export type NewRun = Pick<
   Run,
   | 'run_id'
@@ -76,13 +75,13 @@ export type NewRun = Pick<
 > & { status: 'SUBMITTED' };
 
 /**
- * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this
- * order: by `run_id` alone, or in none, the planner would go through all runs that ended when it believes them few.
+ * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this order. With
+ * `run_id` alone, or no order, the planner may scan all ended runs when it estimates that there are few.
  */
 export const waitingFor = (cluster: string) =>
   `WHERE cluster_id BETWEEN ${cluster} AND ${cluster} AND ${IS_WAITING} ORDER BY cluster_id, run_id`;
 
-/** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */
+/** CTE that subtracts the ended runs (`changed`) from the unfinished runs of their configurations. */
 const UNCOUNTED = `uncounted AS (
   UPDATE job_confs c SET unfinished_runs = c.unfinished_runs - e.runs
   FROM (SELECT job_conf_id, count(*) AS runs FROM changed GROUP BY job_conf_id) e
@@ -96,11 +95,11 @@ const SUBMITTER_MAY_RUN = mayRun({
   workspace: 'runs.workspace_id',
 });
 
-/** A run that waits for a slot, and why its submitter no longer allows it to begin; null if nothing does. */
+/** A run that waits for a slot. `barred` says why it must not start because of its submitter; null if it may start. */
 export type WaitingRun = Run & { barred: Barrier | null };
 export type Barrier = 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED';
 
-/** What a node's agent is told of a run. */
+/** The columns of a run that its node's agent needs. */
 export type AssignedRun = Pick<
   Run,
   | 'run_id'
@@ -112,19 +111,19 @@ export type AssignedRun = Pick<
   | 'created_by_user_id'
   | SpecColumn
 >;
-/** What describes it besides its cluster. */
+/** The columns from which its specification is built. */
 export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
 
 export interface RunTransition {
   to: RunStatus;
   reason: string | null;
-  /** Null for the platform and the agents. */
+  /** Null if the platform or an agent made the transition. */
   userId: number | null;
   /** Further columns to set with the status. */
   columns?: Partial<Run>;
 }
 
-/** Which runs of a workspace are listed; what is absent does not filter. */
+/** Absent filters do not filter. */
 export interface RunFilters {
   clusterIds?: number[] | undefined;
   configurationIds?: number[] | undefined;
@@ -132,7 +131,7 @@ export interface RunFilters {
   createdByIds?: number[] | undefined;
   modifiedByIds?: number[] | undefined;
   isUnfinished?: boolean | undefined;
-  /** What follows is asked of the configuration as it was at the submission. */
+  /** This and the following ones filter on the configuration snapshot taken at submission. */
   name?: string | undefined;
   partOfName?: string | undefined;
   jobTypes?: readonly string[] | undefined;
@@ -168,8 +167,8 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /**
-   * What a submission of the configuration decides by, and the id of its run; null if there is no such configuration.
-   * Until `tx` ends, nobody may begin or cease to count its runs.
+   * Returns what a submission of the configuration depends on, and the id of the new run; null if there is no such configuration.
+   * Until `tx` ends, the configuration's limit of runs cannot be added or removed.
    */
   async submission(
     tx: Tx,
@@ -202,7 +201,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Inserts a run with the beginning of its history. */
+  /** Inserts a run with its first state. */
   async submit(tx: Tx, run: NewRun): Promise<Run> {
     const params = new Params();
     const values = {
@@ -234,7 +233,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return firstRow<Run>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
   }
 
-  /** Locks a run behind its cluster, as everything that gives or frees a slot does; null if there is no such run. */
+  /** Locks the cluster and then the run, the order of everything that assigns or frees slots. Returns null if there is no such run. */
   async lockWithCluster(tx: Tx, runId: number): Promise<Run | null> {
     const cluster = await firstRow<Pick<Run, 'cluster_id'>>(
       tx,
@@ -246,15 +245,15 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /**
-   * Moves locked runs, all in the same status, to another one and appends their histories; what is counted of them
-   * follows. Nothing else writes `runs.status`.
+   * Moves locked runs, which are all in the same status, to another one, appends to their histories and updates the counts. Nothing
+   * else writes `runs.status`.
    */
   async transition(tx: Tx, runs: readonly Run[], change: RunTransition): Promise<void> {
     const [first] = runs;
     if (!first) return;
     const { status: from } = first;
-    const wrong = runs.find((run) => run.status !== from || !runMayBecome(run.status, change.to));
-    if (wrong) throw new Error(`Run ${wrong.run_id} cannot go from ${wrong.status} to ${change.to}`);
+    const invalid = runs.find((run) => run.status !== from || !runMayBecome(run.status, change.to));
+    if (invalid) throw new Error(`Run ${invalid.run_id} cannot go from ${invalid.status} to ${change.to}`);
     const ends = isFinished(change.to);
     const columns: Partial<Run> = {
       ...change.columns,
@@ -282,7 +281,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     for (const run of runs) run.status = to;
   }
 
-  /** Some runs of a cluster that wait for a slot, oldest first. */
+  /** Locks and returns up to `limit` runs of a cluster that wait for a slot, oldest first. */
   async waiting(tx: Tx, clusterId: number, limit: number): Promise<WaitingRun[]> {
     return rows<WaitingRun>(
       tx,
@@ -296,7 +295,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Some runs on nodes of a cluster, submitted by then, that can be asked to stop, oldest first. */
+  /** Locks and returns up to `limit` stoppable runs on nodes of a cluster that were submitted until then, oldest first. */
   async stoppableOnNodes(tx: Tx, clusterId: number, submittedBy: Date, limit: number): Promise<Run[]> {
     return rows<Run>(
       tx,
@@ -308,7 +307,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Whether runs wait for the cluster that should not. */
+  /** Returns true if runs wait although the cluster is in a state in which none should. */
   async needsScheduling(clusterId: number): Promise<boolean> {
     const found = await rows(
       this.dataSource.manager,
@@ -321,7 +320,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return found.length > 0;
   }
 
-  /** Gives each of the runs the node at its place. */
+  /** Assigns each run to the node at the same index. */
   async assign(tx: Tx, runIds: readonly number[], nodeIds: readonly number[]): Promise<void> {
     await tx.query(
       `UPDATE runs r SET node_id = a.node_id, assigned_at = platform_now()
@@ -330,8 +329,8 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Notes the last report of the agent that was taken in; the application id stays once it is known. */
-  async noteReport(
+  /** Records the sequence number of an applied report. A known application id is never cleared. */
+  async recordReport(
     tx: Tx,
     runId: number,
     { seq, application_id }: { seq: number; application_id: string | null },
@@ -344,8 +343,8 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /**
-   * Unfinished runs of a node, for its agent, with the version of what the node should do, both as of one moment; none
-   * and version 0 when there is no such node.
+   * Returns the unfinished runs of a node and the version of its desired state, read as one snapshot. Version 0 if there is no such
+   * node.
    */
   async assignedTo(nodeId: number): Promise<{ version: number; runs: AssignedRun[] }> {
     const found = await rows<{ version: number } & (AssignedRun | { run_id: null })>(
@@ -359,7 +358,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return { version: found[0]?.version ?? 0, runs: found.filter((row) => row.run_id !== null) };
   }
 
-  /** The newest run of a workspace that Spark knew by this id; null when there is none. */
+  /** Returns the newest run of the workspace with this application id. */
   async byApplication(scope: KindScope, applicationId: string): Promise<RunDetailRow | null> {
     const row = await firstRow<Pick<Run, 'run_id'>>(
       this.dataSource.manager,
@@ -386,7 +385,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Number of runs by status, of one cluster or one workspace. */
+  /** Returns the number of runs by status, of one cluster or one workspace. */
   async countByStatus(
     tenantId: string,
     column: 'cluster_id' | 'workspace_id',
@@ -401,7 +400,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return new Map(counted.map(({ status, count }) => [status, count]));
   }
 
-  /** Adds the oldest changes of the counts to their totals; answers how many there were. */
+  /** Folds the oldest changes of the counts into the totals; returns the number of changes. */
   async foldCounts(limit: number): Promise<number> {
     const row = await firstRow<{ folded: number }>(
       this.dataSource.manager,
@@ -420,7 +419,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return row?.folded ?? 0;
   }
 
-  /** Some unfinished runs whose node can carry them no more. */
+  /** Returns some of the unfinished runs whose node is dead. */
   async onDeadNodes(): Promise<RunOnDeadNode[]> {
     return rows(
       this.dataSource.manager,
@@ -430,11 +429,11 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Some clusters with runs that wait for a slot, by id from `after` on. */
+  /** Returns up to `limit` clusters with waiting runs, with ids greater than `after`. */
   async clustersWithWaitingRuns(after: number, limit: number): Promise<number[]> {
     const found = await rows<Pick<Run, 'cluster_id'>>(
       this.dataSource.manager,
-      // From one cluster to the next in the index, whatever waits for each.
+      // Skips from cluster to cluster in the index, however many runs wait for each.
       `WITH RECURSIVE found AS (
          SELECT $1::bigint AS cluster_id
          UNION ALL
@@ -454,7 +453,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return kind.run;
   }
 
-  /** Every run, whatever its validity. */
+  /** Runs have no validity. */
   protected override addValidity(): void {
     return;
   }

@@ -27,14 +27,13 @@ import { STOP_ALL_RUNS } from './run-workflows';
 import { type RunDetailRow, type RunFilters, RunsRepository, type Submission } from './runs.repository';
 import { splitArguments } from './split-arguments';
 
-/** What a request to submit a run says of this one run. */
 export interface RunRequest {
   configuration: RecordSelector;
   arguments?: string | null | undefined;
   conf?: string[] | null | undefined;
 }
 
-/** Runs of every kind. Changes take part in the transaction of the caller, who answers the request. */
+/** Runs of all kinds. Changes join the transaction of the caller, because it also builds the response. */
 @Injectable()
 export class RunsService {
   constructor(
@@ -53,12 +52,12 @@ export class RunsService {
     return this.repository.get(scope, { id: runId }, tx);
   }
 
-  /** The run whose scope was checked; null if there is none. */
+  /** Finds a run by id alone. The caller has checked its scope. */
   find(runId: number): Promise<Run | null> {
     return this.repository.byId(runId);
   }
 
-  /** The same, locked behind its cluster, as {@link stopLocked} needs it. */
+  /** Locks the cluster and the run, as {@link stopLocked} requires. */
   lock(tx: Tx, runId: number): Promise<Run | null> {
     return this.repository.lockWithCluster(tx, runId);
   }
@@ -67,7 +66,7 @@ export class RunsService {
     return this.repository.page(scope, page, filters);
   }
 
-  /** The run if its process serves what callers of the kind ask for, running or not; else a 400. */
+  /** Returns the run, whatever its status; throws a 400 if it is not of the kind that callers ask for. */
   async serving(scope: KindScope & { kind: ServingKind }, runId: number): Promise<RunDetailRow> {
     const run = await this.get(scope, runId);
     const { jobType, service } = scope.kind;
@@ -75,7 +74,7 @@ export class RunsService {
     throw invalid(service.absentCode, `The job ${runId} does not serve ${service.name}.`);
   }
 
-  /** The same for a run that can be called now; else a 409. */
+  /** Returns the run; also throws a 409 if it is not RUNNING. */
   async callable(scope: KindScope & { kind: ServingKind }, runId: number): Promise<RunDetailRow> {
     const run = await this.serving(scope, runId);
     const { notRunningCode, notRunning } = scope.kind.service;
@@ -84,8 +83,8 @@ export class RunsService {
   }
 
   /**
-   * Submits a run. With a free slot it has its node when `tx` commits; a stopped cluster is started; else it waits in
-   * SUBMITTED. Only the gift of a slot and the start need the cluster's lock.
+   * Submits a run. If there is a free slot, the run is assigned within `tx`; a stopped cluster is started; else the run waits in
+   * SUBMITTED. Only assigning a slot and starting the cluster need the cluster's lock.
    */
   async submit(tx: Tx, scope: KindScope, request: RunRequest): Promise<Run> {
     splitArguments(request.arguments ?? '');
@@ -111,11 +110,11 @@ export class RunsService {
     });
     if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
     else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
-    else await this.wait(tx, submission);
+    else await this.enqueueForSlot(tx, submission);
     return run;
   }
 
-  /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
+  /** Requests a run to stop. A run without a node ends at once; else its agent is notified and reports the end. */
   async stop(tx: Tx, scope: KindScope, runId: number): Promise<Run> {
     const { code, label } = scope.kind.run;
     await this.get(scope, runId, tx);
@@ -133,7 +132,7 @@ export class RunsService {
     return run;
   }
 
-  /** Stops a locked run, whose cluster is locked, too. */
+  /** Stops a run. The caller has locked its cluster and the run. */
   async stopLocked(tx: Tx, run: Run, { reason, userId }: { reason: string; userId: number | null }): Promise<void> {
     await this.repository.transition(tx, [run], {
       to: 'STOPPING',
@@ -149,14 +148,14 @@ export class RunsService {
     }
   }
 
-  /** The process of a run says that it can be called: with that the run is RUNNING. */
-  async ready(tx: Tx, runId: number, reason: string): Promise<void> {
+  /** Makes a run RUNNING after its process has reported that it accepts calls. */
+  async markReady(tx: Tx, runId: number, reason: string): Promise<void> {
     const run = await this.repository.lock(tx, runId);
     if (run?.status === 'SUBMITTED')
       await this.repository.transition(tx, [run], { to: 'RUNNING', reason, userId: null });
   }
 
-  /** Has a worker stop every run of the cluster that has been submitted. */
+  /** Starts the workflow that stops all submitted runs of the cluster. */
   async stopAll(tx: Tx, scope: TenantScope, clusterId: number): Promise<WorkflowRef> {
     const cluster = await this.clusters.find(tx, scope.tenantId, { id: clusterId });
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
@@ -172,7 +171,7 @@ export class RunsService {
     if (firstBytes !== undefined) {
       throw invalid(
         `${scope.kind.run.code}.LOG_PART`,
-        'The first bytes of a log cannot be followed. Leave out file_size_bytes or follow.',
+        'file_size_bytes and follow cannot be combined. Omit one of them.',
       );
     }
     return this.logs.follow(log, { lastLines, offset }, () => this.repository.hasEnded(run.run_id));
@@ -184,22 +183,22 @@ export class RunsService {
     return pageOf(page.pageNumber === 1 ? errors : [], errors.length, page);
   }
 
-  /** Lets the run wait: asks for nodes if the cluster may grow, and looks for a slot again once others see the run. */
-  private async wait(tx: Tx, { cluster_id, cluster_status, may_grow }: Submission): Promise<void> {
+  /** Requests more nodes if the cluster may scale up, and looks for a slot again after the commit, when others see the run. */
+  private async enqueueForSlot(tx: Tx, { cluster_id, cluster_status, may_grow }: Submission): Promise<void> {
     this.transactions.afterCommit(tx, () => void this.scheduler.reschedule(cluster_id));
     if (may_grow && GIVES_SLOTS.includes(cluster_status)) await this.clusters.askForMore(tx, cluster_id);
   }
 
-  /** What the submission decides by; throws unless a run may be submitted. */
+  /** Reads what the submission depends on; throws if the run may not be submitted. */
   private async submission(tx: Tx, scope: KindScope, request: RunRequest): Promise<Submission> {
     const { code, label } = scope.kind.configuration;
     const submission = await this.repository.submission(tx, scope, request.configuration);
-    // This throws what is wrong with the workspace.
+    // Throws the error for an inactive workspace.
     if (!submission?.workspace_active) await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
     if (!submission) throw this.configurations.absent(scope, request.configuration);
     const { name, settings, spark_config, cluster_id, cluster_name } = submission;
-    if (!submission.active) throw conflict(`${code}.DISABLED`, `The ${label} "${name}" is disabled.`);
-    this.assertTakes(scope, submission, request);
+    if (!submission.active) throw conflict(`${code}.DISABLED`, `The ${label} "${name}" is disabled. Enable it first.`);
+    this.assertOverridesAllowed(scope, submission, request);
     if (!submission.cluster_serves) throw notAssociated({ cluster_id, name: cluster_name }, scope.workspace);
     const { cluster_status: status, cluster_active: active } = submission;
     this.clusters.assertTakesRuns({ name: cluster_name, status, active });
@@ -208,20 +207,24 @@ export class RunsService {
     return submission;
   }
 
-  /** 400 for arguments and conf of a single run where the lookup of job types says that its type takes none. */
-  private assertTakes({ kind }: KindScope, { job_type, language }: Submission, request: RunRequest): void {
-    const takes = this.referenceData.runtimeSupport(job_type, shownLanguage(language));
+  /** Throws a 400 for arguments or conf of a single run if its job type does not support them (lookup of job types). */
+  private assertOverridesAllowed({ kind }: KindScope, { job_type, language }: Submission, request: RunRequest): void {
+    const supports = this.referenceData.runtimeSupport(job_type, shownLanguage(language));
     const refused =
-      !takes.arguments && request.arguments ? 'arguments' : !takes.conf && request.conf?.length ? 'conf' : undefined;
+      !supports.arguments && request.arguments
+        ? 'arguments'
+        : !supports.conf && request.conf?.length
+          ? 'conf'
+          : undefined;
     if (refused === undefined) return;
     throw invalid(
       `${kind.run.code}.FIELD_REFUSED`,
-      `A ${toWire(shownLanguage(language))} ${kind.run.label} takes no ${refused} for a single run. Set them in the configuration.`,
+      `A ${toWire(shownLanguage(language))} ${kind.run.label} accepts no ${refused} for a single run. Set them in the configuration.`,
       { field: refused },
     );
   }
 
-  /** The cluster, locked, if the run could get a slot now or must start it; else null. */
+  /** Locks and returns the cluster if it may have a free slot or must be started; else returns null. */
   private async lockForRun(tx: Tx, submission: Submission): Promise<LockedCluster | null> {
     if (!submission.has_free_slot && submission.cluster_status !== 'STOPPED') return null;
     const cluster = await this.clusters.lock(tx, submission.cluster_id);
@@ -231,7 +234,7 @@ export class RunsService {
   }
 }
 
-/** How answers name the workflow of a run: it has an id of its own, and all that they say of it is the run's. */
+/** The workflow of a run exists only in responses: it has an id, and its state is derived from the run. */
 export function workflowRef({ workflow_job_instance_id }: Run): WorkflowRef {
   return { workflow_job_id: workflow_job_instance_id, workflow_job_instance_id };
 }
@@ -247,7 +250,7 @@ export function workflowOf(run: Run): JobWorkflow {
   };
 }
 
-/** A run that stopped because it was asked to is TERMINATED, which is no error. */
+/** A run that was stopped on request is TERMINATED, which is not an error. */
 function workflowState(status: RunStatus): 'EXECUTING' | 'DONE' | 'ERROR' | 'TERMINATED' {
   if (!isFinished(status)) return 'EXECUTING';
   return status === 'DONE' || status === 'ERROR' ? status : 'TERMINATED';

@@ -8,23 +8,27 @@ import { JOB_TYPE_RULES, type JobLanguage } from './job-types';
 import { filesNamed } from './run-spec';
 import { splitArguments } from './split-arguments';
 
-/** Throws a 400 for settings of a job that its type lacks or refuses. */
+/** Throws a 400 for settings that the job type requires, refuses or cannot run with. */
 export function checkJobSettings(language: JobLanguage, settings: Required<JobSettings>): void {
   const rule = JOB_TYPE_RULES[language];
-  const given = { ...settings, raw_scala_code: settings.rawScalaCode };
+  const values = { ...settings, raw_scala_code: settings.rawScalaCode };
   const label = (field: string) => (field === 'raw_scala_code' ? 'rawScalaCode' : toWire(field));
   for (const field of rule.needs) {
-    if (given[field] === null || given[field].trim() === '') {
-      throw invalid('JOB_CONF.FIELD_REQUIRED', `A ${toWire(language)} job needs ${label(field)}.`, {
+    if (values[field] === null || values[field].trim() === '') {
+      throw invalid('JOB_CONF.FIELD_REQUIRED', `${label(field)} is required for a ${toWire(language)} job.`, {
         field: label(field),
       });
     }
   }
   for (const field of rule.refuses) {
-    if (given[field] !== null) {
-      throw invalid('JOB_CONF.FIELD_REFUSED', `A ${toWire(language)} job takes no ${label(field)}.`, {
-        field: label(field),
-      });
+    if (values[field] !== null) {
+      throw invalid(
+        'JOB_CONF.FIELD_REFUSED',
+        `${label(field)} is not allowed for a ${toWire(language)} job. Remove it.`,
+        {
+          field: label(field),
+        },
+      );
     }
   }
   checkArguments(language, settings.arguments ?? '');
@@ -33,7 +37,7 @@ export function checkJobSettings(language: JobLanguage, settings: Required<JobSe
   assertFiles(settings);
 }
 
-/** Throws a 400 for a file that a run could not have, or whose path could lead out of the workspace. */
+/** Throws a 400 for a file that Spark could not use, or whose path could lead out of the workspace. */
 export function assertFiles(settings: Required<JobSettings>): void {
   const { files, jars, archives } = settings;
   for (const archive of archives ?? []) assertArchiveFolder(archive);
@@ -43,10 +47,10 @@ export function assertFiles(settings: Required<JobSettings>): void {
 
 function checkArguments(language: JobLanguage, text: string): void {
   const words = splitArguments(text);
-  const foreign = JOB_TYPE_RULES[language].kind === 'sql' ? foreignSqlArgument(words) : null;
-  if (foreign === null) return;
+  const unsupported = JOB_TYPE_RULES[language].kind === 'sql' ? foreignSqlArgument(words) : null;
+  if (unsupported === null) return;
   throw invalid(
     'JOB_CONF.INVALID_ARGUMENTS',
-    `A ${language} job does not take the argument ${foreign}. It takes ${SQL_ARGUMENTS}.`,
+    `A ${language} job does not support the argument ${unsupported}. Supported: ${SQL_ARGUMENTS}.`,
   );
 }

@@ -1,17 +1,17 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 
-// Blanks, a quoted part, an escaped character, or a plain piece; a lone quote matches none of them. A shell's blanks are no others,
-// and text of Windows ends its lines with \r\n.
+// Blanks, a quoted part, an escaped character, or plain text; a lone quote matches none of them. A shell knows only these blanks,
+// and Windows ends lines with \r\n.
 const TOKEN = /[ \t\r\n]+|'[^']*'|"(?:\\[^]|[^"\\])*"|\\(?:\r\n|[^])|\\$|[^ \t\r\n'"\\]+/y;
 
-/** What a backslash escapes between double quotes (POSIX, XCU 2.2.3); any other that follows it leaves the backslash in place. */
+/** The characters that a backslash escapes in double quotes (POSIX, XCU 2.2.3); before any other the backslash is literal. */
 const ESCAPED_IN_QUOTES = /\\(\r?\n|[$`"\\])/g;
 const CONTINUATION = /^\\\r?\n$/;
 
 /**
- * Splits an argument line as a POSIX shell would, without expanding anything: blanks separate, single and double quotes
- * hold together, a backslash takes the next character literally and continues a line. Single quotes take a backslash as it
- * is, double quotes unless it escapes one of the few characters that mean something between them.
+ * Splits an argument line like a POSIX shell, but without expansions. Blanks separate words, quotes group them, and a backslash
+ * escapes the next character or continues the line. In single quotes a backslash is literal; in double quotes it escapes only the
+ * few characters that are special there.
  */
 export function splitArguments(line: string): string[] {
   const result: string[] = [];
@@ -20,7 +20,10 @@ export function splitArguments(line: string): string[] {
     TOKEN.lastIndex = position;
     const token = TOKEN.exec(line)?.[0];
     if (token === undefined) {
-      throw invalid('JOB_CONF.INVALID_ARGUMENTS', `The arguments have an unclosed ${line.charAt(position)}.`);
+      throw invalid(
+        'JOB_CONF.INVALID_ARGUMENTS',
+        `The arguments contain an unclosed ${line.charAt(position)}. Close the quote, or escape it with a backslash.`,
+      );
     }
     position += token.length;
     if (/^[ \t\r\n]/.test(token)) {
@@ -34,7 +37,7 @@ export function splitArguments(line: string): string[] {
   return result;
 }
 
-/** What a token that is not blank stands for. */
+/** Returns the text of a token, without quotes and escapes. */
 function literal(token: string): string {
   switch (token.charAt(0)) {
     case "'":

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { executeStatement, fetchResults, openSession } from '../../../../../test/harness/hive-messages';
-import { fetchIn, putSequence } from './hive-message';
+import { parseFetch, writeSequence } from './hive-message';
 
 const BRIDGES = join(__dirname, '..', '..', '..', '..', '..', 'libs', 'run-bridges');
 const KEYS = `
@@ -14,27 +14,27 @@ print(json.dumps([key_of(user, bytes.fromhex(message)) for user, message in json
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const SEQUENCE_AT = 20;
 
-describe('fetches of rows', () => {
+describe('fetch messages', () => {
   const operation = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
   const again = fetchResults(operation, 100);
   again.writeInt32BE(77, SEQUENCE_AT);
   const messages = [fetchResults(operation, 100), fetchResults(operation, 200), again];
-  const asked = messages.flatMap((message) => ['ada', 'bob\u00e9'].map((user) => ({ message, user })));
+  const fetches = messages.flatMap((message) => ['ada', 'bob\u00e9'].map((user) => ({ message, user })));
 
-  it('have keys of one user and one fetch, whatever its sequence number', () => {
-    const keys = asked.map(({ message, user }) => fetchIn(message, user)?.key);
+  it('have a key per user and fetch, independent of the sequence number', () => {
+    const keys = fetches.map(({ message, user }) => parseFetch(message, user)?.key);
     expect(new Set(keys).size).toBe(4);
     expect(keys.slice(4)).toEqual(keys.slice(0, 2));
-    expect(fetchIn(again, 'ada')?.sequence.readInt32BE()).toBe(77);
+    expect(parseFetch(again, 'ada')?.sequence.readInt32BE()).toBe(77);
   });
 
-  (hasPython ? it : it.skip)('have the keys that the bridge gives them', () => {
-    const input = JSON.stringify(asked.map(({ message, user }) => [user, message.toString('hex')]));
+  (hasPython ? it : it.skip)('have the same keys as in the bridge', () => {
+    const input = JSON.stringify(fetches.map(({ message, user }) => [user, message.toString('hex')]));
     const keys: unknown = JSON.parse(execFileSync('python3', ['-c', KEYS, BRIDGES], { input, encoding: 'utf8' }));
-    expect(keys).toEqual(asked.map(({ message, user }) => fetchIn(message, user)?.key));
+    expect(keys).toEqual(fetches.map(({ message, user }) => parseFetch(message, user)?.key));
   });
 
-  it('are no other messages', () => {
+  it('are told apart from other messages', () => {
     const long = Buffer.from(messages[0] ?? '');
     long.writeUInt32BE(13, 4);
     const others = [
@@ -44,9 +44,9 @@ describe('fetches of rows', () => {
       again.subarray(0, 23),
       long,
     ];
-    expect(others.map((message) => fetchIn(message, 'ada'))).toEqual(others.map(() => null));
+    expect(others.map((message) => parseFetch(message, 'ada'))).toEqual(others.map(() => null));
     const answer = openSession();
-    putSequence(answer, Buffer.alloc(4, 1));
+    writeSequence(answer, Buffer.alloc(4, 1));
     expect(answer).toEqual(openSession());
   });
 });

@@ -3,24 +3,24 @@ import { DataSource } from 'typeorm';
 import { firstRow, prepared, returning, type Tx } from '../../../../platform/kernel/persistence/sql';
 import type { ThriftAnswerAhead } from './entities/thrift-answer-ahead.entity';
 
-/** Most rows of one run, which a job could add without end. */
+/** Bounds the rows of one run, because a job can send any number of prefetched answers. */
 const MAX_PER_RUN = 1_000;
 
-/** Where an answer is that has come ahead, and what it answers. */
-export interface NewAnswer {
+/** A prefetched answer: the key of its fetch, and the range of its frames. */
+export interface PrefetchedAnswer {
   call_id: string;
   key: string;
   first: number;
   last: number;
 }
 
-/** Answers that have come ahead of being asked for. */
+/** Stores the prefetched answers of SQL servers. */
 @Injectable()
 export class ResultPrefetchRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds answers to those of a run, as many as there is room for. */
-  async add(tx: Tx, runId: number, answers: readonly NewAnswer[]): Promise<void> {
+  /** Adds answers up to the maximum of the run, and drops the rest. */
+  async add(tx: Tx, runId: number, answers: readonly PrefetchedAnswer[]): Promise<void> {
     await tx.query(
       prepared(
         `INSERT INTO thrift_answers_ahead (run_id, call_id, key, first, last)
@@ -39,7 +39,7 @@ export class ResultPrefetchRepository {
     );
   }
 
-  /** Marks calls whose answers must not be given. */
+  /** Marks calls whose answers must not be returned. */
   async refuse(tx: Tx, runId: number, callIds: readonly string[]): Promise<void> {
     await tx.query(
       prepared(
@@ -52,9 +52,9 @@ export class ResultPrefetchRepository {
     );
   }
 
-  /** The oldest answer with a key that nobody has got. */
-  async oldest(runId: number, key: string): Promise<NewAnswer | null> {
-    return firstRow<NewAnswer>(
+  /** Returns the oldest unclaimed answer with the key. */
+  async oldest(runId: number, key: string): Promise<PrefetchedAnswer | null> {
+    return firstRow<PrefetchedAnswer>(
       this.dataSource.manager,
       prepared(
         `SELECT call_id, key, first, last FROM thrift_answers_ahead WHERE run_id = $1 AND key = $2 AND NOT claimed
@@ -64,23 +64,29 @@ export class ResultPrefetchRepository {
     );
   }
 
-  /** Takes an answer, unless somebody has got it; how many are left with its key, and how many of them the run takes for unclaimed. */
-  async claim(runId: number, { call_id, key }: NewAnswer): Promise<{ left: number; unsettled: number } | null> {
-    const [counted] = await returning<{ left: number; unsettled: number }>(
+  /**
+   * Claims an answer; returns null if another request has claimed it. `left` counts the unclaimed answers with the same key,
+   * `unacknowledged` the claims that the run does not know yet.
+   */
+  async claim(
+    runId: number,
+    { call_id, key }: PrefetchedAnswer,
+  ): Promise<{ left: number; unacknowledged: number } | null> {
+    const [counted] = await returning<{ left: number; unacknowledged: number }>(
       this.dataSource.manager,
       prepared(
         `UPDATE thrift_answers_ahead SET claimed = true WHERE run_id = $1 AND call_id = $2 AND NOT claimed
          RETURNING
            (SELECT count(*) FILTER (WHERE NOT claimed) FROM thrift_answers_ahead WHERE run_id = $1 AND key = $3)::int - 1 AS left,
-           (SELECT count(*) FILTER (WHERE claimed) FROM thrift_answers_ahead WHERE run_id = $1 AND key = $3)::int + 1 AS unsettled`,
+           (SELECT count(*) FILTER (WHERE claimed) FROM thrift_answers_ahead WHERE run_id = $1 AND key = $3)::int + 1 AS unacknowledged`,
       ),
       [runId, call_id, key],
     );
     return counted ?? null;
   }
 
-  /** Forgets the answers that were claimed; their ids. */
-  async settle(tx: Tx, runId: number): Promise<string[]> {
+  /** Deletes the claimed answers and returns their ids. */
+  async deleteClaimed(tx: Tx, runId: number): Promise<string[]> {
     return idsOf(
       await returning(
         tx,
@@ -90,7 +96,7 @@ export class ResultPrefetchRepository {
     );
   }
 
-  /** Removes answers that nobody has got; the ids of those that were there. */
+  /** Deletes unclaimed answers and returns the ids of those that existed. */
   async remove(tx: Tx, runId: number, callIds: readonly string[]): Promise<Set<string>> {
     return new Set(
       idsOf(
@@ -106,8 +112,8 @@ export class ResultPrefetchRepository {
     );
   }
 
-  /** Whether the answer to a call must not be given; the mark is removed. */
-  async isRefused(runId: number, callId: string): Promise<boolean> {
+  /** Returns true if the answer to a call must not be returned, and removes the mark. */
+  async takeRefusal(runId: number, callId: string): Promise<boolean> {
     const marks = await returning<Pick<ThriftAnswerAhead, 'call_id'>>(
       this.dataSource.manager,
       prepared('DELETE FROM thrift_answers_ahead WHERE run_id = $1 AND call_id = $2 AND key IS NULL RETURNING call_id'),

@@ -6,16 +6,16 @@ import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { bodyOfParts } from '../channels/answer-body';
+import { joinParts } from '../channels/answer-body';
 import type { CallAnswer, CalledRun } from '../channels/run-calls.service';
 import { RunChannelsService } from '../channels/run-channels.service';
-import { type Fetch, putSequence } from './hive-message';
+import { type Fetch, writeSequence } from './hive-message';
 import { ResultPrefetchRepository } from './result-prefetch.repository';
 
-/** Of the frames of an answer and those that were sent with them; an honest job's have less. */
+/** Bounds the frames that are read for one answer, with those in the same batches. A well-behaved job stays below it. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
-/** Answers that a run gives before they are asked for; each to one request, whichever pod it reaches. See ADR 0038. */
+/** Prefetched answers of SQL servers. Each is returned to one request, whichever pod serves it. See ADR 0038. */
 @Injectable()
 export class ResultPrefetchService {
   constructor(
@@ -26,11 +26,11 @@ export class ResultPrefetchService {
   ) {}
 
   /**
-   * The answer to a fetch, where it has come ahead; from then on it is the caller's. Null where it has not, or its frames are no
-   * longer kept: the run still has it, and answers with it when it is called. 500 for what the run has packed wrongly.
+   * Claims the prefetched answer to a fetch. Returns null if there is none or its frames are no longer kept: the run still has the
+   * answer and returns it when it is called. Throws a 500 if the answer cannot be decompressed.
    */
   async claim(run: CalledRun, { key, sequence }: Fetch): Promise<Buffer | null> {
-    // A repetition would get the rows behind.
+    // A repeated request would get the next rows.
     if (currentContext()?.idempotency) return null;
     const found = await this.repository.oldest(run.run_id, key);
     if (!found) return null;
@@ -39,36 +39,39 @@ export class ResultPrefetchService {
     if (body === null) return null;
     const claimed = await this.repository.claim(run.run_id, found);
     if (!claimed) return null;
-    // Each time would cost as much as a call; in time for the run to go on ahead, it need not be more often.
-    if (claimed.unsettled >= claimed.left) this.settleLater(run);
-    putSequence(body, sequence);
+    // Acknowledging each claim would cost as much as a call. This is early enough for the run to continue prefetching.
+    if (claimed.unacknowledged >= claimed.left) this.acknowledgeInBackground(run);
+    writeSequence(body, sequence);
     return body;
   }
 
-  /** Tells the run what was claimed, which it must know before it gets a call that asks for what comes behind. */
-  async settle(tx: Tx, run: CalledRun): Promise<void> {
-    const ids = await this.repository.settle(tx, run.run_id);
+  /** Sends the claims to the run. It must receive them before a call that fetches the next rows. */
+  async acknowledgeClaims(tx: Tx, run: CalledRun): Promise<void> {
+    const ids = await this.repository.deleteClaimed(tx, run.run_id);
     if (ids.length > 0) await this.channels.send(tx, run, encodeCall({ op: 'claimed', ids }));
   }
 
-  /** 409 when the rows of an answer were claimed while it was on its way, which takes two requests at a time. */
-  async assertOwn(run: CalledRun, { id, insteadOf }: CallAnswer): Promise<void> {
-    if (insteadOf === undefined || !(await this.repository.isRefused(run.run_id, id))) return;
+  /** Throws a 409 if another request claimed the rows while this answer was on its way. It takes two concurrent fetches. */
+  async assertNotClaimed(run: CalledRun, { id, insteadOf }: CallAnswer): Promise<void> {
+    if (insteadOf === undefined || !(await this.repository.takeRefusal(run.run_id, id))) return;
     throw conflict(
       'THRIFT.ROWS_TAKEN',
       'Another request has already fetched these rows. Do not fetch one result with several requests at once.',
     );
   }
 
-  private settleLater(run: CalledRun): void {
-    runAsCaller(() => this.transactions.run((tx) => this.settle(tx, run))).catch((error: unknown) =>
-      // The next call tells it.
-      this.logger.debug({ err: error, run_id: run.run_id }, 'A job was not told of claimed answers'),
+  private acknowledgeInBackground(run: CalledRun): void {
+    runAsCaller(() => this.transactions.run((tx) => this.acknowledgeClaims(tx, run))).catch((error: unknown) =>
+      // The next call sends the claims.
+      this.logger.debug(
+        { err: error, run_id: run.run_id },
+        'Could not send the claims of prefetched results to a job; the next call sends them',
+      ),
     );
   }
 }
 
-/** What the frames have, which are all those of one answer; null if they are anything else. */
+/** Joins the frames of one answer; returns null if they are not exactly the frames of that answer. */
 async function bodyOf(frames: readonly NumberedPayload[], id: string): Promise<Buffer | null> {
   const parts: Buffer[] = [];
   let isDeflated = false;
@@ -79,5 +82,5 @@ async function bodyOf(frames: readonly NumberedPayload[], id: string): Promise<B
     isDeflated = answer.header.deflated ?? false;
     parts.push(answer.body);
   }
-  return bodyOfParts(parts, isDeflated);
+  return joinParts(parts, isDeflated);
 }

@@ -4,14 +4,14 @@ import type { NumberedPayload } from '../../../../../libs/contracts/channel-reco
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { SQL_SERVER } from '../jobs/run-kinds';
 import { type FramedRun, FrameConsumer } from '../channels/frame-consumer';
-import { type NewAnswer, ResultPrefetchRepository } from './result-prefetch.repository';
+import { type PrefetchedAnswer, ResultPrefetchRepository } from './result-prefetch.repository';
 
-/** Takes in the answers that come ahead of being asked for. */
+/** Records the prefetched answers in the frames of SQL servers. */
 @Injectable()
 export class ThriftFramesService extends FrameConsumer {
   readonly jobType = SQL_SERVER.jobType;
 
-  constructor(private readonly ahead: ResultPrefetchRepository) {
+  constructor(private readonly prefetched: ResultPrefetchRepository) {
     super();
   }
 
@@ -20,22 +20,22 @@ export class ThriftFramesService extends FrameConsumer {
   }
 
   async consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
-    const { added, removed, givenAs } = changesBy(frames);
+    const { added, removed, replacedBy } = changesOf(frames);
     if (removed.size > 0) {
-      const there = await this.ahead.remove(tx, run.run_id, [...removed]);
-      const refused = [...givenAs].flatMap(([id, call]) => (there.has(id) ? [] : [call]));
-      if (refused.length > 0) await this.ahead.refuse(tx, run.run_id, refused);
+      const unclaimed = await this.prefetched.remove(tx, run.run_id, [...removed]);
+      const refused = [...replacedBy].flatMap(([id, call]) => (unclaimed.has(id) ? [] : [call]));
+      if (refused.length > 0) await this.prefetched.refuse(tx, run.run_id, refused);
     }
-    if (added.size > 0) await this.ahead.add(tx, run.run_id, [...added.values()]);
+    if (added.size > 0) await this.prefetched.add(tx, run.run_id, [...added.values()]);
   }
 }
 
-/** What frames say, in their order, about answers that come ahead. */
-function changesBy(frames: readonly NumberedPayload[]) {
-  const added = new Map<string, NewAnswer>();
+/** Returns the changes of prefetched answers that the frames make, in their order. */
+function changesOf(frames: readonly NumberedPayload[]) {
+  const added = new Map<string, PrefetchedAnswer>();
   const removed = new Set<string>();
-  /** Answers that had come ahead, and the calls that were given them instead: nobody else may have claimed those. */
-  const givenAs = new Map<string, string>();
+  /** Prefetched answers by the call that returned the same rows instead. They must not have been claimed as well. */
+  const replacedBy = new Map<string, string>();
   for (const { number, payload } of frames) {
     const header = decodeAnswer(payload)?.header;
     if (header?.op === 'void') {
@@ -45,11 +45,11 @@ function changesBy(frames: readonly NumberedPayload[]) {
     const { id, ahead, instead_of: insteadOf } = header;
     if (insteadOf !== undefined && !added.delete(insteadOf)) {
       removed.add(insteadOf);
-      givenAs.set(insteadOf, id);
+      replacedBy.set(insteadOf, id);
     }
     if (ahead && number >= ahead.parts) {
       added.set(id, { call_id: id, key: ahead.key, first: number - ahead.parts + 1, last: number });
     }
   }
-  return { added, removed, givenAs };
+  return { added, removed, replacedBy };
 }

@@ -12,7 +12,6 @@ import { MAX_MESSAGE_BYTES, ThriftSqlService } from './thrift-sql.service';
 
 const THRIFT = 'application/x-thrift';
 
-/** SQL that jobs serve. */
 @Controller()
 export class ThriftSqlController {
   constructor(
@@ -24,9 +23,9 @@ export class ThriftSqlController {
     method: 'POST',
     path: '/workspace/{workspace_id}/spark/job/{job_id}/thrift',
     id: 'thriftSql',
-    summary: 'Speak with the SQL server of a job',
+    summary: 'Send a HiveServer2 message to the SQL server of a job',
     description:
-      "An extension of this platform: HiveServer2's HTTP transport, as JDBC and Python clients speak it. Body and answer are `application/x-thrift`. A client that knows no bearer tokens sends user name and personal token as HTTP Basic.",
+      'An extension of this platform: the HTTP transport of HiveServer2 for JDBC and Python clients. Request and response are `application/x-thrift`. A client without support for bearer tokens sends the user name and a personal token as HTTP Basic.',
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
     response: Responses.binary,

@@ -6,27 +6,27 @@ import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { SQL_SERVER } from '../jobs/run-kinds';
 import { RunsService } from '../jobs/runs.service';
 import { RunCallsService } from '../channels/run-calls.service';
-import { fetchIn } from './hive-message';
+import { parseFetch } from './hive-message';
 import { ResultPrefetchService } from './result-prefetch.service';
 
-/** Longest message of a client; bytes. */
+/** Maximum length of a client's message. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-/** A client may let a statement run within one request. */
+/** Long, because a client may wait for a statement within one request. */
 const TIMEOUT_MS = 3_600_000;
 const MAX_TEXT_LENGTH = 1_000;
 
-/** The messages of HiveServer2's clients to jobs that serve SQL. */
+/** Passes the messages of HiveServer2 clients to SQL servers. */
 @Injectable()
 export class ThriftSqlService {
   constructor(
     private readonly runs: RunsService,
     private readonly calls: RunCallsService,
-    private readonly ahead: ResultPrefetchService,
+    private readonly prefetch: ResultPrefetchService,
   ) {}
 
   /**
-   * Passes a Thrift message to the server of a run, in the name of the caller, unless its answer has come ahead. 409 unless it
-   * runs; an error when the answer is lost, since a message is never sent again.
+   * Passes a Thrift message to the SQL server on behalf of the caller, or returns the prefetched answer. Throws a 409 if the run is
+   * not RUNNING, and an error if the answer is lost, because a message is never sent twice.
    */
   async call(
     scope: WorkspaceScope,
@@ -35,16 +35,16 @@ export class ThriftSqlService {
   ): Promise<Buffer> {
     const run = await this.runs.callable({ ...scope, kind: SQL_SERVER }, jobId);
     const user = scope.username;
-    const fetch = fetchIn(message, user);
-    const ahead = fetch && (await this.ahead.claim(run, fetch));
-    if (ahead) return ahead;
+    const fetch = parseFetch(message, user);
+    const prefetched = fetch && (await this.prefetch.claim(run, fetch));
+    if (prefetched) return prefetched;
     const answer = await this.calls.call(run, message, {
       timeoutMs: TIMEOUT_MS,
       signal,
       user,
-      ...(fetch && { before: (tx: Tx) => this.ahead.settle(tx, run) }),
+      ...(fetch && { beforeSend: (tx: Tx) => this.prefetch.acknowledgeClaims(tx, run) }),
     });
-    await this.ahead.assertOwn(run, answer);
+    await this.prefetch.assertNotClaimed(run, answer);
     switch (answer.outcome) {
       case 'ok':
         return answer.body;
@@ -54,7 +54,11 @@ export class ThriftSqlService {
         throw overloaded('THRIFT.FULL', 'Too many messages are already waiting for the job. Try again later.');
       case 'timeout':
       case 'unanswerable':
-        throw new DomainError('upstream', 'THRIFT.UNANSWERABLE', 'The job could not answer; its log says why.');
+        throw new DomainError(
+          'upstream',
+          'THRIFT.UNANSWERABLE',
+          'The SQL server could not answer the message. The stderr log of the job says why.',
+        );
     }
   }
 }

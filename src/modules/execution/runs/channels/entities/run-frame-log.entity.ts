@@ -1,7 +1,10 @@
 import { Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../../platform/kernel/persistence/columns';
 
-/** How far the frames of a run have come. A row of its own: whoever asks waits for nobody who answers. */
+/**
+ * The frames that a run has sent and that are kept. A row apart from the run's request queue, so that storing frames does not
+ * lock out senders of requests.
+ */
 @Entity('run_frame_logs')
 @ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], { name: 'fk_run_frame_logs_run' })
 export class RunFrameLog {
@@ -11,6 +14,6 @@ export class RunFrameLog {
   @Col.bigint({ default: 0 }) last: number;
   /** Number of the last frame that is no longer kept. */
   @Col.bigint({ default: 0 }) dropped: number;
-  /** Of the frames behind it, with what each piece costs besides. */
+  /** Bytes of the frames after `dropped`, with the overhead of each batch. */
   @Col.bigint({ default: 0 }) kept_bytes: number;
 }

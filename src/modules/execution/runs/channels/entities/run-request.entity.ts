@@ -2,7 +2,7 @@ import { Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../../platform/kernel/persistence/columns';
 import { RunRequestQueue } from './run-request-queue.entity';
 
-/** Something that the process of a run is asked, until its node has kept it. */
+/** A request to the process of a run. It is kept until the run's node has stored it. */
 @Entity('run_requests')
 export class RunRequest {
   @ForeignKey(() => RunRequestQueue, { name: 'fk_run_requests_queue' })

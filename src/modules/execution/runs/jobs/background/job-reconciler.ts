@@ -7,10 +7,9 @@ import { FailureCollector } from '../../../../../platform/background/workflows/f
 import { type RunEnd, RunScheduler } from '../run-scheduler.service';
 import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
 
-/** Clusters that one pass looks at. */
-const CLUSTERS = 500;
+const MAX_CLUSTERS_PER_PASS = 500;
 
-/** Ends runs whose node is gone and schedules runs whose wake-up was lost. */
+/** Ends runs whose node is gone, and schedules waiting runs in case a notification was lost. */
 @Injectable()
 export class JobReconciler extends Reconciler {
   readonly name = 'jobs';
@@ -31,13 +30,15 @@ export class JobReconciler extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
     for (const run of await this.runs.onDeadNodes())
-      await failures.attempt(`Job ${run.run_id}`, () => this.endRun(run.run_id, whyGone(run)));
-    // The next pass goes on where this one ends.
-    const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, CLUSTERS);
+      await failures.attempt(`End of job ${run.run_id}`, () => this.endRun(run.run_id, endOfLostRun(run)));
+    // The next pass continues where this one ends.
+    const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, MAX_CLUSTERS_PER_PASS);
     for (const clusterId of clusters) {
-      await failures.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.reschedule(clusterId));
+      await failures.attempt(`Scheduling of the waiting jobs of cluster ${clusterId}`, () =>
+        this.scheduler.reschedule(clusterId),
+      );
     }
-    this.lastCluster = clusters.length === CLUSTERS ? (clusters.at(-1) ?? 0) : 0;
+    this.lastCluster = clusters.length === MAX_CLUSTERS_PER_PASS ? (clusters.at(-1) ?? 0) : 0;
     failures.throwFailures();
   }
 
@@ -55,10 +56,11 @@ export class JobReconciler extends Reconciler {
   }
 }
 
-/** A machine that its provider has announced to take back is not lost by a fault, whatever the platform saw first. */
-function whyGone({ node_status, interruption }: RunOnDeadNode): Pick<RunEnd, 'code' | 'reason'> {
+/** A machine that its provider announced to take back counts as interrupted, even if the platform first saw its node fail. */
+function endOfLostRun({ node_status, interruption }: RunOnDeadNode): Pick<RunEnd, 'code' | 'reason'> {
   if (interruption !== null && node_status !== 'STOPPED')
-    return { code: 'SPOT_INTERRUPTED', reason: `The provider took the machine of the job back: ${interruption}` };
-  if (node_status === 'ERROR') return { code: 'NODE_LOST', reason: 'The node of the job was lost.' };
+    return { code: 'SPOT_INTERRUPTED', reason: `The provider took back the spot machine of the job: ${interruption}` };
+  if (node_status === 'ERROR')
+    return { code: 'NODE_LOST', reason: 'The node of the job failed; the state history of the node says why.' };
   return { code: 'NODE_STOPPED', reason: 'The node of the job was stopped.' };
 }

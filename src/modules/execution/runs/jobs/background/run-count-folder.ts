@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
 import { RunsRepository } from '../runs.repository';
 
-/** Changes that one transaction folds. */
 const BATCH = 5_000;
 
-/** Adds the changes of the run counts to their totals, so that reading a count stays cheap. */
+/** Folds the changes of run counts into their totals, so that reading a count stays cheap. */
 @Injectable()
 export class RunCountFolder extends Reconciler {
   readonly name = 'run-counts';

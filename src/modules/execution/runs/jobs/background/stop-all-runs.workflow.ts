@@ -9,7 +9,7 @@ import { ImplementsWorkflow } from '../../../../../platform/background/workflows
 import { RunScheduler } from '../run-scheduler.service';
 import { STOP_ALL_RUNS } from '../run-workflows';
 
-/** Stops the jobs of a cluster, some in each transaction, so that others get at the cluster meanwhile. */
+/** Stops the jobs of a cluster in batches, one transaction each, so that others can lock the cluster in between. */
 @Injectable()
 @ImplementsWorkflow(STOP_ALL_RUNS)
 export class StopAllRunsWorkflow implements Workflow<'cluster'> {
@@ -20,7 +20,7 @@ export class StopAllRunsWorkflow implements Workflow<'cluster'> {
 
   constructor(private readonly scheduler: RunScheduler) {}
 
-  /** The jobs that were stopped stay so, the others go on: both are true. */
+  /** Nothing to undo: stopped jobs stay stopped, and the others keep running. */
   compensate(): Promise<void> {
     return Promise.resolve();
   }
@@ -33,7 +33,7 @@ export class StopAllRunsWorkflow implements Workflow<'cluster'> {
     const { subject, actorUserId: userId, requestedAt: submittedBy, signal } = context;
     for (;;) {
       signal.throwIfAborted();
-      if (!(await this.scheduler.stopSome(subject.id, { submittedBy, userId }))) return Step.done;
+      if (!(await this.scheduler.stopBatch(subject.id, { submittedBy, userId }))) return Step.done;
     }
   }
 }

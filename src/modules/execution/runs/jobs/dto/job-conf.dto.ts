@@ -10,16 +10,19 @@ import { RUN_STATUSES } from '../run-state';
 
 const text = { optional: true, nullable: true } as const;
 const setting = { optional: true, nullable: true, minLength: 1 } as const;
-const limit = { min: 0, description: 'Most runs at once; 0 means no limit' } as const;
+const limit = { min: 0, description: 'Maximum number of unfinished runs at a time; 0 means no limit' } as const;
 const count = { optional: true, nullable: true, min: 1, max: 100_000 } as const;
 
 /** Settings of a job configuration under their contract names. */
 export class JobSettings {
-  @Field.oneOf(['client', 'cluster'], { ...text, description: 'The driver runs on a node of the cluster either way' })
+  @Field.oneOf(['client', 'cluster'], {
+    ...text,
+    description: 'In both modes the driver runs on a node of the cluster',
+  })
   deploy_mode?: string | null;
   @Field.text(text) class_name?: string | null;
   @Field.text(text) command?: string | null;
-  @Field.text({ ...text, description: 'Split as a POSIX shell would, without expansions' })
+  @Field.text({ ...text, description: 'Arguments of the program, split like in a POSIX shell but without expansions' })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
   })
@@ -32,25 +35,29 @@ export class JobSettings {
     nullable: true,
     min: 1,
     max: 1_000_000,
-    description: 'Minutes after which the run is ended',
+    description: 'Minutes after which a run is ended',
   })
   job_timeout_min?: number | null;
-  @Field.texts({ ...text, description: 'Paths in the workspace, of any name, or URIs without commas; one each' })
+  @Field.texts({
+    ...text,
+    description: 'Each entry is a path in the workspace or a URI; a URI must not contain a comma',
+  })
   files?: string[] | null;
   @Field.texts(text) properties_file?: string[] | null;
   @Field.texts({
     ...text,
-    description: "Spark properties but the platform's, key=value each; blanks belong to the value",
+    description:
+      'Spark properties, each as key=value, except those that the platform sets; blanks are part of the value',
   })
   conf?: string[] | null;
   @Field.texts({ ...text, description: 'Maven coordinates' }) packages?: string[] | null;
-  @Field.texts({ ...text, description: 'URLs of dependency repositories of the tenant' })
+  @Field.texts({ ...text, description: 'URLs of dependency repositories that the tenant has' })
   repositories?: string[] | null;
-  @Field.texts({ ...text, description: 'As files' }) jars?: string[] | null;
+  @Field.texts({ ...text, description: 'Like `files`' }) jars?: string[] | null;
   @Field.texts({
     ...text,
     description:
-      '`path#folder` names the folder that it is unpacked to, in the working directory of the driver and of executors',
+      '`path#folder` unpacks the archive to that folder in the working directory of the driver and of executors',
   })
   archives?: string[] | null;
   @Field.text(setting) driver_memory?: string | null;
@@ -59,7 +66,7 @@ export class JobSettings {
   @Field.text(setting) driver_class_path?: string | null;
   @Field.text(setting) executor_memory?: string | null;
   @Field.text(setting) principal?: string | null;
-  @Field.text({ ...setting, description: 'File of the workspace, or `file:///path` on the nodes' })
+  @Field.text({ ...setting, description: 'A file of the workspace, or `file:///path` on the nodes' })
   keytab?: string | null;
   @Field.text(setting) queue?: string | null;
   @Field.int64(count) driver_cores?: number | null;
@@ -67,7 +74,8 @@ export class JobSettings {
   @Field.int64(count) executor_cores?: number | null;
   @Field.int64({
     ...count,
-    description: 'Executors, of `executor_cores` or else one core each, unless `total_executor_cores` is given',
+    description:
+      'Number of executors, with `executor_cores` (1 if absent) each; ignored if `total_executor_cores` is set',
   })
   num_executors?: number | null;
   @Field.text(text) platform_functions_project_path?: string | null;
@@ -80,7 +88,7 @@ export class JobSettings {
   @Field.text(text) platform_functions_example_request_body?: string | null;
 }
 
-/** Older names that clients still send; the ones above win. */
+/** Older names that clients still send. If both names are present, the newer one wins. */
 const ALIASES = {
   job_class_name: 'class_name',
   job_command: 'command',
@@ -101,7 +109,7 @@ class JobConfBody extends JobSettings {
   @Field.text({ ...text, description: 'Alias of rawScalaCode' }) job_rawScalaCode?: string | null;
 }
 
-/** A job configuration in a document: everything but ids and the cluster. Conf values that look secret are empty. */
+/** A job configuration in a document: without ids and cluster. Conf values that look secret are empty. */
 export class JobConfExport extends JobSettings {
   @Field.name() name: string;
   @Field.oneOf(JOB_LANGUAGES) job_type: string;
@@ -130,13 +138,13 @@ export class UpdateJobConf extends JobConfBody {
   @Field.int64({ ...limit, optional: true }) max_concurrency?: number;
 }
 
-/** The settings of a body, aliases resolved; absent ones are as they were `before`, else null. */
+/** Returns the settings of a request with aliases resolved. Absent settings keep the value that they have in `before`, else null. */
 export function settingsOf(body: JobConfBody, before?: Required<JobSettings>): Required<JobSettings> {
-  const given = body as unknown as Record<string, unknown>;
-  const aliased = Object.fromEntries(Object.entries(ALIASES).map(([alias, name]) => [name, given[alias]]));
+  const fields = body as unknown as Record<string, unknown>;
+  const aliased = Object.fromEntries(Object.entries(ALIASES).map(([alias, name]) => [name, fields[alias]]));
   const valueOf = (name: (typeof SETTING_NAMES)[number]): unknown => {
-    const isCleared = given[name] === null || aliased[name] === null;
-    return given[name] ?? aliased[name] ?? (isCleared ? null : (before?.[name] ?? null));
+    const isCleared = fields[name] === null || aliased[name] === null;
+    return fields[name] ?? aliased[name] ?? (isCleared ? null : (before?.[name] ?? null));
   };
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, valueOf(name)])) as unknown as Required<JobSettings>;
 }
@@ -181,7 +189,8 @@ export const SETTING_NAMES = [
 export class JobConfSelector extends RecordSelectorQuery('job_conf') {}
 
 export class JobConfListQuery extends PageQuery {
-  @Param.boolean({ description: 'true lists active ones, false disabled ones; both if absent' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists enabled configurations, false disabled ones; both if absent' })
+  enable?: boolean;
   @Param.ids() cluster_ids?: number[];
   @Param.someOf(JOB_TYPES) job_type?: string[];
   @Param.someOf(JOB_LANGUAGE_FILTERS) job_type_langs?: string[];
@@ -212,7 +221,7 @@ export class LastJobRun {
   @Field.oneOf(RUN_STATUSES) job_status: string;
 }
 
-/** Settings as answers carry them: every key present. */
+/** Settings in responses, where every key is present. */
 export class JobSettingsAnswer {
   @Field.oneOf(['client', 'cluster'], { nullable: true }) deploy_mode: string | null;
   @Field.text({ nullable: true }) class_name: string | null;

@@ -7,8 +7,8 @@ import {
 } from '../../../../../../libs/spark/event-log';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 
-const tasks = 'Attempts at tasks that have ended';
-const spilled = 'Written to disk for want of memory';
+const tasks = 'Task attempts that have ended';
+const spilled = 'Written to disk because memory was short';
 
 export class JobStageMetrics implements StageMetrics {
   @Field.int64() stage_id: number;
@@ -16,13 +16,13 @@ export class JobStageMetrics implements StageMetrics {
   @Field.text() name: string;
   @Field.oneOf(STAGE_STATUSES, {
     description:
-      'PENDING: its Spark job has begun, and that is all that is known. ABORTED: it had not ended when the job did',
+      'PENDING: its Spark job has started, the stage has not. ABORTED: the stage had not ended when the job ended',
   })
   status: StageStatus;
-  @Field.int64({ description: 'Tasks it consists of' }) planned_tasks: number;
+  @Field.int64({ description: 'Number of tasks of the stage' }) planned_tasks: number;
   @Field.int64({ description: tasks }) tasks: number;
   @Field.int64() failed_tasks: number;
-  @Field.int64({ description: 'So far, or until its end' }) duration_ms: number;
+  @Field.int64({ description: 'Until now, or until the end of the stage' }) duration_ms: number;
   @Field.int64() input_bytes: number;
   @Field.int64() output_bytes: number;
   @Field.int64() shuffle_read_bytes: number;
@@ -31,12 +31,13 @@ export class JobStageMetrics implements StageMetrics {
 }
 
 export class JobExecutorMetrics implements ExecutorMetrics {
-  @Field.text({ description: '`driver` has no cores unless it runs the tasks itself' }) executor_id: string;
+  @Field.text({ description: 'The executor `driver` has no cores unless the driver runs the tasks itself' })
+  executor_id: string;
   @Field.text() host: string;
   @Field.int64() cores: number;
-  @Field.int64({ description: 'Most memory that its JVM used at once, on and off the heap; looked at every second' })
+  @Field.int64({ description: 'Peak memory of the JVM, on-heap and off-heap, sampled every second' })
   peak_memory_bytes: number;
-  @Field.int64({ description: 'Sum over its tasks of the garbage collection during each' }) gc_ms: number;
+  @Field.int64({ description: 'Garbage collection time, summed over its tasks' }) gc_ms: number;
   @Field.int64({ description: tasks }) tasks: number;
 }
 
@@ -57,5 +58,5 @@ export class JobMetrics implements ApplicationMetrics {
   @Field.text({ nullable: true, description: "Spark's application id" }) job_application_id: string | null;
   @Field.objects(() => JobStageMetrics, { description: 'The last 1,000' }) stages: JobStageMetrics[];
   @Field.objects(() => JobExecutorMetrics, { description: 'The first 1,000' }) executors: JobExecutorMetrics[];
-  @Field.object(() => JobMetricsTotals, { description: 'Of all stages and executors' }) totals: JobMetricsTotals;
+  @Field.object(() => JobMetricsTotals, { description: 'Totals of all stages and executors' }) totals: JobMetricsTotals;
 }

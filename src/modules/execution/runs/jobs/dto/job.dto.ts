@@ -9,10 +9,9 @@ import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 export class CreateJob {
   @Field.id({ optional: true }) job_conf_id?: number;
   @Field.text({ optional: true, minLength: 1 }) job_conf_name?: string;
-  @Field.text({ optional: true, nullable: true, description: 'For this run only' }) arguments?: string | null;
-  @Field.texts({ optional: true, nullable: true, description: 'key=value each, for this run only' }) conf?:
-    | string[]
-    | null;
+  @Field.text({ optional: true, nullable: true, description: 'Arguments for this run only' }) arguments?: string | null;
+  @Field.texts({ optional: true, nullable: true, description: 'Spark properties for this run only, each as key=value' })
+  conf?: string[] | null;
 }
 
 export class JobListQuery extends PageQuery {
@@ -46,13 +45,14 @@ export class JobLogQuery {
   @Param.int64({ min: 1, description: 'Only this many bytes, from the start' }) file_size_bytes?: number;
   @Param.int64({
     min: 0,
-    description: 'Only what follows this byte; to go on, send the x-log-offset header of the last answer',
+    description:
+      'Only the log from this byte on; to continue, send the value of the x-log-offset header of the last response',
   })
   offset?: number;
   @Param.boolean({
     default: false,
     description:
-      'true sends what is added, too, until the job has ended; to go on after a break, send x-log-offset plus the bytes received as offset',
+      'true streams the log until the job has ended; to resume after a disconnect, send x-log-offset plus the bytes received as offset',
   })
   follow: boolean = false;
 }
@@ -81,7 +81,7 @@ export class JobWorkflow {
 }
 
 export class JobWorkflowStates extends JobWorkflowStatus {
-  @Field.texts({ description: 'States of the workflow before the present one, oldest first' })
+  @Field.texts({ description: 'Earlier states of the workflow, oldest first' })
   previous_status: string[];
 }
 
@@ -108,11 +108,11 @@ export class JobRead extends ReadAudit {
   @Field.object(() => JobConfSummary) job_conf: JobConfSummary;
   @Field.text({ nullable: true }) arguments: string | null;
   @Field.texts({ nullable: true }) conf: string[] | null;
-  @Field.int32({ nullable: true, description: 'Exit code of spark-submit, once it has ended' }) exit_code:
+  @Field.int32({ nullable: true, description: 'Exit code of spark-submit; null until it has ended' }) exit_code:
     | number
     | null;
   @Field.text({ nullable: true, description: 'Stable code for why the run ended' }) reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why the run ended, in one sentence' }) reason: string | null;
+  @Field.text({ nullable: true, description: 'Why the run ended' }) reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true }) workflow_job_instance_details: JobWorkflow | null;
   @Field.uuid() tenant_id: string;
 }

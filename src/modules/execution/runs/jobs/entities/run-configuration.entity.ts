@@ -13,7 +13,7 @@ import { RUN_RESOURCES, type RunResource, type NotebookLanguage, type JobLanguag
 
 const NOT_DELETED = 'deleted_at IS NULL';
 
-/** A configuration of jobs, or of notebooks, of a workspace. `to_date` is set while it is disabled, and once it is deleted. */
+/** A job or notebook configuration of a workspace. `to_date` is set while it is disabled, and after it was deleted. */
 @Entity('job_confs')
 @Unique('uq_job_confs_tenant_id', ['tenant_id', 'job_conf_id'])
 @Index('uq_job_confs_name', ['workspace_id', 'kind', 'name'], { unique: true, where: CURRENT })
@@ -37,12 +37,12 @@ export class RunConfiguration extends TenantColumns {
   @Col.text() name: string;
   @Col.text() job_type: string;
   @Col.text() language: JobLanguage | NotebookLanguage;
-  /** Runs of it at once; 0 is no limit. */
+  /** Maximum number of unfinished runs; 0 means no limit. */
   @Col.bigint() max_concurrency: number;
-  /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */
+  /** Number of unfinished runs. Null without a limit, so that its runs do not contend for this row's lock. */
   @Col.bigint({ nullable: true }) unfinished_runs: number | null;
-  /** Since when nobody finds it any longer; its runs stay readable. */
+  /** A deleted configuration is no longer found, but its runs stay readable. */
   @Col.time({ nullable: true }) deleted_at: Date | null;
-  /** The settings as the contract names them. */
+  /** Settings under their names on the wire. */
   @Col.json() settings: Required<JobSettings>;
 }

@@ -3,8 +3,8 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 import type { RunStatus } from '../run-state';
 
 /**
- * How many runs of a workspace and a cluster are in a status: the sum of its rows. Each change of a run adds rows, so
- * that none waits for another; now and then they are folded into one.
+ * The number of runs in a status, by workspace and cluster, is the sum of these rows. Each transition of a run adds rows, so that
+ * transitions do not wait for each other; the rows are folded into one from time to time.
  */
 @Entity('run_counts')
 @Index('ix_run_counts_workspace', ['workspace_id'])
@@ -17,8 +17,8 @@ export class RunCount {
   @Col.bigint() workspace_id: number;
   @Col.bigint() cluster_id: number;
   @Col.text() status: RunStatus;
-  /** Added to their number; negative for what left the status. */
+  /** Change of the number; negative for runs that left the status. */
   @Col.bigint() runs: number;
-  /** Whether changes are folded into it. */
+  /** True for the row into which changes are folded. */
   @Col.bool({ default: false }) is_total: boolean;
 }

@@ -6,10 +6,10 @@ import { RUN_RESOURCES, type RunResource } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
-/** Of a run that waits for a slot of its cluster: what clusters grow for. */
+/** SQL condition: the run waits for a slot of its cluster. Clusters scale up for such runs. */
 export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 
-/** A job or notebook instance: one run of a configuration, with the settings it was submitted with. */
+/** A job or notebook instance: one run of a configuration, with the settings at its submission. */
 @Entity('runs')
 @Unique('uq_runs_tenant_id', ['tenant_id', 'run_id'])
 @Index('ix_runs_workspace', ['workspace_id', 'kind', 'run_id'])
@@ -19,7 +19,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 @Index('ix_runs_waiting', ['cluster_id', 'run_id'], { where: IS_WAITING })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
-// Of the name in the snapshot: an expression, which only the migration can say.
+// An index on an expression (the name in the snapshot), which only the migration can declare.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
 @Check('ck_runs_kind', oneOf('kind', RUN_RESOURCES))
@@ -51,7 +51,7 @@ export class Run extends TenantColumns {
   /** Null while the run waits for a slot. */
   @Col.bigint({ nullable: true }) node_id: number | null;
   @Col.text() status: RunStatus;
-  /** Configuration as it was when the run was submitted: name, type, language, settings. */
+  /** Name, type, language and settings of the configuration when the run was submitted. */
   @Col.json() job_conf_snapshot: JobConfSnapshot;
   @Col.text({ nullable: true }) arguments: string | null;
   @Col.texts({ nullable: true }) conf: string[] | null;
@@ -59,16 +59,16 @@ export class Run extends TenantColumns {
   @Col.int({ nullable: true }) exit_code: number | null;
   @Col.text({ nullable: true }) reason_code: string | null;
   @Col.text({ nullable: true }) reason: string | null;
-  /** Sequence number of the last report of the agent that was taken in. */
+  /** Sequence number of the last report of the agent that was applied. */
   @Col.bigint({ default: 0 }) report_seq: number;
   @Col.bool({ default: false }) stop_requested: boolean;
   @Col.text() correlation_id: string;
-  /** The number by which answers name the run as a workflow; no workflow has it. */
+  /** Id of the run as a workflow in responses; it is drawn from the ids of workflows, so that no workflow has the same. */
   @Col.bigint() workflow_job_instance_id: number;
   @Col.time({ nullable: true }) assigned_at: Date | null;
   @Col.time({ nullable: true }) ended_at: Date | null;
-  /** False once its logs were removed. */
+  /** False after its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
-  /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
+  /** True after its complete logs were compacted; only used with stores that keep logs in chunks. */
   @Col.bool({ default: false }) logs_settled: boolean;
 }
