@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   relay.start();
   reconcilers.start();
   const dependencies = app.get(HealthService);
-  health.ask(async () => goingOnWithout(await dependencies.workerReadiness(), localFolder.lack));
+  health.ask(async () => goingOnWithout(await dependencies.workerReadiness(), localFolder.failure));
   logger.info('The worker is up');
 }
 

@@ -23,7 +23,7 @@ describe('a tenant whose jobs could read the secrets of the platform', () => {
     const admin = await platform.admin();
     const mine = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine');
     await startCluster(admin, mine);
-    expect(platform.workerLog()).toContain('local nodes serve the first tenant only');
+    expect(platform.workerLog()).toContain('only the first tenant can use local nodes');
 
     await createUser(platform, 'stranger', 'ADMIN', [await createTenant(platform, 'stranger')]);
     const stranger = await clientOf(platform, 'stranger');

@@ -237,7 +237,7 @@ describe('a start that fails', () => {
     const env = { ...usable(), SECRETS_MASTER_KEYS: `${key('m2')},${key('m1')}` };
     const { status, stdout, stderr } = await run('rewrap-secrets.js', env);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('The master key m1 is not the one that this database knows');
+    expect(stderr).toContain('The master key m1 differs from the key that this database knows');
   });
 });
 

@@ -276,7 +276,7 @@ describe('listOnPremNodeResources', () => {
       configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true' });
       const hosts = new LocalHostsRepository(api.database);
       const reported = jest.spyOn(hosts, 'report');
-      const confinement = { keepsApart: true } as LocalConfinementService;
+      const confinement = { isolatesTenants: true } as LocalConfinementService;
       const folder = { problem: 'Another worker has it.' } as LocalFolderService;
       const reporter = new LocalHostReporter(Config.load(), hosts, confinement, folder, createLogger('test', 'silent'));
       await reporter.start();
@@ -291,7 +291,7 @@ describe('listOnPremNodeResources', () => {
       await report('gone', '2 days');
       await api.database.query('ALTER TABLE local_hosts RENAME TO elsewhere');
       const hosts = new LocalHostsRepository(api.database);
-      const confinement = { keepsApart: true } as LocalConfinementService;
+      const confinement = { isolatesTenants: true } as LocalConfinementService;
       const folder = { problem: null } as LocalFolderService;
       const reporter = new LocalHostReporter(Config.load(), hosts, confinement, folder, logger);
       await reporter.start();

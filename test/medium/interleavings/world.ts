@@ -41,8 +41,8 @@ interface Message {
 }
 
 /**
- * The services of a worker, all of them real, on a database of its own. In place of BullMQ, which may deliver anything at
- * any time and twice, there is a list of messages; in place of machines, a driver that always succeeds.
+ * The services of a worker, all of them real, on a database of its own. In place of BullMQ, which may deliver anything
+ * at any time and twice, there is a list of messages; in place of machines, a driver that always succeeds.
  */
 export class World {
   readonly signal = new AbortController().signal;
@@ -84,7 +84,7 @@ export class World {
     this.app.get(ClusterSnapshots).withDriver = call;
     this.app.get(Drivers).keepTenantsApart = () => true;
     this.app.get(Drivers).serves = () => true;
-    this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
+    this.app.get(OnPremNodesService).allowsLocalNodes = () => Promise.resolve(true);
     // Each deed is what a test says, and nothing goes on beside it.
     void this.app.get(ScalingReconciler).onApplicationShutdown();
     // Those of one process share their passes, which end with it: here each deed is a process that may crash.

@@ -1,7 +1,7 @@
 export { CATALOG_TYPES, type CatalogTypeName, SECRET_TYPES, SPARK_JOB_TYPES } from './dto/lookup-values';
 export {
   ARCHITECTURES,
-  askedProviderId,
+  requestedProviderId,
   AvailabilityZoneRef,
   CATALOG_TYPE_ID,
   CLOUD_PROVIDER_ALIASES,

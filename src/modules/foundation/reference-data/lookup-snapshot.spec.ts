@@ -49,7 +49,7 @@ describe('renderLookups', () => {
     expect(current.machineTypes.get(1486)?.info.has_spot_instance_support).toBe(false);
   });
 
-  it('ends a storage type with end_date and gives a Git credential pattern no validity', () => {
+  it('renders end_date for a storage type and no validity for a Git credential pattern', () => {
     const { answers } = renderLookups(currentRows());
     expect(answers.storageTypes[0]).toHaveProperty('end_date', 'infinity');
     expect(answers.storageTypes[0]).not.toHaveProperty('to_date');
@@ -61,7 +61,7 @@ describe('renderLookups', () => {
     });
   });
 
-  it("speaks the product's name", () => {
+  it("uses the product's name", () => {
     setProductName('Acme');
     const { answers } = renderLookups(currentRows());
     expect(answers.clusterTypes[0]?.name).toBe('Acme');

@@ -45,12 +45,12 @@ import type {
   StorageTypeRecord,
 } from './reference-data';
 
-/** A row with its validity as answers carry it. */
+/** A row with its validity as ISO 8601 text. */
 export type DatedRow<N extends LookupName> = LookupRow<N> & { from_date: string; to_date: string };
 
 export type DatedRows = { [N in LookupName]: DatedRow<N>[] };
 
-/** Answers of the lookup operations. */
+/** Responses of the lookup operations. */
 export interface LookupAnswers {
   cloudProviders: CloudProviderLookup[];
   diskTypes: DiskTypeLookup[];
@@ -79,17 +79,17 @@ export interface LookupAnswers {
   widgetTypes: WidgetTypeLookup[];
 }
 
-/** Everything the process knows of the lookup tables, rendered; replaced whole when they change. */
+/** All lookup tables, rendered. The snapshot is replaced as a whole when a table changes. */
 export interface LookupSnapshot {
   answers: LookupAnswers;
-  /** Of current rows. */
+  /** Current rows only. */
   current: LookupMaps;
-  /** Closed rows, too. */
+  /** Includes closed rows. */
   all: LookupMaps;
   labelPatterns: Map<number, LabelPattern>;
 }
 
-/** What records refer to, by id. */
+/** Lookup rows by id. */
 export interface LookupMaps {
   providers: Map<number, CloudProviderRef>;
   diskTypes: Map<number, DiskTypeInfo>;
@@ -105,7 +105,7 @@ export interface LookupMaps {
   catalogTypes: Map<number, MetastoreCatalogTypeRecord>;
 }
 
-/** Renders every row of the tables; answers hold the current ones, which may refer to current ones only. */
+/** Renders all rows. Responses hold current rows; these may refer only to current rows. */
 export function renderLookups(rows: DatedRows): LookupSnapshot {
   const currentRows = Object.fromEntries(
     Object.entries(rows).map(([name, list]) => [name, list.filter(({ to_date }) => to_date === 'infinity')]),
@@ -146,7 +146,7 @@ function renderMaps(rows: DatedRows): LookupMaps {
     has_local_disk: row.local_disk_size_gb !== null,
     local_disk_size_GB: row.local_disk_size_gb,
     local_num_of_disks: row.local_num_of_disks,
-    // Clients read both keys of a machine without local disks, too.
+    // Clients expect both keys even if the machine has no local disks.
     local_disk_bus_type: (row.local_disk_bus_type_id === null ? null : buses.get(row.local_disk_bus_type_id)) ?? {
       local_disk_bus_type_id: null,
       local_disk_bus_type: null,
@@ -281,7 +281,7 @@ function renderAnswers(rows: DatedRows, maps: LookupMaps): LookupAnswers {
   };
 }
 
-/** The answers are shared by all requests: none may change them. */
+/** Freezes the responses, since all requests share them. */
 function frozen(answers: LookupAnswers): LookupAnswers {
   for (const list of Object.values(answers) as object[][]) {
     for (const record of list) Object.freeze(record);
@@ -307,7 +307,7 @@ function diskTypeInfo(row: LookupRow<'disk_types'>, providerName: string): DiskT
   };
 }
 
-/** Queue names start with the product's name in lower case. */
+/** On the wire, queue names start with the product's name in lower case. */
 function queueToWire(queue: string): string {
   return queue.replace(/^platform\./, `${productName().toLowerCase()}.`);
 }
@@ -318,7 +318,8 @@ function mapOf<Row, K extends keyof Row, T>(rows: readonly Row[], id: K, render:
 
 function found<T>(map: Map<number, T>, id: number, table: string): T {
   const value = map.get(id);
-  if (value === undefined) throw new Error(`A lookup refers to row ${id} of ${table}, which is not current`);
+  if (value === undefined)
+    throw new Error(`A lookup row refers to row ${id} of ${table}, which does not exist or is closed`);
   return value;
 }
 

@@ -1,4 +1,4 @@
-/** PostgreSQL types of lookup columns and what the driver reads them as. */
+/** Maps PostgreSQL column types to the types that the driver returns. */
 interface ColumnTypes {
   integer: number;
   bigint: number;
@@ -11,9 +11,9 @@ interface ColumnTypes {
 export interface LookupColumn<T = unknown> {
   type: keyof ColumnTypes;
   nullable: boolean;
-  /** Table whose id the column holds. */
+  /** Name of the referenced table. */
   references?: string;
-  /** Carries the type of a value; never set. */
+  /** Carries the value's type at compile time; never set. */
   value?: T;
 }
 
@@ -40,7 +40,7 @@ export interface LookupTable<
   Id extends string = string,
   C extends Record<string, LookupColumn> = Record<string, LookupColumn>,
 > {
-  /** Name of the entity, by which foreign keys of other modules point here. */
+  /** Name of the entity, which foreign keys of other modules refer to. */
   entity: string;
   idColumn: Id;
   columns: C;
@@ -56,7 +56,7 @@ function table<const Id extends string, C extends Record<string, LookupColumn>>(
 
 const nameAndDescription = { name: text, description: orNull(text) };
 
-/** Every lookup table by its name in the database; a table stands after those that it refers to. */
+/** Lookup tables by database name, in dependency order: referenced tables come first. */
 export const LOOKUP_TABLES = {
   cloud_providers: table('CloudProvider', 'cloud_provider_id', nameAndDescription),
   machine_architecture_types: table('MachineArchitectureType', 'machine_architecture_type_id', {
@@ -210,7 +210,7 @@ export type LookupRow<N extends LookupName> = ValuesOf<(typeof LOOKUP_TABLES)[N]
 
 export type LookupRows = { [N in LookupName]: LookupRow<N>[] };
 
-/** A lookup table whichever it is, for what treats all alike. */
+/** Returns a table with its general type, for code that handles all tables alike. */
 export function lookupTable(name: LookupName): LookupTable {
   return LOOKUP_TABLES[name];
 }

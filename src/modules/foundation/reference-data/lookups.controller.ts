@@ -33,7 +33,6 @@ import {
 import { CloudProviderFilter, GitProviderFilter, JobTypeFilter, SecretSupportsFilter } from './dto/lookup-queries.dto';
 import { LookupsService } from './lookups.service';
 
-/** What the reads of lookup tables share: any signed-in user may make them. */
 const LOOKUP = { method: 'GET', tag: 'Lookups', access: Allow.signedIn } as const;
 
 @Controller()
@@ -265,7 +264,7 @@ export class LookupsController {
     ...LOOKUP,
     path: '/lookup_spark_infra_version',
     id: 'listSparkInfraVersions',
-    summary: 'List the Spark versions and what they come with',
+    summary: 'List the Spark versions with the versions and features they include',
     response: Responses.list(SparkInfraVersionLookup),
   })
   listSparkInfraVersions(): SparkInfraVersionLookup[] {

@@ -21,7 +21,7 @@ import type { LookupAnswers } from './lookup-snapshot';
 import { CLOUD_PROVIDER_ID } from './reference-data';
 import { ReferenceDataStore } from './reference-data.store';
 
-/** Answers the lookup operations from memory. */
+/** Serves the lookup operations from memory. */
 @Injectable()
 export class LookupsService {
   constructor(private readonly store: ReferenceDataStore) {}
@@ -81,9 +81,9 @@ export class LookupsService {
   }
 
   jobTypeLangs({ job_type: names }: JobTypeFilter): SparkJobTypeLangLookup[] {
-    const wanted = names?.map((name) => name.toLowerCase());
+    const requested = names?.map((name) => name.toLowerCase());
     return this.store.answers.sparkJobTypeLangs.filter(
-      ({ spark_job_type }) => wanted === undefined || wanted.includes(spark_job_type.display_name.toLowerCase()),
+      ({ spark_job_type }) => requested === undefined || requested.includes(spark_job_type.display_name.toLowerCase()),
     );
   }
 

@@ -14,17 +14,17 @@ import {
 
 const FOLDER = join(__dirname, '..', '..', '..', 'database', 'reference-data');
 
-/** What a release knows about the world its clusters run in. */
+/** The reference data of a release: providers, zones, machine types and other lookups. */
 export interface ReferenceDataFiles {
-  /** Rises with every change, so that an older release never undoes the data of a newer one. */
+  /** Increases with every change, so that an older release never overwrites the data of a newer one. */
   version: number;
-  /** SHA-256 of the text of all files, hex. */
+  /** SHA-256 of all files, hex. */
   hash: string;
-  /** Parsed when first read, because that takes a tenth of a second and most starts find the rows applied already. */
+  /** Parsed lazily: parsing takes 0.1 s, and at most starts the rows are already applied. */
   readonly rows: LookupRows;
 }
 
-/** A list of records under a provider's name, each a list of values in the order of `columns`. */
+/** Rows by provider name. Each row lists its values in the order of `columns`. */
 interface ProviderRows {
   columns: string[];
   rows: Record<string, unknown[][]>;
@@ -32,7 +32,7 @@ interface ProviderRows {
 
 type Values = Record<string, unknown>;
 
-/** The files of `src/database/reference-data`; `rows` throws when one does not fit its table. */
+/** Reads the files of `src/database/reference-data`. `rows` throws if a row does not match its table. */
 export function readReferenceDataFiles(): ReferenceDataFiles {
   const text = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
   const [lookups, zones, machines] = [
@@ -62,7 +62,7 @@ function rowsOf(lookups: string, zones: string, machines: string): LookupRows {
   };
   source['machine_types'] = machineTypes(parse(machines) as MachineTypesFile, source);
   const unknown = Object.keys(source).find((name) => !LOOKUP_NAMES.includes(name as LookupName));
-  if (unknown !== undefined) throw new Error(`Reference data names an unknown table ${unknown}`);
+  if (unknown !== undefined) throw new Error(`The reference data contains the unknown table ${unknown}`);
   const rows = Object.fromEntries(LOOKUP_NAMES.map((name) => [name, checkedRows(name, source[name])])) as LookupRows;
   assertReferences(rows);
   return rows;
@@ -70,7 +70,7 @@ function rowsOf(lookups: string, zones: string, machines: string): LookupRows {
 
 function withProviders({ columns, rows }: ProviderRows): Values[] {
   return Object.entries(rows).flatMap(([group, list]) => {
-    // A group is named after its provider: `AWS`, and `AWS_zones` for a second list of the same provider.
+    // A group is named after its provider, for example `AWS`, or `AWS_zones` for a second list of AWS.
     const provider = group.split('_')[0] as CloudProviderName;
     return list.map((values) => ({
       ...Object.fromEntries(columns.map((column, index) => [column, values[index]])),
@@ -147,28 +147,28 @@ function machineTypes(file: MachineTypesFile, source: Record<string, Values[] | 
   );
 }
 
-/** Price of a machine in platform compute units an hour; the formula of `machine-types.yaml`. */
+/** Returns the price in platform compute units per hour, by the formula in `machine-types.yaml`. */
 function computeUnits(vCpus: number, memoryGib: number): number {
   return Math.round((0.25 * vCpus + 0.1 * memoryGib) * 10_000) / 10_000;
 }
 
-const MARK = /(^|_)inferred$/;
+const INFERRED_MARK = /(^|_)inferred$/;
 
 function checkedRows(name: LookupName, source: Values[] | undefined): Values[] {
-  if (!source) throw new Error(`Reference data lacks the table ${name}`);
+  if (!source) throw new Error(`The reference data has no table ${name}`);
   const { idColumn, columns } = lookupTable(name);
   const all: Record<string, LookupColumn> = { [idColumn]: { type: 'integer', nullable: false }, ...columns };
   const seen = new Set<unknown>();
-  return source.map((given) => {
-    const where = `${name} ${String(given[idColumn])}`;
-    if (seen.has(given[idColumn])) throw new Error(`Reference data has ${where} twice`);
-    seen.add(given[idColumn]);
-    const stray = Object.keys(given).find((key) => !(key in all) && !MARK.test(key));
-    if (stray !== undefined) throw new Error(`Reference data ${where} has an unknown column ${stray}`);
+  return source.map((values) => {
+    const where = `${name} ${String(values[idColumn])}`;
+    if (seen.has(values[idColumn])) throw new Error(`The reference data contains ${where} twice`);
+    seen.add(values[idColumn]);
+    const stray = Object.keys(values).find((key) => !(key in all) && !INFERRED_MARK.test(key));
+    if (stray !== undefined) throw new Error(`The reference data row ${where} has the unknown column ${stray}`);
     return Object.fromEntries(
       Object.entries(all).map(([key, column]) => {
-        const value = given[key] ?? null;
-        if (!fits(column, value)) throw new Error(`Reference data ${where} has no usable ${key}`);
+        const value = values[key] ?? null;
+        if (!fits(column, value)) throw new Error(`The reference data row ${where} has no valid ${key}`);
         return [key, value];
       }),
     );
@@ -199,9 +199,11 @@ function assertReferences(rows: LookupRows): void {
       if (references === undefined) continue;
       const idColumn = lookupTable(references as LookupName).idColumn;
       const ids = new Set((all[references] ?? []).map((row) => row[idColumn]));
-      const lost = (all[name] ?? []).find((row) => row[key] !== null && !ids.has(row[key]));
-      if (lost)
-        throw new Error(`Reference data ${name} refers to a missing row of ${references}: ${String(lost[key])}`);
+      const dangling = (all[name] ?? []).find((row) => row[key] !== null && !ids.has(row[key]));
+      if (dangling)
+        throw new Error(
+          `A row of ${name} in the reference data refers to a missing row of ${references}: ${String(dangling[key])}`,
+        );
     }
   }
 }

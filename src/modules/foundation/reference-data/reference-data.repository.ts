@@ -4,10 +4,10 @@ import { ReferenceDataVersion } from './entities/reference-data-version.entity';
 import type { DatedRows } from './lookup-snapshot';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
 
-/** Any number that no other advisory lock of the application uses. */
+/** Key of the advisory lock. It must differ from all other advisory locks of the application. */
 const SEED_LOCK = 7_203_101;
 
-/** One statement over all tables, so that what it reads fits together. */
+/** Reads all tables in one statement, so that the result is consistent. */
 const ALL_ROWS = LOOKUP_NAMES.map((name) => `SELECT '${name}' AS lookup, to_json(t) AS row FROM ${name} t`).join(
   ' UNION ALL ',
 );
@@ -17,10 +17,10 @@ interface StoredRow {
   row: { from_date: string; to_date: string } & Record<string, unknown>;
 }
 
-/** Reads the lookup tables whole, and brings them to the reference data of a release. */
+/** Reads the lookup tables and writes the reference data of a release. */
 @Injectable()
 export class ReferenceDataRepository {
-  /** Every row of every table, by id. */
+  /** Returns all rows of all tables, each table ordered by id. */
   async all(tx: Tx): Promise<DatedRows> {
     const lists = Object.fromEntries(LOOKUP_NAMES.map((name) => [name, [] as Record<string, unknown>[]]));
     for (const { lookup, row } of await rows<StoredRow>(tx, ALL_ROWS)) {
@@ -34,22 +34,22 @@ export class ReferenceDataRepository {
     return lists as unknown as DatedRows;
   }
 
-  /** Nobody else writes reference data before `tx` ends. */
+  /** Locks out other writers of reference data until `tx` ends. */
   async lock(tx: Tx): Promise<void> {
     await advisoryLock(tx, SEED_LOCK);
   }
 
-  /** What was applied last; null when nothing was. */
-  async applied(tx: Tx): Promise<ReferenceDataVersion | null> {
+  /** Returns the version that was applied last, or null. */
+  async lastApplied(tx: Tx): Promise<ReferenceDataVersion | null> {
     const [last] = await tx.find(ReferenceDataVersion, { order: { reference_data_version_id: 'DESC' }, take: 1 });
     return last ?? null;
   }
 
-  async noteApplied(tx: Tx, { version, hash }: { version: number; hash: string }): Promise<void> {
+  async recordApplied(tx: Tx, { version, hash }: { version: number; hash: string }): Promise<void> {
     await insertRow(tx, ReferenceDataVersion, { version, content_hash: hash });
   }
 
-  /** Ends the validity of the rows with other ids. */
+  /** Ends the validity of rows whose id is not in `ids`. */
   async closeOthers(tx: Tx, name: LookupName, ids: readonly unknown[]): Promise<void> {
     const { idColumn } = lookupTable(name);
     await tx.query(
@@ -58,7 +58,7 @@ export class ReferenceDataRepository {
     );
   }
 
-  /** Writes the rows, current from now on; one that is so already stays untouched. */
+  /** Inserts or updates the rows and makes them current. Rows without a change are not written. */
   async upsert(tx: Tx, name: LookupName, values: readonly object[]): Promise<void> {
     const { idColumn, columns } = lookupTable(name);
     const names = Object.keys(columns);

@@ -16,17 +16,21 @@ import { LOOKUP_NAMES } from './lookup-tables';
 import { type LookupRecords, ReferenceData } from './reference-data';
 import { ReferenceDataRepository } from './reference-data.repository';
 
-const POLL_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 const UNDEFINED_TABLE = '42P01';
 
-/** Holds the lookup tables in memory and reads them again when they change. */
+/** Caches the lookup tables in memory and reloads them when they change. */
 @Injectable()
 export class ReferenceDataStore extends ReferenceData implements OnModuleInit, OnApplicationShutdown {
   readonly current: LookupRecords;
   private snapshot: LookupSnapshot = renderLookups(emptyRows());
   private readonly reloads = new Pump(() => this.load(), {
-    intervalMs: POLL_MS,
-    failed: (error) => this.logger.warn({ err: error }, 'The lookup tables could not be read again'),
+    intervalMs: POLL_INTERVAL_MS,
+    failed: (error) =>
+      this.logger.warn(
+        { err: error },
+        'The lookup tables could not be reloaded; the API keeps serving the previous data',
+      ),
   });
   private stopListening: () => void = () => undefined;
 
@@ -42,7 +46,7 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
 
   async onModuleInit(): Promise<void> {
     this.stopListening = this.listener.on('reference_data', () => this.reloads.wake());
-    this.reloads.wake(POLL_MS);
+    this.reloads.wake(POLL_INTERVAL_MS);
     await this.load();
   }
 
@@ -134,7 +138,7 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.labelPatterns.get(cloudProviderId);
   }
 
-  /** Before the first migration there are no tables: the data comes with the wake-up that follows the seeding. */
+  /** Tolerates missing tables: they do not exist before the first migration, and seeding then sends a notification. */
   private async load(): Promise<void> {
     try {
       this.snapshot = renderLookups(await this.repository.all(this.dataSource.manager));

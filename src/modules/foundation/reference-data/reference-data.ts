@@ -4,14 +4,14 @@ import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
-/** What clients also call a provider. */
+/** Alternative provider names that requests may use. */
 export const CLOUD_PROVIDER_ALIASES = { Proxmox: 'OnPrem' } as const;
-/** Ids of the providers; fixed by the specification. */
+/** Provider ids, fixed by the API specification. */
 export const CLOUD_PROVIDER_ID: Record<CloudProviderName, number> = { GCP: 0, AWS: 1, Azure: 2, OnPrem: 3, OCI: 4 };
 
 export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
 export type StorageTypeName = (typeof STORAGE_TYPES)[number];
-/** Storage types by their ids in the lookup table. */
+/** Storage type ids in the lookup table. */
 export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Google Cloud Storage': 0,
   'Amazon S3': 1,
@@ -19,11 +19,11 @@ export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Custom S3': 3,
 };
 
-/** Types of metastore catalogs by their ids in the lookup table. */
+/** Metastore catalog type ids in the lookup table. */
 export const CATALOG_TYPE_ID: Record<CatalogTypeName, number> = { HIVE: 1, 'DATABRICKS UNITY': 2, 'AWS GLUE': 3 };
 
-/** Id of the provider that a list is asked for by its name, if it is. */
-export function askedProviderId(name: string | undefined): number | undefined {
+/** Returns the id of the provider in a list's filter, if the filter is set. */
+export function requestedProviderId(name: string | undefined): number | undefined {
   return name === undefined ? undefined : CLOUD_PROVIDER_ID[name as CloudProviderName];
 }
 
@@ -37,7 +37,7 @@ export const COMPUTE_TYPES = [
   'custom_compute',
 ] as const;
 
-/** Credential types by their ids in the lookup table. */
+/** Credential type ids in the lookup table. */
 export const CREDENTIAL_TYPE_ID = {
   googleServiceAccount: 0,
   awsAccessSecretKeyPair: 1,
@@ -48,7 +48,7 @@ export const CREDENTIAL_TYPE_ID = {
 } as const;
 
 export type SecretTypeName = (typeof SECRET_TYPES)[number];
-/** Secret types by their ids in the lookup table. */
+/** Secret type ids in the lookup table. */
 export const SECRET_TYPE_ID: Record<SecretTypeName, number> = {
   'HIVE KERBEROS': 1,
   'HIVE BASIC': 2,
@@ -159,56 +159,56 @@ export class SparkInfraVersionRef {
   @Field.text({ nullable: true }) cuda_rapids_version: string | null;
 }
 
-/** A kind of object store, which is of one cloud provider. */
+/** A type of object store of a cloud provider. */
 export interface StorageTypeRecord {
   id: number;
   name: string;
   cloudProviderId: number;
 }
 
-/** How the object stores of a cloud provider keep what they hold secret. */
+/** An encryption method of a cloud provider's object stores. */
 export interface EncryptionTypeRecord {
   id: number;
   name: string;
   cloudProviderId: number;
 }
 
-/** A kind of secret, and what a secret of it may be attached for. */
+/** A secret type, with the uses that its secrets support. */
 export interface SecretTypeRecord {
   id: number;
   name: SecretTypeName;
   supportsUnity: boolean;
   supportsHive: boolean;
-  /** The kind of object store that it opens; null for none. */
+  /** Name of the storage type that the secret gives access to, or null. */
   supportsStorageType: string | null;
 }
 
-/** What a metastore catalog is served by. */
+/** A type of metastore, for example Hive or AWS Glue. */
 export interface MetastoreCatalogTypeRecord {
   metastore_catalog_type_id: number;
   name: string;
   description: string | null;
 }
 
-/** Rules a label key and value must obey at a provider. */
+/** Patterns that a provider requires of label keys and values. */
 export interface LabelPattern {
   key: RegExp;
   value: RegExp;
   description: string;
 }
 
-/** A machine type with what the platform computes with. */
+/** A machine type with the values that scheduling and pricing use. */
 export interface MachineTypeRecord {
   info: MachineTypeInfo;
   cloudProviderId: number;
   architectureId: number;
   memoryGib: number;
   categoryId: number;
-  /** What its family is made for, one of {@link COMPUTE_TYPES}. */
+  /** One of {@link COMPUTE_TYPES}. */
   category: string;
 }
 
-/** Rows of the lookup tables by their ids; `undefined` means there is none. */
+/** Finds rows of the lookup tables by id; returns undefined if there is none. */
 export interface LookupRecords {
   cloudProvider(id: number): CloudProviderRef | undefined;
   diskType(id: number): DiskTypeInfo | undefined;
@@ -225,9 +225,9 @@ export interface LookupRecords {
 }
 
 /**
- * The lookup tables, held in memory: reads cost nothing and a change in the database shows within a second.
- * Inject this class. By itself it finds every row, those that an upgrade has closed, too: records that refer to them
- * must stay readable and usable. New references ask `current`.
+ * The lookup tables, cached in memory; a change in the database is visible within a second. Inject this class. Its own
+ * methods also find closed rows, because records that refer to them must stay readable and usable. Validate new
+ * references against `current`.
  */
 export abstract class ReferenceData implements LookupRecords {
   /** Current rows only. */
@@ -235,7 +235,7 @@ export abstract class ReferenceData implements LookupRecords {
   abstract cloudProvider(id: number): CloudProviderRef | undefined;
   abstract diskType(id: number): DiskTypeInfo | undefined;
   abstract availabilityZone(id: number): AvailabilityZoneRef | undefined;
-  /** Names of the current zones of a provider's region, in order; those that stand for all of the region left out. */
+  /** Returns the sorted names of the current zones of a region, without the zone that stands for the whole region. */
   abstract zonesOf(cloudProviderId: number, region: string): string[];
   abstract architecture(id: number): MachineArchitectureRef | undefined;
   abstract machineType(id: number): MachineTypeRecord | undefined;
@@ -248,13 +248,13 @@ export abstract class ReferenceData implements LookupRecords {
   abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
   abstract secretType(id: number): SecretTypeRecord | undefined;
   abstract metastoreCatalogType(id: number): MetastoreCatalogTypeRecord | undefined;
-  /** What a single run of jobs of this type, in this language, may be given; all of it where the lookup has no such row. */
+  /** Tells whether runs of this job type and language accept arguments and configuration; true if there is no row. */
   abstract runtimeSupport(jobType: string, language: string): { arguments: boolean; conf: boolean };
-  /** Which accelerators clusters of the type may have; none where the lookup has no such row. */
+  /** Tells which accelerators clusters of the type support; none if there is no row. */
   abstract acceleratorSupport(clusterType: string): Readonly<Record<AcceleratorKind, boolean>>;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
 
-  /** Where a record finds what it is to refer to: among current rows, and what it refers to already may be closed. */
+  /** Returns the rows that a record may refer to: current ones, and the one it already refers to, even if closed. */
   selectable(id: number, before: number | null | undefined): LookupRecords {
     return id === before ? this : this.current;
   }

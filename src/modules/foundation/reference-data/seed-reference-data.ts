@@ -6,20 +6,20 @@ import { readReferenceDataFiles, type ReferenceDataFiles } from './reference-dat
 import { ReferenceDataRepository } from './reference-data.repository';
 
 /**
- * Brings the lookup tables to the release's reference data. Rows keep their ids; a row that the release no longer
- * knows ends its validity and stays for the records that refer to it. Does nothing when the data is applied already
- * or the database holds that of a newer release.
- * @returns whether anything was written
+ * Writes the release's reference data to the lookup tables. Rows keep their ids. A row that the release no longer
+ * contains is closed, but stays for records that refer to it. Does nothing if the data is already applied or the
+ * database holds the data of a newer release.
+ * @returns true if the data was written
  */
 export async function seedReferenceData(dataSource: DataSource, files = readReferenceDataFiles()): Promise<boolean> {
   const repository = new ReferenceDataRepository();
   return dataSource.transaction(async (tx) => {
     await repository.lock(tx);
-    if (isCurrent(await repository.applied(tx), files)) return false;
-    // Tables stand after those they refer to: rows appear in that order and end in the opposite one.
+    if (isCurrent(await repository.lastApplied(tx), files)) return false;
+    // Insert in dependency order, and close in the reverse order.
     for (const name of [...LOOKUP_NAMES].reverse()) await repository.closeOthers(tx, name, idsOf(name, files));
     for (const name of LOOKUP_NAMES) await repository.upsert(tx, name, files.rows[name]);
-    await repository.noteApplied(tx, files);
+    await repository.recordApplied(tx, files);
     await notify(tx, 'reference_data');
     return true;
   });

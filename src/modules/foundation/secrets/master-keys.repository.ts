@@ -2,7 +2,7 @@ import { firstRow, rows, type Tx } from '../../../platform/kernel/persistence/sq
 import type { MasterKeyProbe } from './entities/master-key-probe.entity';
 import type { TenantDataKey } from './entities/tenant-data-key.entity';
 
-/** What the database has of each master key. */
+/** Reads and stores the traces of master keys: probes and wrapped data keys. */
 export class MasterKeysRepository {
   constructor(private readonly tx: Tx) {}
 
@@ -11,7 +11,7 @@ export class MasterKeysRepository {
     return (await firstRow<Pick<MasterKeyProbe, 'sealed'>>(this.tx, sql, [masterKeyId]))?.sealed ?? null;
   }
 
-  /** Keeps the probe unless there is one. */
+  /** Stores the probe unless the key already has one. */
   async addProbe(masterKeyId: string, sealed: Buffer): Promise<void> {
     await this.tx.query(
       'INSERT INTO master_key_probes (master_key_id, sealed) VALUES ($1, $2) ON CONFLICT (master_key_id) DO NOTHING',
@@ -19,14 +19,14 @@ export class MasterKeysRepository {
     );
   }
 
-  /** Any of the data keys that the master key wraps. */
-  async wrappedBy(masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'> | null> {
+  /** Returns any data key that the master key wraps. */
+  async anyKeyWrappedBy(masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'> | null> {
     const sql = 'SELECT tenant_id, wrapped_key FROM tenant_data_keys WHERE master_key_id = $1 LIMIT 1';
     return firstRow<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'>>(this.tx, sql, [masterKeyId]);
   }
 
-  /** Master keys that wrap data keys, other than these. */
-  async others(masterKeyIds: readonly string[]): Promise<{ master_key_id: string; tenants: number }[]> {
+  /** Returns the other master keys that wrap data keys, with the number of tenants. */
+  async otherKeysInUse(masterKeyIds: readonly string[]): Promise<{ master_key_id: string; tenants: number }[]> {
     return rows<Pick<TenantDataKey, 'master_key_id'> & { tenants: number }>(
       this.tx,
       `SELECT master_key_id, count(*) AS tenants FROM tenant_data_keys

@@ -4,20 +4,20 @@ import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 
 export interface RewrapOutcome {
-  /** Data keys that the first master key wraps from now on. */
+  /** Number of data keys now wrapped by the first master key. */
   rewrapped: number;
-  /** Data keys whose master key is not given, or that were changed: they stay as they were. */
+  /** Data keys left unchanged because their master key is not configured or they were tampered with. */
   failed: { tenantId: string; masterKeyId: string; reason: string }[];
 }
 
 /**
- * Wraps every tenant's data key with the first of the master keys; the secrets themselves stay as they are. Pods that
- * know both keys go on meanwhile. May be stopped and run again at any point.
+ * Wraps every tenant's data key with the first master key. Secrets are not re-encrypted, and pods with both keys keep
+ * working. The rewrap can be interrupted and repeated at any point.
  */
 export async function rewrapDataKeys(dataSource: DataSource, masterKeys: readonly MasterKey[]): Promise<RewrapOutcome> {
   const box = new SecretBox(masterKeys);
   const keys = new TenantSecretsRepository();
-  const due = await keys.wrappedByOthers(dataSource.manager, box.currentKeyId);
+  const due = await keys.keysNotWrappedBy(dataSource.manager, box.currentKeyId);
   const outcome: RewrapOutcome = { rewrapped: 0, failed: [] };
   for (const { tenant_id: tenantId, master_key_id: masterKeyId } of due) {
     try {

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 
-/** Whether a text is a private key in PEM form. */
+/** True if the text is a private key in PEM format. */
 export function isPrivateKey(text: string): boolean {
   try {
     createPrivateKey(text);
@@ -11,12 +11,12 @@ export function isPrivateKey(text: string): boolean {
 }
 
 /**
- * The bytes of standard base64 (RFC 4648, section 4); null for any other text. Line breaks and blanks may be anywhere, since
- * `base64` breaks its output into lines, and padding may be left out.
+ * Decodes standard base64 (RFC 4648, section 4); returns null for any other text. White space is allowed anywhere,
+ * since the command `base64` wraps lines, and padding may be missing.
  */
 export function bytesOfBase64(text: string): Buffer | null {
-  const written = text.replaceAll(/\s+/g, '');
-  const bytes = Buffer.from(written, 'base64');
+  const stripped = text.replaceAll(/\s+/g, '');
+  const bytes = Buffer.from(stripped, 'base64');
   const padded = bytes.toString('base64');
-  return padded === written || padded.replace(/=+$/, '') === written ? bytes : null;
+  return padded === stripped || padded.replace(/=+$/, '') === stripped ? bytes : null;
 }

@@ -6,17 +6,17 @@ import { TenantDataKey } from './entities/tenant-data-key.entity';
 
 @Injectable()
 export class TenantSecretsRepository {
-  /** The tenant's data key as it is wrapped; null without one. */
+  /** Returns the tenant's wrapped data key, or null if it has none. */
   async wrappedKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
     return this.key(tx, tenantId, '');
   }
 
-  /** The same; nobody else changes it before `tx` ends. */
+  /** Like {@link wrappedKey}, and locks the row until `tx` ends. */
   async lockKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
     return this.key(tx, tenantId, 'FOR UPDATE');
   }
 
-  /** Stores the tenant's first data key; a concurrent first one stays and this one is dropped. */
+  /** Stores the tenant's first data key. If a concurrent transaction stored one, that key stays. */
   async addKey(tx: Tx, tenantId: string, wrappedKey: Buffer, masterKeyId: string): Promise<void> {
     await tx.query(
       `INSERT INTO tenant_data_keys (tenant_id, wrapped_key, master_key_id) VALUES ($1, $2, $3)
@@ -25,8 +25,8 @@ export class TenantSecretsRepository {
     );
   }
 
-  /** The data keys of all tenants that another master key wraps, by tenant. */
-  wrappedByOthers(tx: Tx, masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'master_key_id'>[]> {
+  /** Returns the data keys of all tenants that another master key wraps, ordered by tenant. */
+  keysNotWrappedBy(tx: Tx, masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'master_key_id'>[]> {
     return tx.find(TenantDataKey, {
       select: { tenant_id: true, master_key_id: true },
       where: { master_key_id: Not(masterKeyId) },

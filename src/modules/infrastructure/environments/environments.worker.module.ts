@@ -6,7 +6,7 @@ import { LocalFolderService } from './cloud-environments/local-folder.service';
 import { LocalHostReporter } from './cloud-environments/background/local-host-reporter';
 import { EnvironmentsModule } from './environments.module';
 
-/** Only for workers: how well the machine can confine jobs, and whether this worker has local nodes. */
+/** Provides local nodes and their confinement, for workers only. */
 @Module({
   imports: [EnvironmentsModule],
   providers: [

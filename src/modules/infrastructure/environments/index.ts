@@ -31,4 +31,4 @@ export {
   CredentialTypeRef,
 } from './credentials/credentials-confs';
 export { CredentialsConfsService } from './credentials/credentials-confs.service';
-export { diskMisfit, type DiskShape, diskSize, keptShape, type VolumeData } from './volumes/volume-confs';
+export { diskViolation, type DiskShape, diskSize, keptShape, type VolumeData } from './volumes/volume-confs';

@@ -1,7 +1,13 @@
 import { invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
 import { known } from '../../../../platform/http/resources/known';
 import type { DiskTypeInfo, LookupRecords, ReferenceData } from '../../../foundation/reference-data';
-import { diskMisfit, type DiskShape, diskSize, keptShape, type VolumeData } from '../../../infrastructure/environments';
+import {
+  diskViolation,
+  type DiskShape,
+  diskSize,
+  keptShape,
+  type VolumeData,
+} from '../../../infrastructure/environments';
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 import type { DiskColumns } from '../model/entities/cluster.entity';
 
@@ -118,8 +124,8 @@ export function checkDisks(
   }
   // The volume's own values were checked when they were written; bounds may have changed since.
   const chosenSize = own.typeId === null ? own.size : size;
-  const misfit = diskMisfit(type, { size: chosenSize, iops: own.iops, throughputMb: own.throughputMb });
-  if (misfit) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', misfit.message);
+  const violation = diskViolation(type, { size: chosenSize, iops: own.iops, throughputMb: own.throughputMb });
+  if (violation) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', violation.message);
 }
 
 /** The cluster's own size and speeds over those that a disk of the volume keeps as one of the type. */

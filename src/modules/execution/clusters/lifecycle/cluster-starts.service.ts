@@ -31,7 +31,7 @@ export class ClusterStartsService {
     if (computeDriverName(provider, endpoint) === null) {
       return invalid('CLUSTER.PROVIDER_UNSUPPORTED', `This release starts only clusters of ${servedEnvironments()}.`);
     }
-    if (endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.localServes(tx, cluster.tenant_id))) {
+    if (endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.allowsLocalNodes(tx, cluster.tenant_id))) {
       return invalid(
         'CLUSTER.LOCAL_NODES_NOT_SHARED',
         'Local nodes of this installation cannot keep the jobs of several tenants apart, so they serve only its first tenant. ' +

@@ -16,7 +16,7 @@ describe('Drivers', () => {
   const made = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
   const clouds = { of: () => ({ disabled: () => null, cutOff: () => null, keepsTenantsApart: true, make: made }) };
-  const localFolder = { problem: null as string | null, isElsewhere: jest.fn<Promise<boolean>, []>() };
+  const localFolder = { problem: null as string | null, isHeldElsewhere: jest.fn<Promise<boolean>, []>() };
   const drivers = new Drivers(
     { agent: {}, compute } as unknown as Config,
     {} as LocalConfinementService,
@@ -49,7 +49,7 @@ describe('Drivers', () => {
   it('leaves local nodes to the worker that has them, and refuses them if none does', async () => {
     localFolder.problem = 'not here';
     const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.OnPrem, 'local://');
-    localFolder.isElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);
+    localFolder.isHeldElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);
     await expect(ask()).rejects.toMatchObject({ code: 'LOCAL.ELSEWHERE', retryable: true, message: 'not here' });
     await expect(ask()).rejects.toEqual(new PermanentError('not here'));
     expect(drivers.serves(CLOUD_PROVIDER_ID.OnPrem, 'local://')).toBe(false);

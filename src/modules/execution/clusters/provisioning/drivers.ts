@@ -56,8 +56,8 @@ export class Drivers {
   }
 
   /**
-   * The driver of a cloud environment. Throws a `PermanentError` if there is none, and an `ElsewhereError` while only another
-   * worker can use it.
+   * The driver of a cloud environment. Throws a `PermanentError` if there is none, and an `ElsewhereError` while only
+   * another worker can use it.
    */
   async forEnvironment(cloudProviderId: number, endpoint: string | null): Promise<ComputeDriver> {
     const name = computeDriverName(cloudProviderId, endpoint);
@@ -65,7 +65,9 @@ export class Drivers {
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
     const disabled = this.registered[name].disabled();
     if (disabled === null) return this.driver(name);
-    throw (await this.registered[name].isElsewhere?.()) ? new ElsewhereError(disabled) : new PermanentError(disabled);
+    throw (await this.registered[name].isHeldElsewhere?.())
+      ? new ElsewhereError(disabled)
+      : new PermanentError(disabled);
   }
 
   /** Throws `PermanentError` where machines of the environment would never reach the platform. */
@@ -104,9 +106,9 @@ function localRegistration(
 ): DriverRegistration {
   return {
     disabled: () => localFolder.problem,
-    isElsewhere: () => localFolder.isElsewhere(),
+    isHeldElsewhere: () => localFolder.isHeldElsewhere(),
     cutOff: () => null,
-    keepsTenantsApart: localConfinement.keepsApart,
+    keepsTenantsApart: localConfinement.isolatesTenants,
     make() {
       if (!local) return Promise.reject(new Error(localFolder.problem ?? 'Local nodes are not configured.'));
       // Compiled beside this file's tree: dist/src/… and dist/libs/….

@@ -24,7 +24,7 @@ class ValidFrom {
   @Field.timestamp() from_date: string;
 }
 
-/** Validity of a row as lookups answer it, rendered once when the tables are loaded. */
+/** Validity of a lookup row. Dates are strings because rows are rendered once, when the tables are loaded. */
 class LookupValidity extends ValidFrom {
   @Field.validityEnd() to_date: string;
 }

@@ -1,4 +1,4 @@
-/** Values that lookups enumerate on the wire, as the specification lists them. */
+/** Enumerated values of the lookups, from the API specification. */
 export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
 export const CLUSTER_NODE_STATUSES = [
   'INITIATING',

@@ -2,7 +2,7 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { ValidityColumns } from '../../../../platform/kernel/persistence/columns';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from '../lookup-tables';
 
-/** Decorates a class as the tables' definition says; a schema object could not be named by other modules' relations. */
+/** Builds an entity class for a table. An EntitySchema would not do: other modules' foreign keys refer to its name. */
 function entityOf(name: LookupName): typeof ValidityColumns {
   const { entity, idColumn, columns } = lookupTable(name);
   class Lookup extends ValidityColumns {}
@@ -24,5 +24,4 @@ function entityOf(name: LookupName): typeof ValidityColumns {
   return Lookup;
 }
 
-/** Entities of the lookup tables. */
 export const LOOKUP_ENTITIES = LOOKUP_NAMES.map(entityOf);

@@ -1,7 +1,7 @@
 import { Entity } from 'typeorm';
 import { Col } from '../../../../platform/kernel/persistence/columns';
 
-/** One application of the reference data: which version of the files, what they held and when. */
+/** Records that a version of the reference data files was applied, and when. */
 @Entity('reference_data_versions')
 export class ReferenceDataVersion {
   @Col.identity('pk_reference_data_versions') reference_data_version_id: number;

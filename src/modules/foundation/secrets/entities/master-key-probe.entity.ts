@@ -1,7 +1,7 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../platform/kernel/persistence/columns';
 
-/** What a master key sealed when it was first seen, so that another key under the same id is recognized. */
+/** A value sealed by a master key when it was first used. It reveals a different key under the same id. */
 @Entity('master_key_probes')
 export class MasterKeyProbe {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_master_key_probes' }) master_key_id: string;

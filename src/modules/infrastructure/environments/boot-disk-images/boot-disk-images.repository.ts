@@ -14,7 +14,7 @@ export class BootDiskImagesRepository extends ResourceRepository<BootDiskImage, 
     });
   }
 
-  /** Those for machines of the architecture; all without one. */
+  /** Filters by machine architecture, if one is given. */
   ofArchitecture(name: string | undefined): ResourceFilter<BootDiskImage> {
     return (conditions) =>
       conditions.addIf(

@@ -7,7 +7,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
+import { requestedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
 import { bootDiskImageRef } from './boot-disk-images';
 import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
 import type {
@@ -19,7 +19,7 @@ import type {
 } from './dto/boot-disk-image.dto';
 import { BootDiskImage } from './entities/boot-disk-image.entity';
 
-/** Images that machines boot from. A tenant's own records, though their answers do not say so. */
+/** Manages the images that machines boot from. They belong to a tenant, although responses do not show it. */
 @Injectable()
 export class BootDiskImagesService extends ResourceService<{
   entity: BootDiskImage;
@@ -41,7 +41,7 @@ export class BootDiskImagesService extends ResourceService<{
 
   protected filter(query: BootDiskImageListQuery): ResourceFilter<BootDiskImage> {
     return (conditions) => {
-      conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+      conditions.only('cloud_provider_id', requestedProviderId(query.cloud_provider));
       this.repository.ofArchitecture(query.architecture_type)(conditions);
     };
   }
@@ -63,7 +63,7 @@ export class BootDiskImagesService extends ResourceService<{
   ): Promise<Values<BootDiskImage>> {
     if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
     if (body.linux_distro_id !== undefined || body.boot_disk_image !== undefined) {
-      // The nodes of a running cluster have already booted: the record would no longer describe what from.
+      // Running nodes have already booted from the old image, which the record would no longer describe.
       await this.references.assertFree(tx, scope, BootDiskImage, row.boot_disk_image_id);
     }
     return { ...body };

@@ -14,10 +14,10 @@ export class BootDiskImageRef {
   @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
 }
 
-/** A boot disk image without audit. */
+/** A boot disk image without audit fields. */
 export type BootDiskImageData = Own<BootDiskImage>;
 
-/** SQL of {@link BootDiskImageData} as one jsonb value. */
+/** Returns SQL for {@link BootDiskImageData} as one jsonb value. */
 export function bootDiskImageJson(alias: string): string {
   return recordJson(alias, BootDiskImage);
 }

@@ -24,7 +24,7 @@ describe('CLOUD_ENV_KEYS', () => {
 describe('assertEndpoint', () => {
   const policy = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: ['private'] });
 
-  it('accepts URLs, and local:// where it is enabled', () => {
+  it('accepts URLs, and local:// if it is enabled', () => {
     expect(() => assertEndpoint('https://pve.example.org:8006', false, policy)).not.toThrow();
     expect(() => assertEndpoint('http://10.0.0.1', false, policy)).not.toThrow();
     expect(() => assertEndpoint('https://pve.example.org/proxy/api2/json', false, policy)).not.toThrow();
@@ -50,13 +50,13 @@ describe('assertEndpoint', () => {
     ['https://2130706433', 'loopback'],
     ['https://[fe80::1]', 'link-local'],
     ['http://169.254.169.254/latest', 'metadata'],
-  ])('refuses %s as the outbound policy does', (endpoint, reason) => {
+  ])('refuses %s by the outbound policy', (endpoint, reason) => {
     expect(() => assertEndpoint(endpoint, true, policy)).toThrow(
       expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_REFUSED', message: expect.stringContaining(reason) }),
     );
   });
 
-  it('refuses a scheme that may not be called', () => {
+  it('refuses a scheme that the outbound policy does not allow', () => {
     const encrypted = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
     expect(() => assertEndpoint('http://pve.example.org', false, encrypted)).toThrow(
       expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_REFUSED' }),

@@ -7,7 +7,7 @@ import { LOCAL_ENDPOINT } from './cloud-envs.joins';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
 
-/** The outbound policy does not allow the endpoint. */
+/** Error code if the outbound policy does not allow the endpoint. */
 export const ENDPOINT_REFUSED = 'CLOUD_ENV.ENDPOINT_REFUSED';
 
 const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {
@@ -15,7 +15,7 @@ const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {
   required: ['availability_zone_id', 'cloud_project'],
 };
 
-/** The specification's table of keys by provider, without those that every provider accepts. */
+/** Keys by provider, from the API specification, without those that every provider accepts. */
 export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>> = {
   GCP: PUBLIC_CLOUD,
   AWS: PUBLIC_CLOUD,
@@ -24,26 +24,26 @@ export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>
   OnPrem: { accepted: ['endpoint', 'onprem_node_names'], required: ['endpoint'] },
 };
 
-/** Checks the endpoint of an OnPrem environment. */
+/** Throws 400 unless an OnPrem environment may use the endpoint. */
 export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound: OutboundPolicy): void {
   if (endpoint === LOCAL_ENDPOINT) {
     if (localEnabled) return;
     throw invalid(
       'CLOUD_ENV.LOCAL_DISABLED',
-      `The endpoint ${LOCAL_ENDPOINT} needs a worker with local nodes (COMPUTE_LOCAL_ENABLED), and none has reported lately.`,
+      `The endpoint ${LOCAL_ENDPOINT} needs a worker with local nodes (COMPUTE_LOCAL_ENABLED), but none has reported recently. Start one, or use another endpoint.`,
     );
   }
   if (!isServiceUrl(endpoint)) {
     throw invalid(
       'CLOUD_ENV.ENDPOINT_INVALID',
-      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without a query, a fragment or blanks.`,
+      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without query, fragment or white space.`,
     );
   }
   const url = new URL(endpoint);
   if (url.username !== '' || url.password !== '') {
     throw invalid(
       'CLOUD_ENV.ENDPOINT_INVALID',
-      'endpoint must not carry a user name or password; they belong in the credentials configuration.',
+      'endpoint must not contain a user name or password. Put them in the credentials configuration.',
     );
   }
   assertUrlAllowed(outbound, endpoint, ENDPOINT_REFUSED);

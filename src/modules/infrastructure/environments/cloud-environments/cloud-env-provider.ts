@@ -7,7 +7,7 @@ import {
   type ReferenceData,
 } from '../../../foundation/reference-data';
 
-/** Throws a 400 unless what an environment refers to belongs to the environment's provider. */
+/** Throws 400 unless a referenced record belongs to the environment's provider. `what` names it in the message. */
 export function assertProvider(
   referenceData: ReferenceData,
   provider: CloudProviderRef,
@@ -18,11 +18,11 @@ export function assertProvider(
   const actual = known(referenceData.cloudProvider(actualId), 'cloud provider', actualId);
   throw invalid(
     'CLOUD_ENV.PROVIDER_MISMATCH',
-    `${what} belongs to ${actual.name}, the cloud environment to ${provider.name}.`,
+    `${what} belongs to ${actual.name}, but the cloud environment belongs to ${provider.name}.`,
   );
 }
 
-/** Throws a 400 unless the credentials are of a kind that environments of the provider accept. */
+/** Throws 400 unless environments of the provider accept credentials of this type. */
 export function assertCredentialType(
   referenceData: ReferenceData,
   provider: CloudProviderRef,

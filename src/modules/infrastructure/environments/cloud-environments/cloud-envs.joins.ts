@@ -25,7 +25,7 @@ import {
 } from '../../../foundation/reference-data';
 import { CloudEnv } from './entities/cloud-env.entity';
 
-/** Endpoint of the OnPrem environment whose nodes are processes of the worker's machine. */
+/** Endpoint of an OnPrem environment whose nodes are processes on a worker's machine. */
 export const LOCAL_ENDPOINT = 'local://';
 
 /** A cloud environment inside another record. */
@@ -44,29 +44,29 @@ export class CloudEnvInfo {
   @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
 }
 
-/** What a cloud environment refers to, without secrets. */
+/** The records that a cloud environment refers to, without secrets. */
 export interface CloudEnvRefs {
   network_conf: NetworkConfData;
   credentials_conf: CredentialsConfData;
   boot_disk_image: BootDiskImageData;
 }
 
-/** A cloud environment and what it refers to, without audit. */
+/** A cloud environment with the records it refers to, without audit fields. */
 export type CloudEnvData = Own<CloudEnv> & CloudEnvRefs;
 
-/** SQL of {@link CloudEnvRefs} by key; needs {@link cloudEnvJoins}. */
+/** SQL for {@link CloudEnvRefs} by key. Needs {@link cloudEnvJoins}. */
 export const CLOUD_ENV_REFS: Readonly<Record<keyof CloudEnvRefs, string>> = {
   network_conf: networkConfJson('nc'),
   credentials_conf: credentialsConfJson('cr'),
   boot_disk_image: bootDiskImageJson('bi'),
 };
 
-/** SQL of {@link CloudEnvData} as one jsonb value; needs {@link cloudEnvJoins}. */
+/** Returns SQL for {@link CloudEnvData} as one jsonb value. Needs {@link cloudEnvJoins}. */
 export function cloudEnvJson(): string {
   return recordJson('ce', CloudEnv, { nested: CLOUD_ENV_REFS });
 }
 
-/** Joins of what a cloud environment refers to; `ce` is joined already. */
+/** Returns SQL that joins the records a cloud environment refers to. `ce` is its alias. */
 export function cloudEnvJoins(ce = 'ce'): string {
   return `JOIN network_confs nc ON nc.tenant_id = ${ce}.tenant_id AND nc.network_conf_id = ${ce}.network_conf_id
     JOIN credentials_confs cr ON cr.tenant_id = ${ce}.tenant_id AND cr.credentials_conf_id = ${ce}.credentials_conf_id
@@ -92,18 +92,18 @@ export function cloudEnvInfo(data: CloudEnvData, referenceData: ReferenceData): 
   };
 }
 
-/** Labels that a caller may give to a cloud environment, and to a cluster besides those of its environment. */
+/** Maximum labels of a cloud environment, and of a cluster in addition to those of its environment. */
 export const MAX_LABELS = 25;
 
-/** Labels that the platform adds to whatever it creates for a tenant. */
+/** Returns the labels that the platform sets on all cloud resources it creates for a tenant. */
 export function reservedLabels(tenantId: string): Record<string, string> {
   const product = productName().toLowerCase();
   return { resource: product, [MACHINE_LABEL]: `${product}_node`, tenant_id: tenantId };
 }
 
 /**
- * A caller's labels without the reserved ones that are unchanged: a caller who reads a record, changes a label and
- * sends all of them back has not set those.
+ * Removes unchanged reserved labels. A client that reads a record, changes one label and sends all labels back must not
+ * be refused for them.
  */
 export function withoutReserved(
   labels: Readonly<Record<string, unknown>>,
@@ -114,7 +114,7 @@ export function withoutReserved(
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !isReserved(key)));
 }
 
-/** Checks a caller's labels against the provider's pattern; throws a 400 that names the first wrong one. */
+/** Throws 400 for the first label that is reserved or does not match the provider's pattern. */
 export function checkLabels(
   labels: Readonly<Record<string, unknown>>,
   pattern: LabelPattern | undefined,
@@ -123,7 +123,10 @@ export function checkLabels(
   for (const [key, value] of Object.entries(labels)) {
     // Some providers do not distinguish upper and lower case in keys.
     if (reserved.includes(key.toLowerCase())) {
-      throw invalid('LABEL.RESERVED', `The label ${key} is set by the platform.`, { key, reserved });
+      throw invalid('LABEL.RESERVED', `The label ${key} is reserved for the platform. Use another key.`, {
+        key,
+        reserved,
+      });
     }
     if (typeof value !== 'string')
       throw invalid('LABEL.INVALID', `The value of label "${key}" must be a string.`, { key });

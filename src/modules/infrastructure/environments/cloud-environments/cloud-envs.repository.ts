@@ -22,7 +22,7 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
     });
   }
 
-  /** Those for machines of the architecture; all without one. */
+  /** Filters by machine architecture, if one is given. */
   ofArchitecture(name: string | undefined): ResourceFilter<CloudEnv> {
     return (conditions) =>
       conditions.addIf(
@@ -35,14 +35,14 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
       );
   }
 
-  /** Endpoints of the current OnPrem environments that use the credentials. */
+  /** Returns the endpoints of current OnPrem environments that use the credentials. */
   async endpointsWith(scope: TenantScope, credentialsConfId: number): Promise<string[]> {
-    const found = await rows<{ endpoint: string }>(
+    const environments = await rows<{ endpoint: string }>(
       this.dataSource.manager,
       `SELECT DISTINCT ce.endpoint FROM cloud_envs ce
        WHERE ${ofTenant('ce', '$1')} AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
       [scope.tenantId, credentialsConfId],
     );
-    return found.map(({ endpoint }) => endpoint);
+    return environments.map(({ endpoint }) => endpoint);
   }
 }

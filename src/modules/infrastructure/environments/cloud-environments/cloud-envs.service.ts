@@ -13,7 +13,7 @@ import { BootDiskImagesService } from '../boot-disk-images/boot-disk-images.serv
 import { CredentialsConfsService } from '../credentials/credentials-confs.service';
 import { NetworkConfsService } from '../networks/network-confs.service';
 import {
-  askedProviderId,
+  requestedProviderId,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -39,7 +39,7 @@ import type {
 import { CloudEnv } from './entities/cloud-env.entity';
 import { OnPremNodesService } from './onprem-nodes.service';
 
-/** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
+/** Manages cloud environments. An environment's provider never changes, and all its references belong to it. */
 @Injectable()
 export class CloudEnvsService extends ResourceService<{
   entity: CloudEnv;
@@ -65,7 +65,7 @@ export class CloudEnvsService extends ResourceService<{
 
   protected filter(query: CloudEnvListQuery): ResourceFilter<CloudEnv> {
     return (conditions) => {
-      conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+      conditions.only('cloud_provider_id', requestedProviderId(query.cloud_provider));
       this.repository.ofArchitecture(query.architecture_type)(conditions);
     };
   }
@@ -83,7 +83,7 @@ export class CloudEnvsService extends ResourceService<{
     tx: Tx,
   ): Promise<Values<CloudEnv>> {
     await this.references.assertFree(tx, scope, CloudEnv, row.cloud_env_id);
-    if (leadsElsewhere(row, body)) await this.references.assertDisowned(tx, scope, CloudEnv, row.cloud_env_id);
+    if (losesNodes(row, body)) await this.references.assertDisowned(tx, scope, CloudEnv, row.cloud_env_id);
     const { name, description } = body;
     const columns = await this.checkedColumns(scope, row.cloud_provider_id, body, tx, row);
     return { name, description, ...columns };
@@ -120,7 +120,7 @@ export class CloudEnvsService extends ResourceService<{
     };
   }
 
-  /** Checks what the request gives against the provider and drops keys that the provider does not accept. */
+  /** Validates the request for the provider and drops keys that the provider does not accept. */
   private async checkedColumns(
     scope: TenantScope,
     providerId: number,
@@ -148,7 +148,7 @@ export class CloudEnvsService extends ResourceService<{
     };
   }
 
-  /** The records that the request names stay as they are until the transaction ends, always locked in this order. */
+  /** Locks the referenced records until the transaction ends, always in this order to prevent deadlocks. */
   private async assertReferences(
     scope: TenantScope,
     provider: CloudProviderRef,
@@ -182,25 +182,28 @@ export class CloudEnvsService extends ResourceService<{
   private storedLabels(
     scope: TenantScope,
     provider: CloudProviderRef,
-    given: Readonly<Record<string, unknown>>,
+    requested: Readonly<Record<string, unknown>>,
   ): Record<string, string> {
-    const labels = withoutReserved(given, scope.tenantId);
+    const labels = withoutReserved(requested, scope.tenantId);
     const count = Object.keys(labels).length;
     if (count > MAX_LABELS) {
-      throw invalid('LABEL.TOO_MANY', `A cloud environment takes at most ${MAX_LABELS} labels, not ${count}.`);
+      throw invalid(
+        'LABEL.TOO_MANY',
+        `A cloud environment can have at most ${MAX_LABELS} labels; the request has ${count}.`,
+      );
     }
     checkLabels(labels, this.referenceData.labelPattern(provider.cloud_provider_id));
     return { ...labels, ...reservedLabels(scope.tenantId) };
   }
 }
 
-/** Whether what the environment has made is not found by it any more after the change. */
-function leadsElsewhere(row: CloudEnvRow, body: UpdateCloudEnv): boolean {
+/** True if the environment could no longer find the nodes it has created after the change. */
+function losesNodes(row: CloudEnvRow, body: UpdateCloudEnv): boolean {
   const { credential_config_id: credentials, network_conf_id: network, availability_zone_id: zone } = body;
   const { cloud_project: project, endpoint } = body;
   return (
     (credentials !== undefined && credentials !== row.credentials_conf_id) ||
-    // Zone of nodes where the environment has none.
+    // The network's zone applies if the environment has none.
     (network !== undefined && network !== row.network_conf_id) ||
     (zone !== undefined && zone !== row.availability_zone_id) ||
     (project !== undefined && project !== row.cloud_project) ||

@@ -19,29 +19,29 @@ function refusal(labels: Record<string, unknown>): unknown {
 describe('labels', () => {
   afterEach(() => setProductName('PLATFORM'));
 
-  it('reserves three that carry the product name and the tenant', () => {
+  it('reserve three keys for the product name and the tenant', () => {
     setProductName('Sparky');
     expect(reservedLabels('t-1')).toEqual({ resource: 'sparky', vm: 'sparky_node', tenant_id: 't-1' });
   });
 
-  it('that are reserved and unchanged are none of the caller, and others stay to be refused', () => {
+  it('lose unchanged reserved ones and keep changed ones, which are then refused', () => {
     expect(withoutReserved({ team: 'a', ...reservedLabels('t-1') }, 't-1')).toEqual({ team: 'a' });
     const changed = { tenant_id: 't-2', vm: 'mine', Resource: 'platform', toString: 'a' };
     expect(withoutReserved(changed, 't-1')).toEqual(changed);
   });
 
-  it('takes what the pattern of the provider takes', () => {
+  it("are accepted if they match the provider's pattern", () => {
     expect(refusal({ team: 'données', 'cost-center': '4711', empty: '' })).toBeNull();
     expect(refusal({})).toBeNull();
   });
 
-  it('names the label that is wrong', () => {
+  it('are refused with the key of the first invalid one', () => {
     expect(refusal({ Team: 'a' })).toMatchObject({ code: 'LABEL.INVALID', details: { key: 'Team' } });
     expect(refusal({ ok: 'a', team: 'A' })).toMatchObject({ code: 'LABEL.INVALID', details: { key: 'team' } });
     expect(refusal({ team: 1 })).toMatchObject({ code: 'LABEL.INVALID', details: { key: 'team' } });
   });
 
-  it.each(['resource', 'vm', 'tenant_id', 'Tenant_ID'])('keeps %s for the platform', (key) => {
+  it.each(['resource', 'vm', 'tenant_id', 'Tenant_ID'])('cannot have the reserved key %s', (key) => {
     expect(refusal({ [key]: 'mine' })).toMatchObject({ kind: 'invalid', code: 'LABEL.RESERVED', details: { key } });
   });
 });

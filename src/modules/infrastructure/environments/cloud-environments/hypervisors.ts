@@ -8,7 +8,7 @@ import { Config } from '../../../../config/config';
 import { DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
 import { ENDPOINT_REFUSED } from './cloud-env-keys';
 
-/** Faults of the request or of what it names; all others mean that the hypervisor does not answer now. */
+/** Faults that the request or its records cause. All others mean that the hypervisor is unavailable. */
 const REFUSALS: Partial<Record<ProxmoxFault, string>> = {
   ADDRESS_REFUSED: ENDPOINT_REFUSED,
   CERTIFICATE_REFUSED: 'ONPREM.CERTIFICATE_REFUSED',
@@ -17,7 +17,7 @@ const REFUSALS: Partial<Record<ProxmoxFault, string>> = {
   REFUSED: 'ONPREM.REQUEST_REFUSED',
 };
 
-/** Proxmox VE at the endpoints of OnPrem environments. */
+/** Calls Proxmox VE at the endpoints of OnPrem environments. */
 @Injectable()
 export class Hypervisors {
   private readonly connections: ProxmoxConnections;
@@ -27,8 +27,8 @@ export class Hypervisors {
   }
 
   /**
-   * The nodes that are online. Throws a 400 that says what the hypervisor, the outbound policy or the trust in
-   * certificates has against the call, and 500 `ONPREM.UNAVAILABLE` when there is no answer.
+   * Returns the online nodes. Throws 400 with the reason if the hypervisor, the outbound policy or certificate
+   * verification refuses the call, and 500 `ONPREM.UNAVAILABLE` if the hypervisor does not respond.
    * @param credentials `USERNAME` and `PASSWORD`
    */
   async onlineHosts(endpoint: string, credentials: Readonly<Record<string, string>>): Promise<HostResources[]> {
@@ -44,7 +44,10 @@ export class Hypervisors {
 function domainError(error: ProxmoxError, endpoint: string): DomainError {
   const code = REFUSALS[error.fault];
   if (error.fault === 'CERTIFICATE_REFUSED') {
-    return invalid('ONPREM.CERTIFICATE_REFUSED', `${error.message} An administrator can have its authority trusted.`);
+    return invalid(
+      'ONPREM.CERTIFICATE_REFUSED',
+      `${error.message} An operator can add its certificate authority to the trusted ones.`,
+    );
   }
   if (code !== undefined) return invalid(code, error.message);
   const details = { server: new URL(endpoint).host };

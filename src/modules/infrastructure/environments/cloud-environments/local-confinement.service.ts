@@ -3,11 +3,11 @@ import type { Confinement } from '../../../../../libs/node-agent/sandbox';
 import type { Config } from '../../../../config/config';
 import type { Logger } from '../../../../platform/kernel/logging/logger';
 
-/** How this worker's machine isolates the jobs of its local nodes from itself and from each other. */
+/** Holds how this worker isolates the jobs of its local nodes from the machine and from each other. */
 export class LocalConfinementService {
   private constructor(readonly confinement: Confinement) {}
 
-  /** Finds out what the machine offers. */
+  /** Picks the strongest confinement that the machine supports. */
   static async choose({ compute: { local } }: Config, logger: Logger): Promise<LocalConfinementService> {
     if (!local) return new LocalConfinementService({ kind: 'none' });
     const { sparkHomes, javaHome, classArchives, connectors, scalaKernels, turboJars, python } = local;
@@ -20,13 +20,13 @@ export class LocalConfinementService {
     const { confinement, problem } = await chooseConfinement({ ...local, needed: { paths, python } });
     const service = new LocalConfinementService(confinement);
     const facts = { confinement: describe(confinement), problem };
-    if (service.keepsApart) logger.info(facts, 'Jobs of local nodes are confined');
-    else logger.warn(facts, 'Jobs of local nodes are not confined: local nodes serve the first tenant only');
+    if (service.isolatesTenants) logger.info(facts, 'Jobs of local nodes are confined');
+    else logger.warn(facts, 'Jobs of local nodes are not confined, so only the first tenant can use local nodes');
     return service;
   }
 
-  /** Whether different tenants may have nodes here. */
-  get keepsApart(): boolean {
+  /** True if different tenants may have nodes here. */
+  get isolatesTenants(): boolean {
     return this.confinement.kind !== 'none';
   }
 }

@@ -7,25 +7,24 @@ import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger'
 import { pause } from '../../../../platform/kernel/process/pause';
 import { LocalHostsRepository } from './local-hosts.repository';
 
-/** How often a worker without its folder tries to take it, milliseconds. */
-const RETRY_MS = 500;
+const RETRY_INTERVAL_MS = 500;
 
-const DISABLED = 'This worker has no local nodes: COMPUTE_LOCAL_ENABLED is not set.';
-const NOT_YET = 'This worker has not taken its folder of local nodes yet.';
+const DISABLED = 'Local nodes are not enabled on this worker: COMPUTE_LOCAL_ENABLED is not set.';
+const NOT_YET = 'This worker has not locked its folder of local nodes yet.';
 
 /**
- * Takes the folder of local nodes for this worker's whole life. If several workers are given the same folder, one at a time has
- * local nodes, and another takes over when it ends.
+ * Locks the folder of local nodes for the lifetime of this worker. If several workers share a folder, only the one that
+ * holds the lock has local nodes; another takes over when it stops.
  */
 @Injectable()
 export class LocalFolderService {
-  /** What keeps this worker from local nodes; null if nothing does. */
+  /** Why this worker has no local nodes, as a sentence; null if it has them. */
   problem: string | null;
   private readonly folder: LocalFolder | null;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  private giveBack: (() => Promise<void>) | null = null;
-  private isWithAnother = false;
+  private unlock: (() => Promise<void>) | null = null;
+  private isLockedByAnother = false;
 
   constructor(
     config: Config,
@@ -38,58 +37,58 @@ export class LocalFolderService {
     this.problem = local ? NOT_YET : DISABLED;
   }
 
-  /** Resolves after the first attempt; others follow until the folder is taken, and again if it is lost. */
+  /** Resolves after the first attempt. Retries until the folder is locked, and again if the lock is lost. */
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
-    await this.tryToTake(folder);
-    this.running = this.repeat(folder);
+    await this.tryLock(folder);
+    this.running = this.retry(folder);
   }
 
-  /** Gives the folder back. Must be called only when nothing uses it any more. */
+  /** Unlocks the folder. Call this only when nothing uses it any more. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    await this.giveBack?.();
+    await this.unlock?.();
   }
 
-  /** Why this worker cannot serve the local nodes that it is configured to have; null if it can. */
-  get lack(): string | null {
+  /** Why enabled local nodes are unavailable; null if they are available or not enabled. */
+  get failure(): string | null {
     return this.folder && this.problem;
   }
 
-  /** Whether another worker has local nodes, as far as is known. */
-  async isElsewhere(): Promise<boolean> {
-    return this.isWithAnother || (await this.hosts.haveReported(this.dataSource.manager));
+  /** True if another worker is known to have local nodes. */
+  async isHeldElsewhere(): Promise<boolean> {
+    return this.isLockedByAnother || (await this.hosts.hasRecentReport(this.dataSource.manager));
   }
 
-  private async repeat(folder: LocalFolder): Promise<void> {
-    while (await pause(RETRY_MS, this.stopping.signal)) if (this.giveBack === null) await this.tryToTake(folder);
+  private async retry(folder: LocalFolder): Promise<void> {
+    while (await pause(RETRY_INTERVAL_MS, this.stopping.signal)) if (this.unlock === null) await this.tryLock(folder);
   }
 
-  private async tryToTake(folder: LocalFolder): Promise<void> {
+  private async tryLock(folder: LocalFolder): Promise<void> {
     const { dir } = folder;
     try {
-      this.giveBack = await folder.tryTake(() => this.lose(dir));
-      this.isWithAnother = this.giveBack === null;
-      if (this.isWithAnother) return this.goWithout(dir, `Another worker holds the folder of local nodes ${dir}.`);
+      this.unlock = await folder.tryTake(() => this.onLockLost(dir));
+      this.isLockedByAnother = this.unlock === null;
+      if (this.isLockedByAnother) return this.fail(dir, `Another worker has locked the folder of local nodes ${dir}.`);
       this.problem = null;
-      this.logger.info({ dir }, 'This worker holds its folder of local nodes');
+      this.logger.info({ dir }, 'This worker has locked its folder of local nodes');
     } catch (error) {
-      this.isWithAnother = false;
-      this.goWithout(dir, messageOf(error));
+      this.isLockedByAnother = false;
+      this.fail(dir, messageOf(error));
     }
   }
 
-  private lose(dir: string): void {
-    this.giveBack = null;
-    this.goWithout(dir, `The lock of the folder of local nodes ${dir} was lost.`);
+  private onLockLost(dir: string): void {
+    this.unlock = null;
+    this.fail(dir, `The lock of the folder of local nodes ${dir} was lost.`);
   }
 
   /** Logs each reason once. */
-  private goWithout(dir: string, reason: string): void {
+  private fail(dir: string, reason: string): void {
     if (reason !== this.problem)
-      this.logger.warn({ dir, reason }, 'This worker has no local nodes: it cannot take its folder, and keeps trying');
+      this.logger.warn({ dir, reason }, 'This worker has no local nodes: it cannot lock their folder and keeps trying');
     this.problem = reason;
   }
 }

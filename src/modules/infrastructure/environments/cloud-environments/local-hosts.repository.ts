@@ -4,54 +4,57 @@ import type { HostResources } from '../../../../../libs/compute-drivers/host-res
 import { rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import type { LocalHost } from './entities/local-host.entity';
 
-/** A machine whose last report is older is not online; three reports in a row have failed then. */
-const ONLINE_FOR = '30 seconds';
-/** What a machine has counts for so long: its worker may just be exchanged. */
-const SERVES_FOR = '5 minutes';
-/** A machine that is silent for this long is gone for good, or has another name. */
-const KEPT_FOR = '1 day';
+/** A machine is offline after this time without a report, that is, after three missed reports. */
+const ONLINE_TIMEOUT = '30 seconds';
+/** A report counts for this long, so that its machine stays known while its worker is replaced. */
+const REPORT_TIMEOUT = '5 minutes';
+/** After this time without a report a machine has been removed or renamed. */
+const RETENTION = '1 day';
 
-/** Machines whose workers run local nodes. They belong to no tenant. */
+/** Stores reports of machines whose workers run local nodes. They belong to no tenant. */
 @Injectable()
 export class LocalHostsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The machines that reported recently, by name. */
+  /** Returns the online machines, ordered by name. */
   async online(): Promise<HostResources[]> {
     return rows<HostResources>(
       this.dataSource.manager,
       `SELECT hostname AS name, cores, cpu_usage AS "cpuUsage",
          memory_bytes AS "memoryBytes", memory_used_bytes AS "memoryUsedBytes",
          disk_bytes AS "diskBytes", disk_used_bytes AS "diskUsedBytes"
-       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}' ORDER BY hostname`,
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_TIMEOUT}' ORDER BY hostname`,
     );
   }
 
-  /** Whether there are machines that report, and none of them keeps tenants apart. */
-  async keepNobodyApart(tx: Tx): Promise<boolean> {
+  /** True if machines are online and none of them isolates tenants. */
+  async noneIsolatesTenants(tx: Tx): Promise<boolean> {
     const [hosts] = await rows<{ some: boolean; apart: boolean }>(
       tx,
       `SELECT count(*) > 0 AS some, coalesce(bool_or(keeps_tenants_apart), false) AS apart
-       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}'`,
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_TIMEOUT}'`,
     );
     return hosts !== undefined && hosts.some && !hosts.apart;
   }
 
-  /** Versions of Spark that the machines have which reported lately; null if none did, or one does not tell. */
+  /**
+   * Returns the Spark versions of all machines with a recent report; null if there are none, or one reports no
+   * versions.
+   */
   async sparkVersions(tx: Tx): Promise<string[] | null> {
     const hosts = await rows<Pick<LocalHost, 'spark_versions'>>(
       tx,
-      `SELECT spark_versions FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}'`,
+      `SELECT spark_versions FROM local_hosts WHERE reported_at > platform_now() - interval '${REPORT_TIMEOUT}'`,
     );
-    const told = hosts.map(({ spark_versions: versions }) => versions).filter((versions) => versions !== null);
-    return hosts.length === 0 || told.length < hosts.length ? null : [...new Set(told.flat())].sort();
+    const reported = hosts.map(({ spark_versions: versions }) => versions).filter((versions) => versions !== null);
+    return hosts.length === 0 || reported.length < hosts.length ? null : [...new Set(reported.flat())].sort();
   }
 
-  /** Whether a machine reported lately. */
-  async haveReported(tx: Tx): Promise<boolean> {
+  /** True if any machine has reported recently. */
+  async hasRecentReport(tx: Tx): Promise<boolean> {
     const [found] = await rows<{ some: boolean }>(
       tx,
-      `SELECT EXISTS (SELECT 1 FROM local_hosts WHERE reported_at > platform_now() - interval '${SERVES_FOR}') AS some`,
+      `SELECT EXISTS (SELECT 1 FROM local_hosts WHERE reported_at > platform_now() - interval '${REPORT_TIMEOUT}') AS some`,
     );
     return found?.some ?? false;
   }
@@ -81,7 +84,7 @@ export class LocalHostsRepository {
           sparkVersions,
         ],
       );
-      await tx.query(`DELETE FROM local_hosts WHERE reported_at < platform_now() - interval '${KEPT_FOR}'`);
+      await tx.query(`DELETE FROM local_hosts WHERE reported_at < platform_now() - interval '${RETENTION}'`);
     });
   }
 }

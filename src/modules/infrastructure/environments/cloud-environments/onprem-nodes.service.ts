@@ -18,9 +18,9 @@ import type { OnPremNode, OnPremNodeResources, OnPremNodesQuery } from './dto/on
 import { Hypervisors } from './hypervisors';
 import { LocalHostsRepository } from './local-hosts.repository';
 
-const BYTES_OF_GB = 2 ** 30;
+const BYTES_PER_GB = 2 ** 30;
 
-/** What the machines behind an OnPrem endpoint have and use. */
+/** Lists the machines of an OnPrem endpoint with their resources. */
 @Injectable()
 export class OnPremNodesService {
   constructor(
@@ -35,7 +35,7 @@ export class OnPremNodesService {
     private readonly config: Config,
   ) {}
 
-  /** Asks the hypervisor, or the workers about their own machines, with no transaction open meanwhile. */
+  /** Reads the hypervisor or the workers' reports. No transaction is open during the call. */
   async list(principal: Principal, scope: TenantScope, query: OnPremNodesQuery): Promise<OnPremNodeResources> {
     const { endpoint, credential_config_id: credentialsConfId } = query;
     await this.assertEndpoint(this.dataSource.manager, endpoint);
@@ -48,14 +48,14 @@ export class OnPremNodesService {
     return resourcesOf(await this.hypervisors.onlineHosts(endpoint, values));
   }
 
-  /** 400 unless environments may have this endpoint: local nodes are where a worker reports its machine. */
+  /** Throws 400 unless environments may use the endpoint. Local nodes need a worker that reports its machine. */
   async assertEndpoint(tx: Tx, endpoint: string): Promise<void> {
     const isLocal = endpoint === LOCAL_ENDPOINT;
-    const hasLocal = isLocal && (this.config.compute.local !== null || (await this.localHosts.haveReported(tx)));
+    const hasLocal = isLocal && (this.config.compute.local !== null || (await this.localHosts.hasRecentReport(tx)));
     assertEndpoint(endpoint, hasLocal, this.outbound);
   }
 
-  /** 400 if the nodes of a cluster at this endpoint would be local ones, and no machine of theirs has its Spark. */
+  /** Throws 400 if the endpoint is local and no machine with local nodes has the Spark version. */
   async assertSpark(tx: Tx, endpoint: string | null, version: string): Promise<void> {
     if (endpoint !== LOCAL_ENDPOINT) return;
     const versions = await this.localHosts.sparkVersions(tx);
@@ -68,16 +68,16 @@ export class OnPremNodesService {
   }
 
   /**
-   * Whether the tenant may have local nodes: any tenant if they isolate jobs, else only the first. While no worker
-   * reports, the start itself finds out.
+   * Returns false if the tenant must not use local nodes: without isolation only the first tenant may. If no worker
+   * reports, it returns true and the start of the cluster checks again.
    */
-  async localServes(tx: Tx, tenantId: string): Promise<boolean> {
-    return !(await this.localHosts.keepNobodyApart(tx)) || (await this.tenants.isFirst(tx, tenantId));
+  async allowsLocalNodes(tx: Tx, tenantId: string): Promise<boolean> {
+    return !(await this.localHosts.noneIsolatesTenants(tx)) || (await this.tenants.isFirst(tx, tenantId));
   }
 
   /**
-   * The call hands the password to whoever is at the endpoint. Credentials are write-only: only administrators, who can
-   * create an environment with any endpoint, may have them sent where no environment sends them.
+   * The call sends the password to the endpoint, and credentials are write-only. So only administrators, who can create
+   * an environment with any endpoint, may send credentials to an endpoint that no environment uses.
    */
   private async assertInUse(scope: TenantScope, endpoint: string, confId: number, name: string): Promise<void> {
     const { origin } = new URL(endpoint);
@@ -85,7 +85,7 @@ export class OnPremNodesService {
     if (inUse.some((used) => URL.canParse(used) && new URL(used).origin === origin)) return;
     throw invalid(
       'ONPREM.ENDPOINT_NOT_IN_USE',
-      `No cloud environment uses the credentials "${name}" at ${origin}; only an administrator may send them there.`,
+      `No cloud environment uses the credentials "${name}" with ${origin}. Only an administrator may send them there.`,
     );
   }
 
@@ -115,7 +115,7 @@ function nodeOf(host: HostResources): OnPremNode {
 }
 
 function gb(bytes: number): number {
-  return twoDigits(bytes / BYTES_OF_GB);
+  return twoDigits(bytes / BYTES_PER_GB);
 }
 
 function twoDigits(value: number): number {

@@ -29,25 +29,25 @@ export class ClusterConfRef {
   @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
 }
 
-/** What a cluster configuration refers to. */
+/** The records that a cluster configuration refers to. */
 export interface ClusterConfRefs {
   volume_conf: VolumeData | null;
 }
 
-/** A cluster configuration and its volume, without audit. */
+/** A cluster configuration with its volume, without audit fields. */
 export type ClusterConfData = Own<ClusterConf> & ClusterConfRefs;
 
-/** SQL of {@link ClusterConfData} as one jsonb value; needs {@link clusterConfJoins} with the same aliases. */
+/** Returns SQL for {@link ClusterConfData} as one jsonb value. Needs {@link clusterConfJoins} with the same aliases. */
 export function clusterConfJson(cc = 'cc', vc = 'vc'): string {
   return recordJson(cc, ClusterConf, { nested: { volume_conf: volumeOfClusterConf(vc) } });
 }
 
-/** SQL of the volume of a cluster configuration as one jsonb value, null without one; needs {@link clusterConfJoins}. */
+/** Returns SQL for the volume as one jsonb value, or null if there is none. Needs {@link clusterConfJoins}. */
 export function volumeOfClusterConf(vc = 'vc'): string {
   return `CASE WHEN ${vc}.volume_conf_id IS NOT NULL THEN ${volumeJson(vc)} END`;
 }
 
-/** Join of the volume of a cluster configuration; `cc` is joined already. */
+/** Returns SQL that joins the volume. `cc` is the alias of the cluster configuration. */
 export function clusterConfJoins(cc = 'cc', vc = 'vc'): string {
   return `LEFT JOIN volume_confs ${vc} ON ${vc}.tenant_id = ${cc}.tenant_id AND ${vc}.volume_conf_id = ${cc}.volume_conf_id`;
 }
@@ -64,7 +64,7 @@ export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceDa
   };
 }
 
-/** The machine type with what the platform computes with. */
+/** Throws if the machine type does not exist. */
 export function machineTypeOf(
   data: Pick<ClusterConfData, 'machine_type_id'>,
   records: LookupRecords,

@@ -23,7 +23,7 @@ import type {
 } from './dto/cluster-conf.dto';
 import { ClusterConf } from './entities/cluster-conf.entity';
 
-/** Machine type and disks of a cluster's nodes. */
+/** Manages cluster configurations: the machine type and disks of a cluster's nodes. */
 @Injectable()
 export class ClusterConfsService extends ResourceService<{
   entity: ClusterConf;
@@ -44,14 +44,14 @@ export class ClusterConfsService extends ResourceService<{
     super(transactions, repository);
   }
 
-  /** Its volume is locked, too: a volume may be deleted while no cluster has nodes of it, and must not be used then. */
+  /** Also locks the volume, because a volume that no node uses may be deleted, and must not be used afterwards. */
   override async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<ClusterConfRow> {
     const row = await super.getRow(scope, selector, tx);
     const volume = row.volume_conf;
-    if (volume === null || (await this.volumeConfs.hold(scope, volume.volume_conf_id, tx))) return row;
+    if (volume === null || (await this.volumeConfs.lockCurrent(scope, volume.volume_conf_id, tx))) return row;
     throw conflict(
       'CLUSTER_CONF.VOLUME_DELETED',
-      `The volume configuration "${volume.name}" of the cluster configuration "${row.name}" is deleted. Give it another one first.`,
+      `The volume configuration "${volume.name}" of the cluster configuration "${row.name}" is deleted. Assign another volume configuration first.`,
       { cluster_conf_id: row.cluster_conf_id, volume_conf_id: volume.volume_conf_id },
     );
   }
@@ -59,14 +59,14 @@ export class ClusterConfsService extends ResourceService<{
   protected filter(query: ClusterConfListQuery): ResourceFilter<ClusterConf> {
     const { cloud_provider: provider, compute_type: computeType, architecture_type: architecture } = query;
     return (conditions) => {
-      if ([provider, computeType, architecture].every((wanted) => wanted === undefined)) return;
+      if ([provider, computeType, architecture].every((value) => value === undefined)) return;
       const machineTypes = [...this.referenceData.machineTypes()].filter(
         ({ category, info }) =>
           (provider === undefined || info.cloud_provider.name === provider) &&
           (computeType === undefined || category === computeType) &&
           (architecture === undefined || info.machine_architecture_type.machine_architecture_type === architecture),
       );
-      // Ids rather than a subquery, since PostgreSQL cannot estimate how many records that leaves (ADR 0009).
+      // Filter by ids: PostgreSQL cannot estimate how many records a subquery leaves (ADR 0009).
       conditions.only(
         'machine_type_id',
         machineTypes.map(({ info }) => info.machine_type_id),
@@ -87,7 +87,7 @@ export class ClusterConfsService extends ResourceService<{
   ): Promise<Values<ClusterConf>> {
     const { machine_type_id, volume_conf_id } = body;
     if (machine_type_id !== undefined || volume_conf_id !== undefined) {
-      // The nodes of a running cluster keep their machines: the configuration would no longer describe them.
+      // Running nodes keep their machines, which the configuration would no longer describe.
       await this.references.assertFree(tx, scope, ClusterConf, row.cluster_conf_id);
       const volume = volume_conf_id === undefined ? row.volume_conf : await this.volume(scope, volume_conf_id, tx);
       this.assertSameProvider(machine_type_id ?? row.machine_type_id, volume, row.machine_type_id);
@@ -139,7 +139,7 @@ export class ClusterConfsService extends ResourceService<{
     if (disk.cloud_provider.cloud_provider_id === machine.cloudProviderId) return;
     throw invalid(
       'CLUSTER_CONF.PROVIDER_MISMATCH',
-      `Volume configuration "${volume.name}" belongs to ${disk.cloud_provider.name}, machine type ${machine.info.name} to ${machine.info.cloud_provider.name}.`,
+      `Volume configuration "${volume.name}" belongs to ${disk.cloud_provider.name}, but machine type ${machine.info.name} belongs to ${machine.info.cloud_provider.name}.`,
     );
   }
 }

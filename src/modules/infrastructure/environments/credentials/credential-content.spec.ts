@@ -19,13 +19,13 @@ function refusal(typeId: number, encoded: string): DomainError {
 const s3 = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'hush', S3_ENDPOINT: 'https://s3.example.org:9000' };
 
 describe('parseCredentials', () => {
-  it('answers the values of exactly the keys of the type', () => {
+  it('returns the values of the keys of the type', () => {
     const basic = { USERNAME: 'root@pam', PASSWORD: ' päss ' };
     expect(parseCredentials(onPremBasicAuth, encode(basic))).toEqual(basic);
     expect(parseCredentials(customS3, encode(s3))).toEqual(s3);
   });
 
-  it('reads what the base64 command writes, and base64 without padding', () => {
+  it('reads the output of the base64 command, and base64 without padding', () => {
     const basic = { USERNAME: 'u'.repeat(100), PASSWORD: 'hush1' };
     const encoded = encode(basic);
     const [lines, bare] = [`${encoded.replaceAll(/.{76}/g, '$&\r\n')}\n`, encoded.replace(/=+$/, '')];
@@ -41,11 +41,11 @@ describe('parseCredentials', () => {
       'CREDENTIALS_CONF.NOT_BASE64',
     ],
     [
-      'base64 of URLs',
+      'base64url',
       encode({ USERNAME: '>>>>>>', PASSWORD: '???????' }).replaceAll('/', '_'),
       'CREDENTIALS_CONF.NOT_BASE64',
     ],
-    ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0x7b]).toString('base64'), 'CREDENTIALS_CONF.NOT_UTF8'],
+    ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x7b]).toString('base64'), 'CREDENTIALS_CONF.NOT_UTF8'],
     ['text', Buffer.from('PASSWORD=hush').toString('base64'), 'CREDENTIALS_CONF.NOT_JSON'],
     ['a list', encode(['hush']), 'CREDENTIALS_CONF.NOT_JSON'],
     ['null', encode(null), 'CREDENTIALS_CONF.NOT_JSON'],
@@ -61,8 +61,8 @@ describe('parseCredentials', () => {
     expect(error.message + JSON.stringify(error.details)).not.toContain('hush');
   });
 
-  it('names the keys, unless they may be a secret in the wrong place', () => {
-    expect(refusal(onPremBasicAuth, encode({ USERNAME: 'u' })).message).toContain('lack PASSWORD');
+  it('names keys in the message, unless they may be misplaced secrets', () => {
+    expect(refusal(onPremBasicAuth, encode({ USERNAME: 'u' })).message).toContain('no PASSWORD');
     expect(refusal(onPremBasicAuth, encode({ USERNAME: 'u', PASSWORD: 'p', REALM: 'r' })).message).toContain('REALM');
     expect(refusal(onPremBasicAuth, encode({ 's3cr3t!': 'u', PASSWORD: 'p' })).message).not.toContain('s3cr3t');
   });
@@ -74,7 +74,7 @@ describe('parseCredentials', () => {
     expect(refusal(customS3, encode({ ...s3, AWS_DEFAULT_REGION: 'eu' })).message).toContain('AWS_DEFAULT_REGION');
   });
 
-  it('wants an http or https URL as S3 endpoint', () => {
+  it('requires an http or https URL as S3 endpoint', () => {
     const wrong = ['s3.example.org', 'ftp://s3.example.org', 'https://', 'file:///etc'];
     const withMore = [
       'https://s3.example.org\n',
@@ -89,7 +89,7 @@ describe('parseCredentials', () => {
     expect(parseCredentials(customS3, encode(behindPath))).toEqual(behindPath);
   });
 
-  it('wants private keys that parse', () => {
+  it('requires valid private keys', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const oci = (key: string) =>
       encode({
@@ -113,7 +113,7 @@ describe('parseCredentials', () => {
     );
   });
 
-  it('refuses a type that it does not know', () => {
+  it('refuses an unknown type', () => {
     expect(refusal(99, encode({})).code).toBe('CREDENTIALS_CONF.TYPE_UNSUPPORTED');
   });
 });

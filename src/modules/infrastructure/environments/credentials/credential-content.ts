@@ -4,15 +4,15 @@ import { isServiceUrl } from '../../../../platform/kernel/outbound/allowed-url';
 import { CREDENTIAL_TYPE_ID } from '../../../foundation/reference-data';
 import { bytesOfBase64, isPrivateKey } from '../../../foundation/secrets';
 
-/** The outbound policy does not allow an endpoint of credentials, or one where they are checked. */
+/** Error code if the outbound policy does not allow an endpoint in credentials, or one where they are checked. */
 export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';
 
 type Check = (key: string, value: string) => void;
 
-/** Keys of a credential type, each with what its value must be besides a non-empty string. */
+/** Keys of a credential type, each with a check of its value, which must also be a non-empty string. */
 type CredentialKeys = Readonly<Record<string, Check | null>>;
 
-/** Keys that the specification lists by credential type; all are required. */
+/** Keys by credential type, from the API specification. All are required. */
 const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
   [CREDENTIAL_TYPE_ID.googleServiceAccount]: {
     TYPE: null,
@@ -54,13 +54,13 @@ const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
   },
 };
 
-/** Keys that say whose account the others open, or which part of it, where an environment does not say that. */
+/** Keys that identify the account, or a part of it, for types where the cloud environment does not. */
 const ACCOUNT_KEYS: Readonly<Record<number, readonly string[]>> = {
   [CREDENTIAL_TYPE_ID.azureServicePrincipal]: ['SUBSCRIPTION_ID'],
   [CREDENTIAL_TYPE_ID.ociApiKey]: ['OCI_TENANCY_OCID', 'OCI_COMPARTMENT_OCID'],
 };
 
-/** Whether credentials of the type open another account than those before them, in which nothing of the first is found. */
+/** True if new credentials belong to another account, where the nodes created with the old ones are not found. */
 export function opensAnotherAccount(
   credentialTypeId: number,
   values: Readonly<Record<string, string>>,
@@ -70,13 +70,13 @@ export function opensAnotherAccount(
 }
 
 /**
- * Reads base64 of a JSON object that has exactly the keys of the credential type. Throws 400s that name keys and never
- * contain a value; parser errors are dropped, since they quote what they failed on.
+ * Parses a base64-encoded JSON object that must have exactly the keys of the credential type. The 400s it throws name
+ * keys but never contain values; parser errors are dropped because they quote their input.
  */
 export function parseCredentials(credentialTypeId: number, encoded: string): Record<string, string> {
   const keys = CREDENTIAL_KEYS[credentialTypeId];
   if (!keys) {
-    throw invalid('CREDENTIALS_CONF.TYPE_UNSUPPORTED', `Credential type ${credentialTypeId} takes no credentials.`);
+    throw invalid('CREDENTIALS_CONF.TYPE_UNSUPPORTED', `Credentials of type ${credentialTypeId} are not supported.`);
   }
   const content = parseObject(decode(encoded));
   assertKeys(Object.keys(content), Object.keys(keys));
@@ -95,7 +95,7 @@ export function parseCredentials(credentialTypeId: number, encoded: string): Rec
 function decode(encoded: string): string {
   const bytes = bytesOfBase64(encoded);
   if (bytes === null) {
-    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not standard base64.');
+    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded must be standard base64.');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -117,23 +117,27 @@ function parseObject(text: string): Record<string, unknown> {
   return content as Record<string, unknown>;
 }
 
-function assertKeys(given: readonly string[], wanted: readonly string[]): void {
-  const unknown = given.filter((key) => !wanted.includes(key)).map(printable);
+function assertKeys(actual: readonly string[], expected: readonly string[]): void {
+  const unknown = actual.filter((key) => !expected.includes(key)).map(printable);
   if (unknown.length > 0) {
     throw invalid(
       'CREDENTIALS_CONF.KEY_UNKNOWN',
-      `The credentials contain ${unknown.slice(0, 10).join(', ')}, but the keys of the credential type are ${wanted.join(', ')}.`,
+      `The credentials contain ${unknown.slice(0, 10).join(', ')}, but the keys of the credential type are ${expected.join(', ')}.`,
     );
   }
-  const missing = wanted.filter((key) => !given.includes(key));
+  const missing = expected.filter((key) => !actual.includes(key));
   if (missing.length > 0) {
-    throw invalid('CREDENTIALS_CONF.KEY_MISSING', `The credentials lack ${missing.join(', ')}.`, { missing });
+    throw invalid(
+      'CREDENTIALS_CONF.KEY_MISSING',
+      `The credentials have no ${missing.join(', ')}. All keys of the credential type are required.`,
+      { missing },
+    );
   }
 }
 
-/** What does not look like a key may be a secret in the wrong place. */
+/** Hides a key that does not look like one: it may be a misplaced secret. */
 function printable(key: string): string {
-  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(key) ? key : 'a key that is not a word';
+  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(key) ? key : 'a key that is not an identifier';
 }
 
 function assertPrivateKey(key: string, value: string): void {
@@ -145,7 +149,7 @@ function assertServiceUrl(key: string, value: string): void {
   if (isServiceUrl(value)) return;
   throw invalid(
     'CREDENTIALS_CONF.VALUE_INVALID',
-    `The value of ${key} must be an http or https URL without a query, a fragment or blanks.`,
+    `The value of ${key} must be an http or https URL without query, fragment or white space.`,
     { key },
   );
 }

@@ -30,7 +30,7 @@ const PROVIDERS: Readonly<Record<number, CredentialProvider>> = {
   [CREDENTIAL_TYPE_ID.customS3]: 's3-compatible',
 };
 
-/** Asks the providers of stored credentials whether they work. */
+/** Checks stored credentials by calls to their providers. */
 @Injectable()
 export class CredentialsCheckService {
   private readonly checker: CredentialChecker;
@@ -48,22 +48,22 @@ export class CredentialsCheckService {
   }
 
   /**
-   * @param where `endpoint` of a hypervisor, only for OnPrem basic auth; `region`, only for Oracle's API keys; `cloudProject`,
-   * a resource group, only for Azure's service principals
+   * @param target `endpoint` of a hypervisor for OnPrem basic auth only; `region` for OCI API keys only;
+   * `cloudProject`, a resource group, for Azure service principals only
    */
-  async check(scope: TenantScope, selector: RecordSelector, where: Where): Promise<CredentialsCheckResult> {
-    const { provider, values } = await this.reveal(scope, selector, where);
+  async check(scope: TenantScope, selector: RecordSelector, target: CheckTarget): Promise<CredentialsCheckResult> {
+    const { provider, values } = await this.reveal(scope, selector, target);
     const { working, checkedAs, reason } = await translated(() =>
-      this.checker.check({ provider, credentials: values, ...where }),
+      this.checker.check({ provider, credentials: values, ...target }),
     );
     return { working, checked_as: checkedAs, reason };
   }
 
-  /** Decrypts the values of what can be checked; the transaction ends before the provider is called. */
+  /** Decrypts the values. The transaction ends before the provider is called. */
   private reveal(
     scope: TenantScope,
     selector: RecordSelector,
-    where: Where,
+    target: CheckTarget,
   ): Promise<{ provider: CredentialProvider; values: Record<string, string> }> {
     return this.transactions.read(async (tx) => {
       const { credentials_conf_id: id, credential_type_id: typeId } = await this.repository.get(scope, selector, tx);
@@ -71,29 +71,32 @@ export class CredentialsCheckService {
       if (!provider) {
         throw invalid('CREDENTIALS_CONF.CHECK_UNSUPPORTED', `Credential type ${typeId} cannot be checked.`);
       }
-      assertPlaceFits(provider, where);
+      assertTarget(provider, target);
       const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, id);
       return { provider, values };
     });
   }
 }
 
-type Where = Pick<CheckRequest, 'endpoint' | 'region' | 'cloudProject'>;
+type CheckTarget = Pick<CheckRequest, 'endpoint' | 'region' | 'cloudProject'>;
 
-function assertPlaceFits(provider: CredentialProvider, { endpoint, region, cloudProject }: Where): void {
+function assertTarget(provider: CredentialProvider, { endpoint, region, cloudProject }: CheckTarget): void {
   if (provider === 'proxmox' && endpoint === undefined) {
-    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: send endpoint.');
+    throw invalid(
+      'CREDENTIALS_CONF.ENDPOINT_REQUIRED',
+      'endpoint is required to check OnPrem basic auth: the address of the hypervisor.',
+    );
   }
   if (provider !== 'proxmox' && endpoint !== undefined) {
-    throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is for OnPrem basic auth only.');
+    throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is only valid for OnPrem basic auth.');
   }
   if (provider !== 'oci' && region !== undefined) {
-    throw invalid('CREDENTIALS_CONF.REGION_UNEXPECTED', 'region is for API keys of Oracle Cloud only.');
+    throw invalid('CREDENTIALS_CONF.REGION_UNEXPECTED', 'region is only valid for OCI API keys.');
   }
   if (provider !== 'azure' && cloudProject !== undefined) {
     throw invalid(
       'CREDENTIALS_CONF.CLOUD_PROJECT_UNEXPECTED',
-      'cloud_project is for service principals of Azure only.',
+      'cloud_project is only valid for Azure service principals.',
     );
   }
 }
@@ -108,7 +111,7 @@ async function translated(check: () => Promise<CredentialCheck>): Promise<Creden
     throw new DomainError(
       'upstream',
       'CREDENTIALS_CONF.PROVIDER_UNREACHABLE',
-      `${error.message}. It is not known whether the credentials work; try again later.`,
+      `${error.message}. The credentials could not be checked; try again later.`,
       { server: error.server },
       { cause: error },
     );

@@ -49,7 +49,7 @@ export class CredentialsConfsController extends ResourceController({
     method: 'POST',
     path: '/credential_config/check',
     id: 'checkCredentialsConf',
-    summary: 'Ask the provider whether the credentials work; changes nothing',
+    summary: 'Check with the provider whether the credentials work; nothing is changed',
     tag: 'Infrastructure',
     access: Allow.tenant(ADMINS),
     response: Responses.one(CredentialsCheckResult),

@@ -6,7 +6,7 @@ import { inTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
-/** Without `sealed`, so that no reader handles it by accident. */
+/** Omits `sealed`, so that no reader exposes it by accident. */
 export type CredentialsConfRow = Omit<CredentialsConf, 'sealed'> & AuthorNames;
 
 @Injectable()
@@ -18,7 +18,7 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
     });
   }
 
-  /** Those for the provider, or all if none is given. */
+  /** Filters by provider, if one is given. */
   ofProvider(cloudProviderId: number | undefined): ResourceFilter<CredentialsConf> {
     return (conditions) =>
       conditions.addIf(
@@ -28,8 +28,8 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
       );
   }
 
-  /** The sealed values, also of a closed record: what was created with them must still be destroyed. */
-  async sealed(tx: Tx, tenantId: string, id: number): Promise<CredentialsConf | null> {
+  /** Also returns a closed record: resources created with its credentials must still be destroyed. */
+  async findWithSealed(tx: Tx, tenantId: string, id: number): Promise<CredentialsConf | null> {
     return tx.findOneBy(CredentialsConf, { ...inTenant({ tenantId }), credentials_conf_id: id });
   }
 }

@@ -12,7 +12,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { askedProviderId, type CredentialTypeInfo, ReferenceData } from '../../../foundation/reference-data';
+import { requestedProviderId, type CredentialTypeInfo, ReferenceData } from '../../../foundation/reference-data';
 import { TenantSecretsService } from '../../../foundation/secrets';
 import { ENDPOINT_REFUSED, opensAnotherAccount, parseCredentials } from './credential-content';
 import type { RevealedCredentials } from './credentials-confs';
@@ -26,7 +26,7 @@ import type {
 } from './dto/credentials-conf.dto';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
-/** Credentials of providers and object stores. Their values go in and never come out. */
+/** Manages credentials of providers and object stores. Their values are write-only. */
 @Injectable()
 export class CredentialsConfsService extends ResourceService<{
   entity: CredentialsConf;
@@ -49,31 +49,31 @@ export class CredentialsConfsService extends ResourceService<{
   }
 
   /**
-   * Decrypts the values for a driver or client of the provider; the caller neither logs nor returns them. If they
-   * cannot be decrypted, throws a DomainError with the reason for users.
+   * Decrypts the values for a driver or client of the provider. The caller must not log or return them. Throws a
+   * DomainError with a reason for users if they cannot be decrypted.
    */
   async reveal(tx: Tx, tenantId: string, id: number): Promise<RevealedCredentials> {
-    const row = await this.repository.sealed(tx, tenantId, id);
+    const row = await this.repository.findWithSealed(tx, tenantId, id);
     if (!row) throw notFound('CREDENTIALS_CONF.NOT_FOUND', `There is no credentials configuration with id ${id}.`);
     try {
       const values = await this.secrets.open(tx, tenantId, tableOf(CredentialsConf), id, row.sealed);
       return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Send its values again.`;
+      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Update it with its credentials again.`;
       throw new DomainError('damaged', 'CREDENTIALS_CONF.UNREADABLE', message, {}, { cause: error });
     }
   }
 
   protected filter(query: CredentialsConfListQuery): ResourceFilter<CredentialsConf> {
-    return this.repository.ofProvider(askedProviderId(query.cloud_provider));
+    return this.repository.ofProvider(requestedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<Values<CredentialsConf>> {
     const { name, description, credential_type_id } = body;
     known(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
     this.acceptedValues(credential_type_id, body.base64_encoded_credentials.encoded);
-    // The seal is bound to the row's id, so it follows once the row has one.
+    // The seal is bound to the row's id, so `afterInsert` sets it.
     return { name, description, credential_type_id, sealed: Buffer.alloc(0) };
   }
 
@@ -95,7 +95,7 @@ export class CredentialsConfsService extends ResourceService<{
   ): Promise<Values<CredentialsConf>> {
     const { name, description, base64_encoded_credentials: credentials } = body;
     if (credentials === undefined) return { name, description };
-    await this.assertFindsItsMachines(scope, row, credentials.encoded, tx);
+    await this.assertSameAccount(scope, row, credentials.encoded, tx);
     return { name, description, sealed: await this.seal(tx, scope, row, credentials.encoded) };
   }
 
@@ -103,8 +103,8 @@ export class CredentialsConfsService extends ResourceService<{
     await this.references.assertUnused(tx, scope.tenantId, CredentialsConf, row.credentials_conf_id);
   }
 
-  /** New secrets are always taken, since they expire; those of another account only while the first has no machines. */
-  private async assertFindsItsMachines(
+  /** Accepts new secrets of the same account, since secrets expire. Another account needs that no nodes exist. */
+  private async assertSameAccount(
     { tenantId }: TenantScope,
     { credentials_conf_id: id, credential_type_id: typeId }: CredentialsConfRow,
     encoded: string,
@@ -112,7 +112,7 @@ export class CredentialsConfsService extends ResourceService<{
   ): Promise<void> {
     const values = this.acceptedValues(typeId, encoded);
     const before = await this.reveal(tx, tenantId, id).catch((error: unknown) => {
-      // Unreadable ones are replaced by whatever is sent.
+      // Credentials that cannot be decrypted may always be replaced.
       if (error instanceof DomainError && error.kind === 'damaged') return null;
       throw error;
     });

@@ -17,10 +17,10 @@ export class CredentialConfRef {
   @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
 }
 
-/** A credentials configuration without audit and without what it keeps secret. */
+/** A credentials configuration without audit fields and secret values. */
 export type CredentialsConfData = Omit<Own<CredentialsConf>, 'sealed'>;
 
-/** SQL of {@link CredentialsConfData} as one jsonb value. */
+/** Returns SQL for {@link CredentialsConfData} as one jsonb value. */
 export function credentialsConfJson(alias: string): string {
   return recordJson(alias, CredentialsConf, { without: ['sealed'] });
 }

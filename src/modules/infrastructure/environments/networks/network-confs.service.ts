@@ -10,7 +10,7 @@ import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
 import {
-  askedProviderId,
+  requestedProviderId,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -27,7 +27,7 @@ import { NETWORK_KEYS, type NetworkKey } from './network-keys';
 import { NetworkConfFields, networkConfRef } from './network-confs';
 import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
 
-/** Networks that machines join, each at one cloud provider. */
+/** Manages the networks that machines join, each of one cloud provider. */
 @Injectable()
 export class NetworkConfsService extends ResourceService<{
   entity: NetworkConf;
@@ -48,7 +48,7 @@ export class NetworkConfsService extends ResourceService<{
   }
 
   protected filter(query: NetworkConfListQuery): ResourceFilter<NetworkConf> {
-    return (conditions) => conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+    return (conditions) => conditions.only('cloud_provider_id', requestedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<Values<NetworkConf>> {
@@ -63,7 +63,7 @@ export class NetworkConfsService extends ResourceService<{
   ): Promise<Values<NetworkConf>> {
     const columns = this.networkColumns(row.cloud_provider_id, body, row);
     if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
-      // The nodes of a running cluster stay in their network: the configuration would no longer describe it.
+      // Running nodes stay in their network, which the configuration would no longer describe.
       await this.references.assertFree(tx, scope, NetworkConf, row.network_conf_id);
     }
     return { ...otherValues(NETWORK_KEYS, body), ...columns };
@@ -98,7 +98,7 @@ export class NetworkConfsService extends ResourceService<{
     };
   }
 
-  /** Checks what the provider requires and drops what it does not accept. */
+  /** Validates the keys that the provider requires and drops keys that it does not accept. */
   private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): Values<NetworkConf> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
     const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
@@ -117,7 +117,7 @@ export class NetworkConfsService extends ResourceService<{
     if (zone.cloud_provider_id === provider.cloud_provider_id) return;
     throw invalid(
       'NETWORK_CONF.PROVIDER_MISMATCH',
-      `Availability zone ${zone.name} belongs to ${zone.cloud_provider.name}, the network configuration to ${provider.name}.`,
+      `Availability zone ${zone.name} belongs to ${zone.cloud_provider.name}, but the network configuration belongs to ${provider.name}.`,
     );
   }
 

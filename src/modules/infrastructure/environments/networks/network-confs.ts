@@ -5,7 +5,7 @@ import { type Own, recordJson } from '../../../../platform/http/resources/record
 import { AvailabilityZoneRef, type ReferenceData } from '../../../foundation/reference-data';
 import { NetworkConf } from './entities/network-conf.entity';
 
-/** Fields of a network configuration that every answer about it has, as the row has them. */
+/** Fields of the row that every response with a network configuration has. */
 export class NetworkConfFields {
   @Field.text({ nullable: true }) description: string | null;
   @Field.text({ nullable: true }) network_project_id: string | null;
@@ -23,10 +23,10 @@ export class NetworkConfRef extends NetworkConfFields {
   @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
 }
 
-/** A network configuration without audit. */
+/** A network configuration without audit fields. */
 export type NetworkConfData = Own<NetworkConf>;
 
-/** SQL of {@link NetworkConfData} as one jsonb value. */
+/** Returns SQL for {@link NetworkConfData} as one jsonb value. */
 export function networkConfJson(alias: string): string {
   return recordJson(alias, NetworkConf);
 }

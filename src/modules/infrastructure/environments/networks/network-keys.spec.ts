@@ -13,7 +13,7 @@ const everything = {
 };
 
 describe('NETWORK_KEYS', () => {
-  it.each(['GCP', 'AWS', 'Azure'] as const)('%s stores all but the keys of OnPrem', (provider) => {
+  it.each(['GCP', 'AWS', 'Azure'] as const)('%s stores all keys except those of OnPrem', (provider) => {
     const { bridge: _bridge, model: _model, ...expected } = everything;
     expect(acceptedValues(NETWORK_KEYS[provider], everything)).toEqual(expected);
   });

@@ -15,7 +15,7 @@ const PUBLIC_CLOUD: AcceptedKeys<NetworkKey> = {
   required: ['network_project_id', 'network_name', 'subnet', 'availability_zone_id'],
 };
 
-/** The specification's table of keys by provider. */
+/** Keys by provider, from the API specification. */
 export const NETWORK_KEYS: Record<CloudProviderName, AcceptedKeys<NetworkKey>> = {
   GCP: PUBLIC_CLOUD,
   AWS: PUBLIC_CLOUD,

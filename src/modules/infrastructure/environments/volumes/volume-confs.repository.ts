@@ -14,7 +14,7 @@ export class VolumeConfsRepository extends ResourceRepository<VolumeConf, Volume
     });
   }
 
-  /** Those whose disks are of the provider; all without one. */
+  /** Filters by the provider of the disk type, if one is given. */
   ofProvider(cloudProviderId: number | undefined): ResourceFilter<VolumeConf> {
     return (conditions) =>
       conditions.addIf(

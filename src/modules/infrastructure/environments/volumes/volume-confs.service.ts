@@ -8,7 +8,7 @@ import { known } from '../../../../platform/http/resources/known';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
-import { askedProviderId, type DiskTypeInfo, ReferenceData } from '../../../foundation/reference-data';
+import { requestedProviderId, type DiskTypeInfo, ReferenceData } from '../../../foundation/reference-data';
 import type {
   CreateVolumeConf,
   UpdateVolumeConf,
@@ -17,10 +17,10 @@ import type {
   VolumeConfWrite,
 } from './dto/volume-conf.dto';
 import { VolumeConf } from './entities/volume-conf.entity';
-import { diskMisfit, diskSize, keptShape } from './volume-confs';
+import { diskViolation, diskSize, keptShape } from './volume-confs';
 import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
 
-/** What must fit together in a volume configuration. */
+/** The values that must be consistent with the disk type. */
 interface VolumeShape {
   disk_type_id: number;
   size: number | null;
@@ -34,7 +34,7 @@ const OUT_OF_BOUNDS = {
   disk_throughput_MB: 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS',
 };
 
-/** Disks that machines get: kind, size and speed, within the bounds of the disk type. */
+/** Manages volume configurations: type, size and performance of a machine's disks. */
 @Injectable()
 export class VolumeConfsService extends ResourceService<{
   entity: VolumeConf;
@@ -54,13 +54,13 @@ export class VolumeConfsService extends ResourceService<{
     super(transactions, repository);
   }
 
-  /** Whether the record is current; it stays so until the transaction ends. */
-  async hold(scope: TenantScope, id: number, tx: Tx): Promise<boolean> {
+  /** Locks the record until the transaction ends. Returns false if it has been deleted. */
+  async lockCurrent(scope: TenantScope, id: number, tx: Tx): Promise<boolean> {
     return (await this.repository.find(scope, { id }, tx, 'share')) !== null;
   }
 
   protected filter(query: VolumeConfListQuery): ResourceFilter<VolumeConf> {
-    return this.repository.ofProvider(askedProviderId(query.cloud_provider));
+    return this.repository.ofProvider(requestedProviderId(query.cloud_provider));
   }
 
   protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<Values<VolumeConf>> {
@@ -141,16 +141,19 @@ export class VolumeConfsService extends ResourceService<{
   }
 }
 
-/** Checks size and speed against the disk type; answers the size, which a fixed-size type supplies. */
+/** Throws 400 unless the shape fits the disk type. Returns the size, which a disk type of fixed size supplies. */
 function checkShape(shape: VolumeShape, disk: DiskTypeInfo): number {
   const size = diskSize(shape.size, disk);
-  if (size === null) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
-  const misfit = diskMisfit(disk, { size, iops: shape.disk_iops, throughputMb: shape.disk_throughput_mb });
-  if (misfit) throw invalid(OUT_OF_BOUNDS[misfit.field], misfit.message);
+  if (size === null) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `size (in GB) is required for disk type ${disk.name}.`);
+  const violation = diskViolation(disk, { size, iops: shape.disk_iops, throughputMb: shape.disk_throughput_mb });
+  if (violation) throw invalid(OUT_OF_BOUNDS[violation.field], violation.message);
   return size;
 }
 
 function assertSameProvider(before: DiskTypeInfo, after: DiskTypeInfo): void {
   if (before.cloud_provider.cloud_provider_id === after.cloud_provider.cloud_provider_id) return;
-  throw invalid('VOLUME_CONF.PROVIDER_MISMATCH', 'The new disk type belongs to another cloud provider.');
+  throw invalid(
+    'VOLUME_CONF.PROVIDER_MISMATCH',
+    'The new disk type belongs to another cloud provider. Create a new volume configuration for that provider.',
+  );
 }

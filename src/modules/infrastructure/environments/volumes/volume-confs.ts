@@ -3,7 +3,7 @@ import { type Own, recordJson } from '../../../../platform/http/resources/record
 import { DiskTypeInfo } from '../../../foundation/reference-data';
 import { VolumeConf } from './entities/volume-conf.entity';
 
-/** Fields of a volume configuration that every answer about it has. */
+/** Fields that every response with a volume configuration has. */
 export class VolumeFields {
   @Field.text({ nullable: true }) description: string | null;
   @Field.boolean() encrypted: boolean;
@@ -15,15 +15,15 @@ export class VolumeFields {
   @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
 }
 
-/** A volume configuration without audit. */
+/** A volume configuration without audit fields. */
 export type VolumeData = Own<VolumeConf>;
 
-/** SQL of {@link VolumeData} as one jsonb value. */
+/** Returns SQL for {@link VolumeData} as one jsonb value. */
 export function volumeJson(alias: string): string {
   return recordJson(alias, VolumeConf);
 }
 
-/** Size and speeds of a disk; null where the type decides. */
+/** Size and performance of a disk. Null leaves a value to the disk type. */
 export interface DiskShape {
   /** GB */
   size: number | null;
@@ -31,20 +31,20 @@ export interface DiskShape {
   throughputMb: number | null;
 }
 
-/** The size in GB, which a type of fixed size supplies; null if one must be given. */
+/** Returns the size in GB, which a disk type of fixed size supplies; null if it is missing. */
 export function diskSize(size: number | null, disk: DiskTypeInfo): number | null {
   return size ?? (disk.has_fixed_size ? disk.min_size : null);
 }
 
 /**
- * What a disk keeps when its type becomes `disk`: everything if it already has that type, otherwise the size, unless
- * the new type decides it, and the speeds that the new type supports.
+ * Returns the values that a disk keeps when its type changes to `disk`: all if the type stays the same, otherwise the
+ * size, unless the new type fixes it, and the performance values that the new type supports.
  */
 export function keptShape(typeBefore: number, before: DiskShape, disk: DiskTypeInfo): DiskShape {
   if (typeBefore === disk.disk_type_id) return before;
   const { size, iops, throughputMb } = before;
-  const fits = (speeds: Partial<DiskShape>) =>
-    diskMisfit(disk, { size: null, iops: null, throughputMb: null, ...speeds }) === null;
+  const fits = (performance: Partial<DiskShape>) =>
+    diskViolation(disk, { size: null, iops: null, throughputMb: null, ...performance }) === null;
   return {
     size: disk.has_fixed_size ? null : size,
     iops: fits({ iops }) ? iops : null,
@@ -52,8 +52,8 @@ export function keptShape(typeBefore: number, before: DiskShape, disk: DiskTypeI
   };
 }
 
-/** The first field that the disk type does not accept, and why in a sentence; null if all fit. */
-export function diskMisfit(
+/** Returns the first value that the disk type does not accept, with a message; null if all are valid. */
+export function diskViolation(
   disk: DiskTypeInfo,
   { size, iops, throughputMb }: DiskShape,
 ): { field: 'size' | 'disk_iops' | 'disk_throughput_MB'; message: string } | null {
@@ -64,8 +64,8 @@ export function diskMisfit(
   ] as const;
   for (const [field, value, min = null, max = null] of bounds) {
     if (value === null) continue;
-    // A speed without bounds cannot be set for disks of this type.
-    if (min === null && max === null) return { field, message: `Disk type ${disk.name} takes no ${field}.` };
+    // The disk type does not support setting a value that has no bounds.
+    if (min === null && max === null) return { field, message: `Disk type ${disk.name} does not support ${field}.` };
     if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) continue;
     const message = `${field} ${value} is outside the range ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
     return { field, message };

@@ -9,7 +9,7 @@ import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
 import { CredentialsConfsService } from '../../environments';
-import { askedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
+import { requestedProviderId, type CloudProviderRef, ReferenceData } from '../../../foundation/reference-data';
 import type {
   CreateObjectStorageManager,
   ObjectStorageManagerListQuery,
@@ -48,7 +48,7 @@ export class ObjectStorageManagersService extends ResourceService<{
   }
 
   protected filter(query: ObjectStorageManagerListQuery): ResourceFilter<ObjectStorageManager> {
-    return (conditions) => conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+    return (conditions) => conditions.only('cloud_provider_id', requestedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(

@@ -34,7 +34,7 @@ export class CreateBootDiskImage {
   @Field.description() description?: string | null;
   @Field.id() cloud_provider_id: number;
   @Field.id() linux_distro_id: number;
-  @Field.line({ filled: true, description: 'The image as the provider names it' }) boot_disk_image: string;
+  @Field.line({ filled: true, description: "The provider's name of the image" }) boot_disk_image: string;
   @Field.id() architecture_type_id: number;
 }
 
@@ -43,7 +43,7 @@ export class UpdateBootDiskImage {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.id({ optional: true }) linux_distro_id?: number;
-  @Field.line({ optional: true, filled: true, description: 'The image as the provider names it' })
+  @Field.line({ optional: true, filled: true, description: "The provider's name of the image" })
   boot_disk_image?: string;
 }
 

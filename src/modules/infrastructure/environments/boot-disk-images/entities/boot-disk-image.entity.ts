@@ -25,7 +25,7 @@ export class BootDiskImage extends TenantColumns {
   @ForeignKey('LinuxDistro', { name: 'fk_boot_disk_images_linux_distro' })
   @Col.int()
   linux_distro_id: number;
-  /** The image as the provider names it. */
+  /** The provider's name of the image. */
   @Col.text() boot_disk_image: string;
   @ForeignKey('MachineArchitectureType', { name: 'fk_boot_disk_images_architecture_type' })
   @Col.int()

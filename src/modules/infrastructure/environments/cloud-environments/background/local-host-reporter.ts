@@ -7,13 +7,13 @@ import { LocalConfinementService } from '../local-confinement.service';
 import { LocalFolderService } from '../local-folder.service';
 import { LocalHostsRepository } from '../local-hosts.repository';
 
-/** The second report comes sooner: only it can tell how busy the processors are. */
-const SECOND_REPORT_MS = 1000;
-const REPORT_MS = 10_000;
+/** The second report comes early, because CPU usage can only be measured between two reports. */
+const SECOND_REPORT_DELAY_MS = 1000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /**
- * Reports the machine of a worker that runs local nodes: the API is elsewhere and cannot look. Separate from the
- * reconcilers, since only one worker at a time runs a pass of those, which may take minutes.
+ * Reports the resources of a worker's machine that runs local nodes, since the API may run elsewhere. It is not a
+ * reconciler: only one worker at a time runs those, and a pass may take minutes.
  */
 @Injectable()
 export class LocalHostReporter {
@@ -27,18 +27,18 @@ export class LocalHostReporter {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Resolves after the first report: the API asks whether tenants are kept apart as soon as this worker serves anything. */
+  /** Resolves after the first report, because the API needs to know whether this worker isolates tenants. */
   async start(): Promise<void> {
     const { local } = this.config.compute;
     if (!local) return;
     const meter = new HostMeter(local.dir);
     this.reports = new Pump(() => this.report(meter, Object.keys(local.sparkHomes)), {
-      intervalMs: REPORT_MS,
+      intervalMs: REPORT_INTERVAL_MS,
       failed: (error) =>
-        this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again'),
+        this.logger.warn({ err: error }, 'The resources of this machine could not be reported; the worker retries'),
     });
     await this.reports.run();
-    this.reports.wake(SECOND_REPORT_MS);
+    this.reports.wake(SECOND_REPORT_DELAY_MS);
   }
 
   async stop(): Promise<void> {
@@ -46,8 +46,8 @@ export class LocalHostReporter {
   }
 
   private async report(meter: HostMeter, sparkVersions: readonly string[]): Promise<void> {
-    // The worker that holds the folder reports the machine.
+    // Only the worker that holds the folder of local nodes reports the machine.
     if (this.folder.problem !== null) return;
-    await this.hosts.report(await meter.measure(), this.confinement.keepsApart, sparkVersions);
+    await this.hosts.report(await meter.measure(), this.confinement.isolatesTenants, sparkVersions);
   }
 }

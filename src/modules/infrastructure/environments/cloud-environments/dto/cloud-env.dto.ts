@@ -6,13 +6,13 @@ import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector
 import { ARCHITECTURES, CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';
 import { CloudEnvInfo } from '../cloud-envs.joins';
 
-const LABELS = 'At most 25; the platform adds resource, vm and tenant_id';
+const LABELS = 'At most 25 labels. The platform adds resource, vm and tenant_id';
 
 export class CloudEnvSelector extends RecordSelectorQuery('cloud_env') {}
 
 export class CloudEnvListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
-  @Param.oneOf(ARCHITECTURES, { description: 'Of the boot disk image' }) architecture_type?: string;
+  @Param.oneOf(ARCHITECTURES, { description: 'Architecture of the boot disk image' }) architecture_type?: string;
 }
 
 export class CloudEnvSearchQuery extends CloudEnvListQuery {

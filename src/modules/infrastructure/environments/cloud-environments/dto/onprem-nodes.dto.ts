@@ -3,8 +3,9 @@ import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 const GB = 'GiB (2^30 bytes), rounded to two decimals';
 
 export class OnPremNodesQuery {
-  @Param.text({ optional: false, description: 'Of Proxmox VE: https://… or http://…; or local://' }) endpoint: string;
-  @Param.id({ optional: false, description: 'Basic auth of OnPrem' }) credential_config_id: number;
+  @Param.text({ optional: false, description: 'Endpoint of Proxmox VE (https://… or http://…), or local://' })
+  endpoint: string;
+  @Param.id({ optional: false, description: 'Credentials of type OnPrem basic auth' }) credential_config_id: number;
 }
 
 export class OnPremNode {

@@ -8,7 +8,7 @@ import {
 } from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
-/** Where clusters run: provider, network, credentials and boot image, all of one provider. */
+/** The environment that clusters run in: network, credentials and boot disk image of one cloud provider. */
 @Entity('cloud_envs')
 @Unique('uq_cloud_envs_tenant_id', ['tenant_id', 'cloud_env_id'])
 @Index('uq_cloud_envs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
@@ -41,7 +41,7 @@ export class CloudEnv extends TenantColumns {
   @Col.text({ nullable: true }) cloud_project: string | null;
   @Col.bigint() credentials_conf_id: number;
   @Col.bigint() boot_disk_image_id: number;
-  /** The caller's labels and the reserved ones. */
+  /** User labels and reserved labels. */
   @Col.json() labels: Record<string, string>;
   @Col.text({ nullable: true }) endpoint: string | null;
   @Col.texts({ nullable: true }) onprem_node_names: string[] | null;

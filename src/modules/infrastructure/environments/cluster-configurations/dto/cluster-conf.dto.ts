@@ -16,7 +16,7 @@ export class ClusterConfSelector extends RecordSelectorQuery('cluster_conf') {}
 export class ClusterConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
   @Param.oneOf(COMPUTE_TYPES) compute_type?: string;
-  @Param.oneOf(ARCHITECTURES, { description: 'Of the machine type' }) architecture_type?: string;
+  @Param.oneOf(ARCHITECTURES, { description: 'Architecture of the machine type' }) architecture_type?: string;
 }
 
 export class ClusterConfSearchQuery extends ClusterConfListQuery {

@@ -8,7 +8,7 @@ import {
 } from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
-/** The machine that each node of a cluster gets, and its disks. */
+/** The machine type and disks of a cluster's nodes. */
 @Entity('cluster_confs')
 @Unique('uq_cluster_confs_tenant_id', ['tenant_id', 'cluster_conf_id'])
 @Index('uq_cluster_confs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })

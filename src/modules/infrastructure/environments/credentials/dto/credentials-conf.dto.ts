@@ -10,7 +10,7 @@ export class CredentialsCheckQuery extends CredentialsConfSelector {
   @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
   @Param.text({ description: 'OCI API key: a region that its tenancy has subscribed to' }) region?: string;
   @Param.text({
-    description: 'Azure service principal: the resource group of the nodes, in which its rights are asked for',
+    description: 'Azure service principal: the resource group of the nodes, where its permissions are checked',
   })
   cloud_project?: string;
 }
@@ -69,11 +69,12 @@ export class CredentialsConfWrite extends WriteAudit {
 
 export class CredentialsCheckResult {
   @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
-  @Field.text({ nullable: true, description: 'Account or principal they belong to, if the provider says' })
+  @Field.text({ nullable: true, description: 'Account or principal of the credentials, if the provider reports it' })
   checked_as: string | null;
   @Field.text({
     nullable: true,
-    description: 'Why they do not work, or what they lack to make nodes, if the provider says',
+    description:
+      'Why the credentials do not work, or which permissions they lack to create nodes, if the provider reports it',
   })
   reason: string | null;
 }

@@ -16,7 +16,7 @@ export class NetworkConfSearchQuery extends NetworkConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) network_conf_name: string;
 }
 
-/** What may be sent when a network configuration is created and when it changes. */
+/** Fields that create and update requests share. */
 class NetworkConfSettings {
   @Field.description() description?: string | null;
   @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;

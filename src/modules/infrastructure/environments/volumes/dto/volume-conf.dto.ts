@@ -28,7 +28,7 @@ export class CreateVolumeConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
   @Field.boolean() encrypted: boolean;
-  @Field.int64({ optional: true, min: 1, description: 'GB; may be left out for a disk type of fixed size' })
+  @Field.int64({ optional: true, min: 1, description: 'GB; optional if the disk type has a fixed size' })
   size?: number;
   @Field.id() disk_type_id: number;
   @Field.int64({ min: 1 }) machine_volume_num: number;
