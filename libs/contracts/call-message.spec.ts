@@ -4,8 +4,11 @@ describe('messages of calls', () => {
   it('are a line of JSON before the bytes of a body', () => {
     const payload = encodeCall({ op: 'call', id: 'a-1', timeout_ms: 5 }, Buffer.from('{"n":1}\n'));
     expect(payload.toString()).toBe('{"op":"call","id":"a-1","timeout_ms":5}\n{"n":1}\n');
-    const said = Buffer.concat([Buffer.from('{"op":"answer","id":"a-1","outcome":"ok"}\n'), Buffer.from([0, 10, 255])]);
-    expect(decodeAnswer(said)).toEqual({
+    const answer = Buffer.concat([
+      Buffer.from('{"op":"answer","id":"a-1","outcome":"ok"}\n'),
+      Buffer.from([0, 10, 255]),
+    ]);
+    expect(decodeAnswer(answer)).toEqual({
       header: { op: 'answer', id: 'a-1', outcome: 'ok', more: false },
       body: Buffer.from([0, 10, 255]),
     });
@@ -20,9 +23,9 @@ describe('messages of calls', () => {
     ['no JSON', 'ready\n'],
     ['no object', 'null\n'],
     ['an unknown outcome', '{"op":"answer","id":"a","outcome":"fine"}\n'],
-    ['an id that is none', '{"op":"answer","id":"a b","outcome":"ok"}\n'],
+    ['a malformed id', '{"op":"answer","id":"a b","outcome":"ok"}\n'],
     ['a header without end', `{"op":"ready","more":"${'x'.repeat(2000)}"}\n`],
-  ])('that no bridge writes say nothing: %s', (_, text) => {
+  ])('are null if they are malformed: %s', (_, text) => {
     expect(decodeAnswer(Buffer.from(text))).toBeNull();
   });
 });

@@ -1,59 +1,58 @@
 import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 
 /**
- * How a caller and the process of a run talk over the run's channel (ADR 0037): each payload is a header, one line of JSON, and
- * behind its line break the bytes of a body.
+ * The messages between a caller and the process of a run, on the run's channel (ADR 0037). Each payload is a header, which is one
+ * line of JSON, and the bytes of a body after its line break.
  */
 
-/** What a run is asked: to answer a call, or to take no more trouble over one. */
+/** A request to a run. */
 export type CallHeader =
   | {
       op: 'call';
       id: string;
       timeout_ms: number;
-      /** Name of the caller; of runs that tell their callers apart. */
+      /** Name of the caller, for runs that serve each user apart. */
       user?: string;
     }
   | { op: 'cancel'; id: string }
-  /** Somebody has got each of these answers, which had come ahead of being asked for. */
+  /** Each of these prefetched answers has been delivered. */
   | { op: 'claimed'; ids: string[] };
 
-/** How a call was answered. */
+/** The outcomes of a call. */
 export const CALL_OUTCOMES = ['ok', 'error', 'full', 'timeout', 'unanswerable'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
-/** What a run says: that it can be called, or the answer to a call. */
+/** A message from a run: it is ready for calls, or it answers one. */
 export type AnswerHeader =
   | { op: 'ready' }
   | {
       op: 'answer';
       id: string;
       outcome: CallOutcome;
-      /** Whether the body goes on in the next payload with this id. */
+      /** True if the next payload with this id continues the body. */
       more: boolean;
-      /** With the last part: all parts together are compressed, in zlib's format. */
+      /** On the last part: the parts, concatenated, are compressed in zlib's format. */
       deflated?: true;
-      /** With the last part of an answer that nobody has asked for yet. */
-      ahead?: Ahead;
-      /** With the last part: the answer that had come ahead with this id, which nobody may get any more. */
+      /** On the last part of a prefetched answer, which nobody has requested yet. */
+      ahead?: Prefetched;
+      /** On the last part: id of the prefetched answer that this one replaces, which must no longer be delivered. */
       instead_of?: string;
     }
-  /** Nobody may get these answers, which had come ahead. */
+  /** These prefetched answers must not be delivered. */
   | { op: 'void'; ids: string[] };
 
-/** What an answer that has come ahead answers. */
-export interface Ahead {
-  /** SHA-256 of who may ask, a zero byte, and the message but for its sequence number; hexadecimal. */
+/** Identifies the request that a prefetched answer is for. */
+export interface Prefetched {
+  /** SHA-256, in hex, of the user, a zero byte, and the request without its sequence number. */
   key: string;
-  /** How many payloads it has, which follow each other. */
+  /** Number of its payloads, which are consecutive. */
   parts: number;
 }
 
-/** Longest answer that comes ahead; payloads. */
-export const MAX_PARTS_AHEAD = 16;
-/** Most ids that one payload names. */
+/** Maximum number of payloads of a prefetched answer. */
+export const MAX_PREFETCHED_PARTS = 16;
+/** Maximum number of ids in one payload. */
 const MAX_IDS = 20;
-/** Longest header; bytes. */
 const MAX_HEADER_BYTES = 1024;
 const LINE_BREAK = 0x0a;
 const ID = /^[\w-]{1,64}$/;
@@ -63,7 +62,7 @@ export function encodeCall(header: CallHeader, body: Buffer = Buffer.alloc(0)): 
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
 }
 
-/** Reads what a run said; null for what is no such payload, since a job can write whatever it likes. */
+/** Decodes a message from a run. Returns null if it is malformed, because a job can write anything. */
 export function decodeAnswer(payload: Buffer): { header: AnswerHeader; body: Buffer } | null {
   const end = payload.subarray(0, MAX_HEADER_BYTES).indexOf(LINE_BREAK);
   if (end < 0) return null;
@@ -72,27 +71,27 @@ export function decodeAnswer(payload: Buffer): { header: AnswerHeader; body: Buf
 }
 
 function answerHeader(text: string): AnswerHeader | null {
-  const given = Object(readUntrusted(text, SHORT_JSON)) as Record<string, unknown>;
-  if (given['op'] === 'ready') return { op: 'ready' };
-  if (given['op'] === 'void') {
-    const { ids } = given;
+  const message = Object(readUntrusted(text, SHORT_JSON)) as Record<string, unknown>;
+  if (message['op'] === 'ready') return { op: 'ready' };
+  if (message['op'] === 'void') {
+    const { ids } = message;
     return Array.isArray(ids) && ids.length <= MAX_IDS && ids.every(isId) ? { op: 'void', ids } : null;
   }
-  return given['op'] === 'answer' ? partHeader(given) : null;
+  return message['op'] === 'answer' ? partHeader(message) : null;
 }
 
-function partHeader(given: Record<string, unknown>): AnswerHeader | null {
-  const { id, instead_of: insteadOf } = given;
-  const outcome = CALL_OUTCOMES.find((known) => known === given['outcome']);
+function partHeader(message: Record<string, unknown>): AnswerHeader | null {
+  const { id, instead_of: insteadOf } = message;
+  const outcome = CALL_OUTCOMES.find((known) => known === message['outcome']);
   if (!isId(id) || outcome === undefined) return null;
-  if (given['more'] === true) return { op: 'answer', id, outcome, more: true };
-  const ahead = outcome === 'ok' ? aheadOf(given['ahead']) : null;
+  if (message['more'] === true) return { op: 'answer', id, outcome, more: true };
+  const ahead = outcome === 'ok' ? prefetchedOf(message['ahead']) : null;
   return {
     op: 'answer',
     id,
     outcome,
     more: false,
-    ...(given['deflated'] === true && { deflated: true }),
+    ...(message['deflated'] === true && { deflated: true }),
     ...(ahead && { ahead }),
     ...(isId(insteadOf) && { instead_of: insteadOf }),
   };
@@ -102,10 +101,10 @@ function isId(value: unknown): value is string {
   return typeof value === 'string' && ID.test(value);
 }
 
-function aheadOf(given: unknown): Ahead | null {
-  if (typeof given !== 'object' || given === null) return null;
-  const { key, parts } = given as Record<string, unknown>;
+function prefetchedOf(value: unknown): Prefetched | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { key, parts } = value as Record<string, unknown>;
   if (typeof key !== 'string' || !KEY.test(key)) return null;
-  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MAX_PARTS_AHEAD) return null;
+  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MAX_PREFETCHED_PARTS) return null;
   return { key, parts };
 }

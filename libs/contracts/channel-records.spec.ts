@@ -14,7 +14,7 @@ describe('records of channels', () => {
     { number: 9, payload: Buffer.alloc(70_000, 9) },
   ];
 
-  it('are read as they were written', () => {
+  it('decode to what was encoded', () => {
     expect(decodeRecords(encodeRecords(records))).toEqual(records);
     expect(decodeRecords(Buffer.alloc(0))).toEqual([]);
     const payload = Buffer.from('x');
@@ -22,7 +22,7 @@ describe('records of channels', () => {
     expect(decodeFileHeader(encodeFileRecord({ number, ack: 5, payload }))).toEqual({ number, ack: 5, length: 1 });
   });
 
-  it('are refused wherever they are cut', () => {
+  it('are refused if they are truncated', () => {
     const body = encodeRecords(records.slice(0, 2));
     const whole = [0, 17, 29];
     for (let length = 0; length < body.length; length += 1) {
@@ -31,7 +31,7 @@ describe('records of channels', () => {
     }
   });
 
-  it('are refused with a gap, a length or a number beyond the bounds', () => {
+  it('are refused with a gap, or with a length or a number above the limit', () => {
     const [first, , third] = records as [(typeof records)[0], (typeof records)[0], (typeof records)[0]];
     expect(() => decodeRecords(encodeRecords([first, third]))).toThrow('gap');
     const long = Buffer.alloc(12);
@@ -40,11 +40,11 @@ describe('records of channels', () => {
     expect(() => decodeRecords(Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0xff)]))).toThrow('too large');
   });
 
-  it('have no header in other bytes', () => {
+  it('have no header if the bytes are malformed', () => {
     expect(decodeFileHeader(Buffer.alloc(24))).toBeNull();
     expect(decodeFileHeader(Buffer.alloc(3))).toBeNull();
-    const endless = encodeFileRecord({ number: 1, ack: 1, payload: Buffer.alloc(0) });
-    endless.writeUInt32BE(MAX_PAYLOAD_BYTES + 1, 4);
-    expect(decodeFileHeader(endless)).toBeNull();
+    const tooLong = encodeFileRecord({ number: 1, ack: 1, payload: Buffer.alloc(0) });
+    tooLong.writeUInt32BE(MAX_PAYLOAD_BYTES + 1, 4);
+    expect(decodeFileHeader(tooLong)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 /**
- * How messages between the control plane and a process of a run are written down, on the node and in requests of its agent.
- * A message has a number, which counts from 1 per direction without gaps, and a payload, of which neither the agent nor the
- * control plane's transport knows more than its length. See ADR 0033.
+ * The encoding of messages between the control plane and the process of a run, in files on the node and in requests of its
+ * agent. A message has a number, which counts from 1 in each direction without gaps, and a payload, which is opaque to the
+ * agent and to the control plane's transport. See ADR 0033.
  */
 
 export interface NumberedPayload {
@@ -9,16 +9,15 @@ export interface NumberedPayload {
   payload: Buffer;
 }
 
-/** Longest payload; bytes. */
 export const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 /** Length (u32) and number (u64), big-endian, before each payload in requests and answers of an agent. */
 const WIRE_HEADER = 12;
 
-/** A text that is no sequence of records, or one beyond the bounds. */
+/** Thrown for bytes that are no sequence of records, or for records that exceed the limits. */
 export class MalformedRecords extends Error {}
 
-/** The records as a body of a request or an answer. */
+/** Encodes records as the body of a request or a response. */
 export function encodeRecords(records: readonly NumberedPayload[]): Buffer {
   return Buffer.concat(
     records.flatMap(({ number, payload }) => {
@@ -31,7 +30,7 @@ export function encodeRecords(records: readonly NumberedPayload[]): Buffer {
 }
 
 /**
- * The records of a body: numbers that follow each other, payloads that share its memory.
+ * Decodes the records of a body. Their numbers are consecutive, and their payloads share the memory of the body.
  * @throws MalformedRecords
  */
 export function decodeRecords(body: Buffer): NumberedPayload[] {
@@ -51,9 +50,9 @@ export function decodeRecords(body: Buffer): NumberedPayload[] {
   return records;
 }
 
-/** A record as the files on a node have it. */
+/** A record in a file on a node. */
 export interface FileRecord extends NumberedPayload {
-  /** Number of the last record that the writer of this file has read from the file of the other direction. */
+  /** Number of the last record that the writer of this file has read from the file for the other direction. */
   ack: number;
 }
 
@@ -71,7 +70,7 @@ export function encodeFileRecord({ number, ack, payload }: FileRecord): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** What a record's header says; null where there is none, or one beyond the bounds. */
+/** Decodes the header of a record. Returns null if there is no header, or if the payload would be too long. */
 export function decodeFileHeader(header: Buffer): { length: number; number: number; ack: number } | null {
   if (header.length < FILE_HEADER || header.readUInt32BE(0) !== MAGIC) return null;
   const length = header.readUInt32BE(4);

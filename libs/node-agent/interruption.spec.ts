@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LoopbackServer, serveOnLoopback } from '../../test/fakes/http/loopback-server';
 import { eventually } from '../../test/harness/eventually';
-import { toldLine } from '../contracts/told-line';
+import { singleLine } from '../contracts/single-line';
 import { InterruptionWatch, readNotice, runsEndAt } from './interruption';
 
 const AT = '2026-01-31T08:00:00.000Z';
@@ -100,7 +100,7 @@ describe('notices of interruptions', () => {
         );
         void watch.watch(stopping.signal);
       });
-      expect(await announced).toEqual({ detail: toldLine('d'.repeat(5_000)), ends_at: AT });
+      expect(await announced).toEqual({ detail: singleLine('d'.repeat(5_000)), ends_at: AT });
       expect(failing).toHaveBeenCalledTimes(1);
       writeFileSync(path, '{"ends_at": "soon"}');
       expect(await readNotice({ kind: 'file', path })).toEqual({ detail: 'The machine is taken back.', ends_at: null });

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { NodeInterruption } from '../contracts/agent-protocol';
-import { toldLine } from '../contracts/told-line';
+import { singleLine } from '../contracts/single-line';
 import { parseUntrusted, SHORT_JSON } from '../json/parse-json';
 import { pause } from './waiting';
 
@@ -153,7 +153,7 @@ async function ask(
 function interruption(detail: string, endsAt: unknown): NodeInterruption {
   const at = typeof endsAt === 'string' ? Date.parse(endsAt) : NaN;
   return {
-    detail: toldLine(detail),
+    detail: singleLine(detail),
     ends_at: Number.isNaN(at) ? null : new Date(at).toISOString(),
   };
 }

@@ -1,4 +1,4 @@
-import { toldLine } from '../contracts/told-line';
+import { singleLine } from '../contracts/single-line';
 import { readUntrusted, type UntrustedBounds } from '../json/parse-json';
 
 /** What one stage, executor or application has done; bytes and milliseconds. */
@@ -338,6 +338,6 @@ function count(value: unknown): number {
 /** A copy, if it is cut: a part of a string keeps all of it in memory. */
 function text(value: unknown): string {
   if (typeof value !== 'string') return '';
-  const line = toldLine(value, MAX_NAME_LENGTH);
+  const line = singleLine(value, MAX_NAME_LENGTH);
   return line === value ? value : Buffer.from(line).toString('utf8');
 }

@@ -1,4 +1,4 @@
-import { MAX_TOLD } from '../../libs/contracts/told-line';
+import { MAX_LINE_LENGTH } from '../../libs/contracts/single-line';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { putNode } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
@@ -47,7 +47,7 @@ describe('somebody who has the tokens of a node', () => {
     await api.database.query(`UPDATE cluster_nodes SET node_number = node_id + 1000 WHERE node_number = 0`);
     const agent = await TestAgent.unregistered(api, tenancy);
     expect(await claim(agent, 'x'.repeat(5_000))).toBe(200);
-    expect((await stateOf(agent))?.error?.length).toBeLessThanOrEqual(MAX_TOLD);
+    expect((await stateOf(agent))?.error?.length).toBeLessThanOrEqual(MAX_LINE_LENGTH);
     expect(await claim(agent, 'no Java\u001b[2J\u0000here')).toBe(200);
     expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
     // It got further after all.
@@ -128,7 +128,7 @@ describe('somebody who has the tokens of a node', () => {
       },
     ]);
     const told = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);
-    expect(Math.max(...told)).toBeLessThanOrEqual(MAX_TOLD);
+    expect(Math.max(...told)).toBeLessThanOrEqual(MAX_LINE_LENGTH);
   });
 
   it('cannot have the cluster grow for what only its master knows, nor speak of more than its node has', async () => {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { toldLine } from '../../../../libs/contracts/told-line';
+import { singleLine } from '../../../../libs/contracts/single-line';
 import { createValidationPipe } from '../../http/validation';
 import { Field, Param } from './fields';
 
@@ -49,7 +49,7 @@ describe('fields', () => {
     const body = { words: text, reason: text, code: text };
     const told = (await createValidationPipe().transform(body, { type: 'body', metatype: Told })) as Told;
     expect(told).toMatchObject({ words, code: null });
-    expect(told.reason).toBe(words === '' ? null : toldLine(text));
+    expect(told.reason).toBe(words === '' ? null : singleLine(text));
   });
 
   it.each([[{ words: 7 }], [{ words: null }], [{ reason: {} }], [{ code: 7 }]])(

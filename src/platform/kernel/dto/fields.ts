@@ -26,7 +26,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { toldLine } from '../../../../libs/contracts/told-line';
+import { singleLine } from '../../../../libs/contracts/single-line';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
 import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
@@ -122,7 +122,7 @@ function toDate(value: unknown): unknown {
 
 function toTold(value: unknown, { maxLength, nullable = false }: FieldOptions & { maxLength?: number }): unknown {
   if (typeof value !== 'string') return value;
-  const line = toldLine(value, maxLength);
+  const line = singleLine(value, maxLength);
   return line === '' && nullable ? null : line;
 }
 

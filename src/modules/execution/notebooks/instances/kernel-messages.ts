@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_PAYLOAD_BYTES } from '../../../../../libs/contracts/channel-records';
-import { toldLine } from '../../../../../libs/contracts/told-line';
+import { singleLine } from '../../../../../libs/contracts/single-line';
 import { exactJson } from '../../../../../libs/json/exact-json';
 import type { OpaqueTextBounds } from '../../../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../../../libs/json/parse-json';
@@ -140,7 +140,7 @@ function readState(frame: Json, generation: number): KernelFrame | null {
   const state = STORED_KERNEL_STATES.find((known) => known === frame['state']);
   const reason = textOf(frame['reason']);
   if (state === undefined) return null;
-  return { op: 'kernel', generation, state, reason: reason === null ? null : toldLine(reason) };
+  return { op: 'kernel', generation, state, reason: reason === null ? null : singleLine(reason) };
 }
 
 function readMessage(frame: Json, generation: number): KernelFrame | null {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { toldLine } from '../../../../../libs/contracts/told-line';
+import { singleLine } from '../../../../../libs/contracts/single-line';
 import { exactJson } from '../../../../../libs/json/exact-json';
 import { readOpaque } from '../../../../../libs/json/opaque-json';
 import { readUntrusted, type UntrustedBounds } from '../../../../../libs/json/parse-json';
@@ -137,5 +137,9 @@ function functionFailed(body: Buffer): DomainError {
   const message = text(failure['message'], '');
   const traceback = Array.isArray(failure['lines']) ? failure['lines'] : [];
   const lines = traceback.slice(-MAX_LINES).map((line) => text(line, ''));
-  return new DomainError('unprocessable', 'FUNCTION.FAILED', toldLine(`${type}: ${message}`), { type, message, lines });
+  return new DomainError('unprocessable', 'FUNCTION.FAILED', singleLine(`${type}: ${message}`), {
+    type,
+    message,
+    lines,
+  });
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { toldLine } from '../../../../../libs/contracts/told-line';
+import { singleLine } from '../../../../../libs/contracts/single-line';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { DomainError, invalid, overloaded } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
@@ -49,7 +49,7 @@ export class ThriftSqlService {
       case 'ok':
         return answer.body;
       case 'error':
-        throw invalid('THRIFT.REFUSED', toldLine(answer.body.toString('utf8', 0, MAX_TEXT_LENGTH)));
+        throw invalid('THRIFT.REFUSED', singleLine(answer.body.toString('utf8', 0, MAX_TEXT_LENGTH)));
       case 'full':
         throw overloaded('THRIFT.FULL', 'Too many messages are already waiting for the job. Try again later.');
       case 'timeout':

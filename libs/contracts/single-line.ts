@@ -1,5 +1,5 @@
-/** How much of a message from a machine, or from a process on one, is kept and shown; characters. */
-export const MAX_TOLD = 1_000;
+/** Maximum length of a message from a machine or a process on it. */
+export const MAX_LINE_LENGTH = 1_000;
 
 // Includes Unicode's line separators, and the controls that reorder the text around them.
 const UNPRINTABLE = /[\s\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
@@ -9,7 +9,7 @@ const GAP = ' … ';
  * Makes one line of a message from a machine, or from a process on one. If the text is too long, it keeps the beginning, which
  * says what failed, and the end, which says why.
  */
-export function toldLine(text: string, maxLength: number = MAX_TOLD): string {
+export function singleLine(text: string, maxLength: number = MAX_LINE_LENGTH): string {
   // The text may have any length, so only its two ends are processed.
   const atEachEnd = 4 * maxLength;
   const ends = text.length <= 2 * atEachEnd ? text : `${text.slice(0, atEachEnd)}${text.slice(-atEachEnd)}`;
