@@ -91,8 +91,8 @@ describe('a cluster whose provider has no driver in this release', () => {
     const clusterId = await createCluster(client, estate, 'made');
     await leaveInStart(clusterId, 'machine-7');
     const reason = await reasonOfError(clusterId);
-    expect(reason).toContain('What had been created could not be removed: This release has no compute driver');
-    expect(reason).toContain('Left behind: node 0 (machine-7)');
+    expect(reason).toContain('The clean-up failed: This release has no compute driver');
+    expect(reason).toContain('Left at the provider: node 0 (machine-7)');
     const logged = () =>
       platform
         .workerLog()
@@ -101,6 +101,6 @@ describe('a cluster whose provider has no driver in this release', () => {
     await eventually(() => logged().length === 1, { what: 'a line in the log' });
 
     await client.post('/cluster/destroy', { cluster_id: clusterId });
-    expect(await reasonOfError(clusterId)).toContain('It may still have node 0 (machine-7)');
+    expect(await reasonOfError(clusterId)).toContain('The provider may still have node 0 (machine-7)');
   });
 });

@@ -31,7 +31,7 @@ describe('a transition of a cluster', () => {
   async function become(to: ClusterStatus, subscribers?: ClusterSubscriber[]): Promise<void> {
     const lifecycle = makeLifecycle(dataSource, subscribers);
     await dataSource.transaction(async (tx) => {
-      const cluster = await lifecycle.lockKnown(tx, tenancy.clusterId);
+      const cluster = await lifecycle.lockOrThrow(tx, tenancy.clusterId);
       await lifecycle.transition(tx, cluster, { to, ...change });
     });
   }
@@ -94,7 +94,7 @@ describe('a transition of a cluster', () => {
 
   it('is made by no process that leaves a subscriber out', async () => {
     await expect(TestApi.start([IamModule, ClustersApiModule])).rejects.toThrow(
-      'Nothing of the domain runs subscribes to the events of clusters',
+      'The domain runs does not subscribe to the events of clusters',
     );
     expect(() => makeLifecycle(dataSource, [new Listener({}), new Listener({})])).toThrow(
       'The domain runs subscribes twice to the events of clusters',

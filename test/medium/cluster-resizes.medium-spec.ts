@@ -226,7 +226,7 @@ describe('the size of a cluster', () => {
     expect(tried).toEqual([true, true, false, true]);
   });
 
-  it('is called off by a stop, which waits until nothing of the resize goes on', async () => {
+  it('is cancelled by a stop, which waits for the end of the resize', async () => {
     await occupy();
     await wait(1);
     await scale();
@@ -234,7 +234,7 @@ describe('the size of a cluster', () => {
     const stop = await begin('stop');
     expect((await history()).slice(-3)).toEqual([
       ['RESIZING_UP', '1 run without a slot'],
-      ['RUNNING', 'The resize was called off: stop requested'],
+      ['RUNNING', 'The resize was cancelled: stop requested'],
       ['STOPPING', 'stop requested'],
     ]);
     // Its worker is still at it.
@@ -314,8 +314,8 @@ describe('the size of a cluster', () => {
     await scale();
     expect((await history()).at(-1)).toEqual([
       'ERROR',
-      'A node is missing, and 2 were already replaced within an hour, of at most 2. ' +
-        `The last: Node ${node?.node_number ?? ''} is lost: The worker ended for the last time.`,
+      'A node is missing, and 2 were already replaced within the last hour (limit: 2). ' +
+        `Latest loss: Node ${node?.node_number ?? ''} is lost: The worker ended for the last time.`,
     ]);
   });
 
@@ -378,7 +378,7 @@ describe('the size of a cluster', () => {
       `SELECT reason FROM node_states WHERE node_id = $1 AND status = 'DESTROYED'`,
       [before?.node_id],
     );
-    expect(state?.reason).toBe('Its machine has disappeared at the provider while it was stopped');
+    expect(state?.reason).toBe('The machine has disappeared at the provider while the node was stopped');
   });
 
   it('is finished by another workflow if the one of the resize ended without it', async () => {
@@ -406,9 +406,9 @@ describe('the size of a cluster', () => {
 
   it('is decided by as many waiting runs as matter', async () => {
     await wait(12);
-    const [seen] = await app.get(ScalingRepository).some(dataSource.manager, clusterId - 1, 1);
+    const [seen] = await app.get(ScalingRepository).page(dataSource.manager, clusterId - 1, 1);
     expect(seen).toMatchObject({ clusterId, facts: { waitingRuns: 5, maxInstances: 4 } });
     await putCluster(dataSource.manager, clusterId, 'STOPPED');
-    expect(await app.get(ScalingRepository).one(dataSource.manager, clusterId)).toBeNull();
+    expect(await app.get(ScalingRepository).find(dataSource.manager, clusterId)).toBeNull();
   });
 });

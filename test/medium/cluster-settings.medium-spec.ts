@@ -111,7 +111,7 @@ describe('settings of a cluster with nodes', () => {
     await api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`);
     await ofCluster(`last_active_at = platform_now() - interval '90 seconds', idle_timeout_ms = 7200000`);
     const isIdle = () =>
-      new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse())).has(
+      new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse())).isIdle(
         api.database.manager,
         tenancy.clusterId,
       );

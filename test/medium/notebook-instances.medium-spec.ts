@@ -322,7 +322,7 @@ describe('notebook instances', () => {
       [tenancy.clusterId],
     );
     const clusters = new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse()));
-    const isIdle = () => clusters.has(api.database.manager, tenancy.clusterId);
+    const isIdle = () => clusters.isIdle(api.database.manager, tenancy.clusterId);
     expect(await isIdle()).toBe(true);
     const id = await started();
     const is = (kernelIs: string, status = 'RUNNING') =>

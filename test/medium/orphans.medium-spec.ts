@@ -89,7 +89,7 @@ describe('machines that no cluster owns', () => {
   });
 
   const hold = (region: string, of = tenancy) =>
-    places.hold(dataSource.manager, {
+    places.watch(dataSource.manager, {
       tenant_id: of.tenantId,
       credentials_conf_id: of.credentialsConfId,
       cloud_provider_id: CLOUD_PROVIDER_ID.AWS,
@@ -239,9 +239,9 @@ describe('machines that no cluster owns', () => {
 
   it('are looked for by others once a worker has died over them', async () => {
     await due('eu-west-1');
-    const taken = await places.take([]);
+    const taken = await places.claim([]);
     expect(taken).toMatchObject({ region: 'eu-west-1' });
-    expect(await places.take([])).toBeNull();
+    expect(await places.claim([])).toBeNull();
     await later('6 minutes');
     await round();
     expect(provider.asked).toEqual(['eu-west-1']);

@@ -33,7 +33,7 @@ describe('what leads to machines', () => {
       tenancy.cloudEnvId,
       credentialsId,
     ]);
-    placeId = await new MachinePlacesRepository(api.database).hold(manager, {
+    placeId = await new MachinePlacesRepository(api.database).watch(manager, {
       tenant_id: tenancy.tenantId,
       credentials_conf_id: credentialsId,
       cloud_provider_id: CLOUD_PROVIDER_ID.OnPrem,
@@ -108,10 +108,10 @@ describe('what leads to machines', () => {
     const places = new MachinePlacesRepository(api.database);
     await putNode(api.database.manager, nodeId, 'DESTROYED');
     expect((await remove(`/cluster/cloud/environment?cloud_env_id=${tenancy.cloudEnvId}`)).status).toBe(201);
-    await places.swept(placeId, { orphans: 3, removed: 3 });
+    await places.recordSweep(placeId, { orphans: 3, removed: 3 });
     const refused = await removeCredentials();
     expect(refused.body).toMatchObject({ error_code: 'CREDENTIALS_CONF.OWNS_MACHINES', details: { machines: 3 } });
-    await places.swept(placeId, { orphans: 0, removed: 0 });
+    await places.recordSweep(placeId, { orphans: 0, removed: 0 });
     expect((await removeCredentials()).status).toBe(201);
   });
 

@@ -121,7 +121,7 @@ describe('a provider with faults of every kind', () => {
     try {
       await dataSource.query(`UPDATE cloud_envs SET endpoint = 'https://pve.example.org:8006'`);
       const context = await planned();
-      const words = 'Machines of clouds cannot reach the platform';
+      const words = 'Cloud machines cannot reach the platform';
       await expect(provision(context)).rejects.toThrow(words);
       await start().compensate(context, { step: 'provision-nodes', message: words });
       expect((await states()).at(-1)).toEqual(['ERROR', `Step provision-nodes failed: ${words}`]);
@@ -215,7 +215,7 @@ describe('a provider with faults of every kind', () => {
     provider.state = 'gone';
     expect(await awaitNodes(context)).toMatchObject({ kind: 'wait' });
     await dataSource.query(`UPDATE cluster_nodes SET accepted_at = platform_now() - interval '5 minutes 1 second'`);
-    await expect(awaitNodes(context)).rejects.toThrow('Node 0 has disappeared at the provider.');
+    await expect(awaitNodes(context)).rejects.toThrow('The machine of node 0 has disappeared at the provider.');
   });
 
   it('has lost a machine that it showed before', async () => {
@@ -227,7 +227,7 @@ describe('a provider with faults of every kind', () => {
     }
     expect(await node()).toMatchObject({ ip_address: '10.0.0.7', seen_at: expect.any(Date) as Date });
     provider.state = 'gone';
-    await expect(awaitNodes(context)).rejects.toThrow('Node 0 has disappeared at the provider.');
+    await expect(awaitNodes(context)).rejects.toThrow('The machine of node 0 has disappeared at the provider.');
   });
 
   it('takes a spot machine back before it was ready', async () => {
@@ -235,7 +235,7 @@ describe('a provider with faults of every kind', () => {
     await provision(context);
     provider.state = 'interrupted';
     await expect(awaitNodes(context)).rejects.toThrow(
-      'Node 0 has been interrupted at the provider: the provider says capacity',
+      'The machine of node 0 has been interrupted at the provider: the provider says capacity',
     );
   });
 

@@ -158,8 +158,8 @@ describe.each([
     await putCluster(dataSource.manager, clusterId, 'STOPPED');
     const lifecycle = app.get(ClusterLifecycle);
     const instanceId = await dataSource.transaction(async (tx) => {
-      const cluster = await lifecycle.lockKnown(tx, clusterId);
-      return (await lifecycle.begin(tx, cluster, 'start', null, 'test')).workflow_job_instance_id;
+      const cluster = await lifecycle.lockOrThrow(tx, clusterId);
+      return (await lifecycle.beginOperation(tx, cluster, 'start', null, 'test')).workflow_job_instance_id;
     });
     context = {
       ...{ instanceId, subject: { kind: 'cluster', tenantId: tenancy.tenantId, id: clusterId }, actorUserId: null },
@@ -215,7 +215,7 @@ describe.each([
     );
     expect(error).toMatchObject({ name: 'PermanentError', message: expect.stringContaining(said) as string });
     const { message } = error as Error;
-    expect(message).toContain(`does not allow a machine ${cloud.type} in the region ${cloud.place.region}.`);
+    expect(message).toContain(`does not allow another machine of type ${cloud.type} in region ${cloud.place.region}.`);
     for (const secret of Object.values(cloud.credentials).filter(
       (value) => value.length > 30 && !value.includes('ocid1'),
     ))

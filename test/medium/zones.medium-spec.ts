@@ -80,8 +80,8 @@ describe('zones without room', () => {
   async function begin(operation: ClusterOperation, of = tenancy): Promise<WorkflowContext<'cluster'>> {
     const lifecycle = app.get(ClusterLifecycle);
     const instanceId = await dataSource.transaction(async (tx) => {
-      const cluster = await lifecycle.lockKnown(tx, of.clusterId);
-      return (await lifecycle.begin(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
+      const cluster = await lifecycle.lockOrThrow(tx, of.clusterId);
+      return (await lifecycle.beginOperation(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
     });
     return contextOf(instanceId, of);
   }
@@ -237,7 +237,7 @@ describe('zones without room', () => {
       [tenancy.clusterId],
     );
     expect(cluster?.status).toBe('ERROR');
-    expect(cluster?.reason).toMatch(/No machine \S+ is to be had in the region land-1\./);
+    expect(cluster?.reason).toMatch(/no capacity for machines of type \S+ in region land-1\./);
     expect(cluster?.reason).toContain(ZONES.map((zone) => `${zone}: no room in ${zone}`).join('; '));
     expect(provider.machines).toEqual([]);
     // Of three nodes, one went first in each zone, and the others have its word for it.
@@ -262,7 +262,7 @@ describe('zones without room', () => {
   it('are not gone through when the region is without room, or the account', async () => {
     for (const zone of ZONES) provider.full.add(zone);
     provider.scope = 'region';
-    await expect(brought(await planned())).rejects.toThrow(/region land-1\. land-1a: no room in land-1a/);
+    await expect(brought(await planned())).rejects.toThrow(/in region land-1\. .* land-1a: no room in land-1a/);
     const other = await anotherTenant();
     provider.scope = 'account';
     await expect(brought(await planned(other))).rejects.toThrow('no room in land-1a');
@@ -285,7 +285,7 @@ describe('zones without room', () => {
       [tenancy.clusterId],
     );
     provider.full.add(A);
-    const words = /is to be had in land-1a, where the disk of the node is\. no room in land-1a/;
+    const words = /in land-1a, where the node's disk is\. Try again later\. no room in land-1a/;
     await expect(brought(await planned())).rejects.toThrow(words);
     expect(await where()).toEqual([[0, 1, A]]);
     expect(provider.machines).toHaveLength(1);

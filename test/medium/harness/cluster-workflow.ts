@@ -33,8 +33,9 @@ export async function beginOperation(
 ): Promise<WorkflowContext<'cluster'>> {
   const lifecycle = app.get(ClusterLifecycle);
   const instanceId = await app.get(DataSource).transaction(async (tx) => {
-    const cluster = await lifecycle.lockKnown(tx, subject.clusterId);
-    return (await lifecycle.begin(tx, cluster, operation, null, `${operation} requested`)).workflow_job_instance_id;
+    const cluster = await lifecycle.lockOrThrow(tx, subject.clusterId);
+    return (await lifecycle.beginOperation(tx, cluster, operation, null, `${operation} requested`))
+      .workflow_job_instance_id;
   });
   return workflowContext(instanceId, subject);
 }

@@ -19,7 +19,7 @@ export class WorkerApp {
       await prepare(configure(database.url, environment));
       this.context = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
       this.get(ThisWorker).become(1);
-      this.get(Drivers).keepTenantsApart = () => true;
+      this.get(Drivers).isolateTenants = () => true;
     });
     afterAll(async () => {
       await this.context?.close();

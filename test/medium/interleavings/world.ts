@@ -82,7 +82,7 @@ export class World {
     this.app.get(Queues).add = add;
     const call: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
     this.app.get(ClusterSnapshots).withDriver = call;
-    this.app.get(Drivers).keepTenantsApart = () => true;
+    this.app.get(Drivers).isolateTenants = () => true;
     this.app.get(Drivers).serves = () => true;
     this.app.get(OnPremNodesService).allowsLocalNodes = () => Promise.resolve(true);
     // Each deed is what a test says, and nothing goes on beside it.

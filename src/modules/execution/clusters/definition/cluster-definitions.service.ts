@@ -172,7 +172,7 @@ export class ClusterDefinitionsService {
       }
       await this.assertStillFits(scope, row, tx);
       await this.repository.setEnd(tx, scope, row.cluster_id, true);
-      const cluster = await this.lifecycle.lockKnown(tx, row.cluster_id);
+      const cluster = await this.lifecycle.lockOrThrow(tx, row.cluster_id);
       if (cluster.status === 'DESTROYED') {
         await this.lifecycle.transition(tx, cluster, {
           to: 'STOPPED',

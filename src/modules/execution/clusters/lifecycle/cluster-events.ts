@@ -5,23 +5,23 @@ import type { ClusterStatus, NodeStatus } from '../model/cluster-state';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 /**
- * The domains that must be told of transitions, in this order. A process whose modules leave one out does not boot: its
- * transitions would lack their consequences.
+ * The domains that must subscribe to transitions, in this order. A process without one of them does not boot, because
+ * its transitions would lack their consequences.
  */
 const SUBSCRIBING_DOMAINS = ['runs', 'billing'] as const;
 export type SubscribingDomain = (typeof SUBSCRIBING_DOMAINS)[number];
 
-/** What every transition event contains; its time and user are those of the history entry. */
+/** The common part of all transition events. The history entry holds time and user. */
 interface Transition<S> {
   tenantId: string;
   clusterId: number;
-  /** Entry of the state history. */
+  /** The entry of the state history. */
   stateId: number;
-  /** Null for the first state of all. */
+  /** Null for the first state. */
   from: S | null;
   to: S;
   reason: string | null;
-  /** The operation behind it; null where there is none. */
+  /** The operation that caused the transition; null if there is none. */
   workflowInstanceId: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface NodeTransitioned extends Transition<NodeStatus> {
   nodeId: number;
 }
 
-/** The agent reports that its daemons accept work: at a start, and again after a restart. */
+/** The agent reports that its daemons accept work, at a start or after a restart. */
 export interface NodeBecameReady {
   node: Pick<ClusterNode, 'tenant_id' | 'cluster_id' | 'node_id'>;
   clusterStatus: ClusterStatus;
@@ -56,14 +56,14 @@ export abstract class ClusterSubscriber {
   };
 }
 
-/** Tells the subscribers of other domains what happens to clusters. */
+/** Publishes cluster events to the subscribers of other domains. */
 @Injectable()
 export class ClusterEvents implements OnModuleInit {
   private subscribers: readonly ClusterSubscriber[] = [];
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws when a domain that must subscribe does not, or does so twice. */
+  /** Throws if a required domain does not subscribe, or subscribes twice. */
   onModuleInit(): void {
     const found = this.discovery
       .getProviders()
@@ -71,13 +71,13 @@ export class ClusterEvents implements OnModuleInit {
       .filter((instance) => instance instanceof ClusterSubscriber);
     this.subscribers = SUBSCRIBING_DOMAINS.map((domain) => {
       const [subscriber, ...others] = found.filter((candidate) => candidate.domain === domain);
-      if (!subscriber) throw new Error(`Nothing of the domain ${domain} subscribes to the events of clusters`);
+      if (!subscriber) throw new Error(`The domain ${domain} does not subscribe to the events of clusters`);
       if (others.length > 0) throw new Error(`The domain ${domain} subscribes twice to the events of clusters`);
       return subscriber;
     });
   }
 
-  /** Lets the subscribers react, one after the other, in the transaction that the event is a part of. */
+  /** Calls the subscribers one after the other, in the transaction of the event. */
   async publish<E extends keyof ClusterEventTypes>(tx: Tx, name: E, event: ClusterEventTypes[E]): Promise<void> {
     for (const { on } of this.subscribers) await on[name]?.(tx, event);
   }

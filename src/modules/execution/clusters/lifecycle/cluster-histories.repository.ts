@@ -6,7 +6,7 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import type { ClusterStateEntry } from '../model/entities/cluster-state.entity';
 import type { NodeStateEntry } from '../model/entities/node-state.entity';
 
-/** What every entry of a state history is shown with. */
+/** The columns that every entry of a state history is shown with. */
 export type StateFacts = Pick<ClusterStateEntry, 'status' | 'reason' | 'step' | 'start_time' | 'end_time'> & {
   username: string | null;
 };
@@ -48,7 +48,7 @@ export class ClusterHistoriesRepository {
     return pageOf(data, total, page);
   }
 
-  /** The node behind one of its states, within the cluster; null when the cluster has no such state. */
+  /** Returns the node that a state belongs to; null if the cluster has no such state. */
   async nodeOfState(
     clusterId: number,
     nodeStateId: number,

@@ -19,7 +19,7 @@ import type {
 } from './dto/cluster-histories.dto';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** What has become of clusters and their nodes: states, errors, logs. */
+/** Histories of clusters and their nodes: states, errors, logs. */
 @Injectable()
 export class ClusterHistoriesService {
   constructor(
@@ -63,7 +63,7 @@ export class ClusterHistoriesService {
     };
   }
 
-  /** The log of the node behind a node state: its daemons, its bootstrap script and its agent. */
+  /** Opens the log of the node that a state belongs to, with the output of its daemons, bootstrap script and agent. */
   async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: OutputStream): Promise<LogSlice> {
     const cluster = await this.clusters.identify(scope, query.selector());
     const node = await this.nodeOfState(cluster, query.node_status_id);
@@ -71,7 +71,10 @@ export class ClusterHistoriesService {
     return this.logs.open({ kind: 'node', id: node.node_id, stream }, part);
   }
 
-  /** Errors of the workflow behind a node state, in the words that are about its node where there are some. */
+  /**
+   * Returns the errors of the workflow behind a node state. If an error has a message about this node, that message is
+   * returned.
+   */
   async errors(
     scope: TenantScope,
     clusterId: number,

@@ -31,7 +31,7 @@ import { CLUSTER_WORKFLOWS } from './cluster-workflows';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** Why something enters a state. */
+/** The cause of a transition. */
 interface Cause {
   reason: string;
   /** Null for the platform itself. */
@@ -67,14 +67,14 @@ export class ClusterLifecycle {
     return this.clusters.lock(tx, clusterId);
   }
 
-  /** The same for a cluster that the caller has read; 404 when it does not exist. */
-  async lockKnown(tx: Tx, clusterId: number): Promise<LockedCluster> {
+  /** Locks a cluster that the caller has read; 404 if it does not exist. */
+  async lockOrThrow(tx: Tx, clusterId: number): Promise<LockedCluster> {
     const cluster = await this.lock(tx, clusterId);
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
     return cluster;
   }
 
-  /** Moves a locked cluster to another status and appends its history. Nothing else writes `clusters.status`. */
+  /** Moves a locked cluster to another status and appends its history. No other code writes `clusters.status`. */
   async transition(tx: Tx, cluster: LockedCluster, change: ClusterTransition): Promise<void> {
     const { status: from } = cluster;
     if (!clusterMayBecome(from, change.to)) {
@@ -83,12 +83,12 @@ export class ClusterLifecycle {
     const nodeCount = await this.clusters.setStatus(tx, cluster, change.to, change.workflowInstanceId);
     cluster.status = change.to;
     if (change.workflowInstanceId !== null) cluster.workflow_job_instance_id = change.workflowInstanceId;
-    await this.noteCluster(tx, cluster, from, change, nodeCount);
+    await this.appendClusterState(tx, cluster, from, change, nodeCount);
   }
 
-  /** First history row of a new cluster. */
+  /** Writes the first history row of a new cluster. */
   async beginHistory(tx: Tx, cluster: Pick<Cluster, 'cluster_id' | 'tenant_id'>, userId: number): Promise<void> {
-    await this.noteCluster(
+    await this.appendClusterState(
       tx,
       cluster,
       null,
@@ -97,7 +97,7 @@ export class ClusterLifecycle {
     );
   }
 
-  /** Moves a locked node to another status with its history row; does nothing if it is already there. */
+  /** Moves a locked node to another status with its history row. Does nothing if the node is already there. */
   async transitionNode(tx: Tx, node: ClusterNode, change: NodeTransition): Promise<void> {
     const { status: from } = node;
     if (from === change.to) return;
@@ -106,21 +106,21 @@ export class ClusterLifecycle {
     }
     await this.nodes.setStatus(tx, node.node_id, change.to);
     node.status = change.to;
-    await this.noteNode(tx, node, from, change);
+    await this.appendNodeState(tx, node, from, change);
   }
 
-  /** Adds a node to be created, with its first history row. */
+  /** Adds a node that is to be created, with its first history row. */
   async planNode(tx: Tx, values: Omit<Values<ClusterNode>, 'status'>, cause: Cause): Promise<void> {
     const to = 'INITIATING';
     const node = await this.nodes.insert(tx, { ...values, status: to });
-    await this.noteNode(tx, node, null, { to, ...cause });
+    await this.appendNodeState(tx, node, null, { to, ...cause });
   }
 
   /**
-   * A node of a running cluster does not work any more and will not: another takes its place, but that of a master nothing
-   * can take, for what its cluster knew is gone with it. Answers the reason, for the log.
+   * Marks a node of a running cluster as lost. Another node replaces it, except for a master: the state of its Spark
+   * cluster is lost with it, so the cluster becomes ERROR. Returns the reason for the log.
    */
-  async lose(tx: Tx, cluster: LockedCluster, node: ClusterNode, why: string): Promise<string> {
+  async markNodeLost(tx: Tx, cluster: LockedCluster, node: ClusterNode, why: string): Promise<string> {
     const reason = `Node ${node.node_number} is lost: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
     const cause = { reason, userId: null, workflowInstanceId: null };
     await this.transitionNode(tx, node, { to: 'ERROR', ...cause });
@@ -134,14 +134,14 @@ export class ClusterLifecycle {
    * Begins an operation on a locked cluster whose status allows it: transition, history, workflow and outbox row in the
    * caller's transaction.
    */
-  async begin(
+  async beginOperation(
     tx: Tx,
     cluster: LockedCluster,
     operation: ClusterOperation,
     userId: number | null,
     reason: string,
   ): Promise<WorkflowRef> {
-    await this.callOff(tx, cluster, userId, reason);
+    await this.cancelResize(tx, cluster, userId, reason);
     const workflow = await startWorkflow(tx, CLUSTER_WORKFLOWS[operation], subjectOf(cluster), userId);
     await this.transition(tx, cluster, {
       to: CLUSTER_OPERATIONS[operation].to,
@@ -153,9 +153,9 @@ export class ClusterLifecycle {
   }
 
   /**
-   * Begins a resize of a locked cluster, or the replacement of nodes, during which its status stays (`to` is null). While
-   * one is under way its workflow does what was planned since; only a resize to the other side must wait for its end.
-   * Answers the instance of the workflow.
+   * Begins a resize of a locked cluster, or a replacement of nodes, which keeps the status (`to` is null). If one is
+   * under way, its workflow also does what was planned since; only a resize in the other direction must wait for its
+   * end. Returns the instance of the workflow.
    */
   async beginResize(
     tx: Tx,
@@ -175,7 +175,9 @@ export class ClusterLifecycle {
     return instanceId;
   }
 
-  /** Runs `fn` with the cluster locked while the given workflow resizes it; false if it has been called off. */
+  /**
+   * Runs `fn` with the cluster locked while the given workflow resizes it. Returns false if the resize was cancelled.
+   */
   async whileResizing(
     { subject, instanceId }: Pick<Operation, 'subject' | 'instanceId'>,
     fn: (tx: Tx, cluster: LockedCluster) => Promise<void>,
@@ -189,8 +191,8 @@ export class ClusterLifecycle {
   }
 
   /**
-   * Ends the resize of a locked cluster, and the next one may begin. It is RUNNING again, unless no node of it works although
-   * it needs some: then it grows until one does.
+   * Ends the resize of a locked cluster, so that the next one may begin. The cluster is RUNNING again, unless it needs
+   * nodes and none works: then it grows until one does.
    */
   async endResize(
     tx: Tx,
@@ -206,22 +208,22 @@ export class ClusterLifecycle {
   }
 
   /**
-   * Calls a resize off for an operation that ends the cluster's work. Its workflow is woken to notice that; until it has
-   * ended, a machine may yet be made, and the operation waits for it ({@link resizeHasEnded}).
+   * Cancels a resize for an operation that ends the cluster's work, and wakes its workflow so that it notices. Until
+   * the workflow has ended, it may still create a machine, so the operation waits for it ({@link resizeHasEnded}).
    */
-  private async callOff(tx: Tx, cluster: LockedCluster, userId: number | null, why: string): Promise<void> {
+  private async cancelResize(tx: Tx, cluster: LockedCluster, userId: number | null, why: string): Promise<void> {
     const { resize_instance_id: workflowInstanceId } = cluster;
     if (RESIZING.includes(cluster.status)) {
-      const reason = `The resize was called off: ${why}`;
+      const reason = `The resize was cancelled: ${why}`;
       await this.transition(tx, cluster, { to: 'RUNNING', reason, userId, workflowInstanceId });
     }
     if (workflowInstanceId !== null) await wakeWorkflow(tx, workflowInstanceId);
   }
 
-  /** Whether nothing of a resize that was called off goes on; then it is forgotten. */
+  /** True if the workflow of a cancelled resize has ended; clears it then. */
   async resizeHasEnded(clusterId: number): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
-      const cluster = await this.lockKnown(tx, clusterId);
+      const cluster = await this.lockOrThrow(tx, clusterId);
       const { resize_instance_id: instanceId } = cluster;
       if (instanceId === null) return true;
       if (!(await hasWorkflowEnded(tx, instanceId))) return false;
@@ -248,7 +250,7 @@ export class ClusterLifecycle {
    * Ends the cluster's operation in its target state, once: a repetition finds the entry in the history. False if
    * another operation has replaced it.
    */
-  async end(operation: Operation, from: ClusterStatus, to: ClusterStatus, reason: string): Promise<boolean> {
+  async endOperation(operation: Operation, from: ClusterStatus, to: ClusterStatus, reason: string): Promise<boolean> {
     const { subject, instanceId, actorUserId } = operation;
     const ended = await this.whileCurrent(operation, from, (tx, cluster) =>
       this.transition(tx, cluster, { to, reason, userId: actorUserId, workflowInstanceId: instanceId }),
@@ -257,11 +259,11 @@ export class ClusterLifecycle {
   }
 
   /** Ends the cluster's operation in ERROR with the step and its cause. */
-  async fail(operation: Operation, from: ClusterStatus, reason: string): Promise<void> {
-    await this.end({ ...operation, actorUserId: null }, from, 'ERROR', reason);
+  async failOperation(operation: Operation, from: ClusterStatus, reason: string): Promise<void> {
+    await this.endOperation({ ...operation, actorUserId: null }, from, 'ERROR', reason);
   }
 
-  private async noteCluster(
+  private async appendClusterState(
     tx: Tx,
     { cluster_id, tenant_id }: Pick<Cluster, 'cluster_id' | 'tenant_id'>,
     from: ClusterStatus | null,
@@ -275,7 +277,7 @@ export class ClusterLifecycle {
     await this.events.publish(tx, 'clusterTransitioned', event);
   }
 
-  private async noteNode(
+  private async appendNodeState(
     tx: Tx,
     node: ClusterNode,
     from: NodeStatus | null,
@@ -288,7 +290,7 @@ export class ClusterLifecycle {
     await this.events.publish(tx, 'nodeTransitioned', event);
   }
 
-  /** The step that the operation is at. */
+  /** Returns the current step of the operation. */
   private async stepOf(tx: Tx, workflowInstanceId: number | null): Promise<string | null> {
     return workflowInstanceId === null ? null : currentStep(tx, workflowInstanceId);
   }

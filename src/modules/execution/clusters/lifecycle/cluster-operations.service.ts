@@ -8,9 +8,9 @@ import { ClusterRowsRepository, type LockedCluster } from '../model/cluster-rows
 import { ClusterStartsService } from './cluster-starts.service';
 import type { ClusterOperation } from '../model/cluster-state';
 import type { CosiOperation, CosiStopOperation } from './dto/cluster-operations.dto';
-import { assertEnabled, assertMay, stopDestroysNodes } from './operation-rules';
+import { assertEnabled, assertAllowed, stopDestroysNodes } from './operation-rules';
 
-/** Operations that users request on clusters: each begins a workflow. */
+/** Operations that users request on clusters. Each begins a workflow. */
 @Injectable()
 export class ClusterOperationsService {
   constructor(
@@ -43,12 +43,12 @@ export class ClusterOperationsService {
     return this.transactions.run(async (tx) => {
       const cluster = await this.clusters.lockSelected(tx, scope, selector);
       if (operation === 'start') assertEnabled(cluster);
-      assertMay(operation, cluster);
+      assertAllowed(operation, cluster);
       const reason = `${operation} requested`;
       const workflow: WorkflowRef =
         operation === 'start'
           ? await this.starts.begin(tx, cluster, scope.userId, reason)
-          : await this.lifecycle.begin(tx, cluster, operation, scope.userId, reason);
+          : await this.lifecycle.beginOperation(tx, cluster, operation, scope.userId, reason);
       return answer({ ...workflow, engine_cluster_instance_id: cluster.cluster_id }, cluster);
     });
   }

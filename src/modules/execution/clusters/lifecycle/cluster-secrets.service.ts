@@ -9,7 +9,7 @@ import type { Cluster } from '../model/entities/cluster.entity';
 
 const TABLE = 'clusters';
 
-/** The sealed secret of a cluster, with the key of its tenant as it is wrapped. */
+/** The sealed secret of a cluster, with the wrapped key of its tenant. */
 type Sealed = Pick<Cluster, 'tenant_id' | 'cluster_id' | 'spark_secret'> & { wrapped_key: Buffer | null };
 
 /** The secret with which the Spark processes of a cluster authenticate to each other, from its start to its stop. */
@@ -21,7 +21,7 @@ export class ClusterSecretsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Creates one unless there is one: what nodes were told stays valid. */
+  /** Creates a secret unless the cluster has one, so that the secret that nodes already have stays valid. */
   async ensure(tx: Tx, tenantId: string, clusterId: number): Promise<void> {
     if ((await this.clusters.sealedSecret(tx, clusterId)) !== null) return;
     const value = { secret: randomBytes(32).toString('hex') };
@@ -30,8 +30,8 @@ export class ClusterSecretsService {
   }
 
   /**
-   * Null for a cluster that has been running since before there were secrets; undefined while the tenant's secrets
-   * cannot be decrypted, which must not keep its nodes from being told everything else.
+   * Decrypts the secret. Returns null for a cluster that was started before secrets existed, and undefined if the
+   * tenant's secrets cannot be decrypted: its nodes must still receive the rest of their desired state.
    */
   reveal({
     tenant_id: tenantId,
@@ -45,12 +45,12 @@ export class ClusterSecretsService {
       return secret;
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'damaged') throw error;
-      this.logger.error({ err: error, cluster_id: clusterId }, 'The secret of a cluster cannot be opened');
+      this.logger.error({ err: error, cluster_id: clusterId }, 'The Spark secret of a cluster cannot be decrypted');
       return undefined;
     }
   }
 
-  /** To be called once nothing of the cluster runs: the next start creates another one. */
+  /** Removes the secret once nothing of the cluster runs. The next start creates another one. */
   async forget(tx: Tx, clusterId: number): Promise<void> {
     await this.clusters.setSealedSecret(tx, clusterId, null);
   }

@@ -7,7 +7,7 @@ import { ClusterLifecycle } from './cluster-lifecycle';
 import type { LockedCluster } from '../model/cluster-rows.repository';
 import { computeDriverName, servedEnvironments } from '../model/compute-support';
 
-/** Starts of clusters, whoever asks for one. */
+/** Starts of clusters, for users and for waiting jobs. */
 @Injectable()
 export class ClusterStartsService {
   constructor(
@@ -22,10 +22,10 @@ export class ClusterStartsService {
   async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
     const refusal = await this.refusal(tx, cluster);
     if (refusal) throw refusal;
-    return this.lifecycle.begin(tx, cluster, 'start', userId, reason);
+    return this.lifecycle.beginOperation(tx, cluster, 'start', userId, reason);
   }
 
-  /** Why a cluster cannot be started at present; null if it can. */
+  /** Returns why a cluster cannot be started at present; null if it can. */
   async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
     const { cloud_provider_id: provider, endpoint } = cluster.environment;
     if (computeDriverName(provider, endpoint) === null) {
@@ -34,8 +34,8 @@ export class ClusterStartsService {
     if (endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.allowsLocalNodes(tx, cluster.tenant_id))) {
       return invalid(
         'CLUSTER.LOCAL_NODES_NOT_SHARED',
-        'Local nodes of this installation cannot keep the jobs of several tenants apart, so they serve only its first tenant. ' +
-          'To change that, its operator must run the worker as root, or where bubblewrap may create namespaces.',
+        'Local nodes of this installation do not isolate the jobs of tenants, so they serve only its first tenant. ' +
+          'To change that, the operator must run the worker as root, or where bubblewrap may create namespaces.',
       );
     }
     return null;

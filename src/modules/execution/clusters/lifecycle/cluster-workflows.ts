@@ -24,7 +24,7 @@ export const DESTROY_CLUSTER = defineWorkflow({
   deadlineMs: 15 * 60_000,
 });
 
-/** Adds nodes, and takes the place of those that were lost. */
+/** Adds nodes and replaces lost ones. */
 export const RESIZE_CLUSTER_UP = defineWorkflow({
   type: 'cosi_resize_up',
   subject: 'cluster',
@@ -39,7 +39,6 @@ export const RESIZE_CLUSTER_DOWN = defineWorkflow({
   deadlineMs: 20 * 60_000,
 });
 
-/** The workflow of each operation. */
 export const CLUSTER_WORKFLOWS: Record<ClusterOperation, WorkflowDefinition<'cluster'>> = {
   start: START_CLUSTER,
   stop: STOP_CLUSTER,

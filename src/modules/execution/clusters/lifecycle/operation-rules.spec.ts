@@ -1,11 +1,11 @@
-import { assertMay } from './operation-rules';
+import { assertAllowed } from './operation-rules';
 
 describe('an operation on a cluster in another state', () => {
   it.each([
     ['start', 'start needs STOPPED.'],
     ['stop', 'stop needs RUNNING, RESIZING_UP or RESIZING_DOWN.'],
   ] as const)('%s is refused with the states that it needs', (operation, rule) => {
-    const refused = () => assertMay(operation, { name: 'c', status: 'DESTROYED' });
+    const refused = () => assertAllowed(operation, { name: 'c', status: 'DESTROYED' });
     expect(refused).toThrow(`The cluster "c" is DESTROYED: ${rule}`);
   });
 });

@@ -9,15 +9,16 @@ export function assertEnabled({ name, active }: Pick<LockedCluster, 'name' | 'ac
   if (!active) throw conflict('CLUSTER.DISABLED', `The cluster "${name}" is disabled. Enable it first.`);
 }
 
-/** "STOPPED", "RUNNING, STOPPED or ERROR". */
-const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+/** Formats a list of states: "STOPPED", "RUNNING, STOPPED or ERROR". */
+const LIST_OF_STATES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-export function assertMay(operation: ClusterOperation, cluster: Pick<Cluster, 'name' | 'status'>): void {
+export function assertAllowed(operation: ClusterOperation, cluster: Pick<Cluster, 'name' | 'status'>): void {
   const from: readonly ClusterStatus[] = CLUSTER_OPERATIONS[operation].from;
-  if (!from.includes(cluster.status)) throw invalidState(cluster, `${operation} needs ${EITHER.format(from)}`, from);
+  if (!from.includes(cluster.status))
+    throw invalidState(cluster, `${operation} needs ${LIST_OF_STATES.format(from)}`, from);
 }
 
-/** A 409 that says which states an operation requires. */
+/** Returns a 409 that names the states that an operation requires. */
 export function invalidState(
   cluster: Pick<Cluster, 'name' | 'status'>,
   rule: string,
@@ -29,7 +30,7 @@ export function invalidState(
   });
 }
 
-/** Whether nodes of the cluster do not outlast a stop: its provider cannot stop spot machines. */
+/** True if a stop destroys the cluster's nodes, because its provider cannot stop spot machines. */
 export function stopDestroysNodes({
   is_spot_instance,
   environment,

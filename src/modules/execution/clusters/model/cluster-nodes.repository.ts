@@ -21,34 +21,34 @@ import { isNodeToken } from './node-token';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
-/** When a node counts as silent, and when as lost. */
+/** Limits of the silence of a node: when it counts as silent, and when as lost. */
 export interface Silence {
-  /** By the clock, milliseconds. */
+  /** Silence by the clock, milliseconds. */
   ms: number;
   /**
-   * Seconds of silence in which the platform answered agents: at other times the platform itself may have been silent.
+   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been silent.
    */
   answeredSeconds: number;
-  /** Number of such seconds after which it is lost. */
+  /** Number of such seconds after which the node is lost. */
   lostAfterSeconds: number;
 }
 
-/** How long a provider may not show a machine that it has accepted, milliseconds; see ADR 0041. */
+/** Time within which a provider must show a machine that it has accepted, milliseconds; see ADR 0041. */
 const APPEARS_WITHIN_MS = 5 * 60_000;
 
-/** Tokens in one question. */
+/** Maximum number of tokens in a query. */
 const TOKENS_AT_ONCE = 1000;
 
-/** A node that can be given runs, and how many it has. */
+/** A node that can take runs, and how many it has. */
 export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
 
-/** A node with what it is told of its cluster. */
+/** A node with the settings of its cluster that its agent receives. */
 export type DesiredNodeRow = ClusterNode &
   Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config' | 'max_parallel_jobs'> &
   Pick<Cluster, 'object_storage_manager_id' | 'metastore_catalog_id' | 'spark_secret'> &
   Pick<Cluster, 'is_turbo_enabled' | 'is_cuda_enabled'> & {
     wrapped_key: Buffer | null;
-    /** Where the master of its cluster listens. */
+    /** URL of the cluster's master. */
     master_url_of_cluster: string | null;
     has_mounts: boolean;
   };
@@ -56,7 +56,7 @@ export type DesiredNodeRow = ClusterNode &
 /** One of the machines that a node has had. */
 export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
 
-/** An attempt with the reference that its machine will have; null if only the provider's answer reveals it. */
+/** An attempt with the reference of its future machine; null if only the provider's response contains it. */
 type AskedAttempt = NodeAttempt & { reference: string | null };
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
@@ -72,7 +72,7 @@ const HISTORY: History<NodeStateEntry> = {
 export class ClusterNodesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Nodes of the cluster that are not destroyed, by number; locked when asked. */
+  /** Returns the nodes of the cluster that are not destroyed, by number. `lock` locks them. */
   async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode[]> {
     return rows<ClusterNode>(
       tx,
@@ -81,7 +81,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** The recorded references of the cluster's machines. */
+  /** Returns the recorded references of the cluster's machines. */
   async references(clusterId: number): Promise<string[]> {
     const found = await rows<{ provider_ref: string }>(
       this.dataSource.manager,
@@ -98,7 +98,7 @@ export class ClusterNodesRepository {
     ]);
   }
 
-  /** The nodes among these that exist, in any order. */
+  /** Returns the nodes among these that exist, in any order. */
   async getAll(nodeIds: readonly number[]): Promise<ClusterNode[]> {
     return rows<ClusterNode>(this.dataSource.manager, 'SELECT * FROM cluster_nodes WHERE node_id = ANY($1)', [nodeIds]);
   }
@@ -111,7 +111,7 @@ export class ClusterNodesRepository {
     await updateRows(tx, ClusterNode, values, { node_id: nodeId });
   }
 
-  /** Sets the status of a locked node; the validity of one that is destroyed ends, and one that comes up is idle. */
+  /** Sets the status of a locked node. DESTROYED ends its validity, RUNNING makes it idle. */
   async setStatus(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET status = $2,
@@ -121,7 +121,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Appends an entry to the history of a locked node, within the present state of its cluster, and answers its id. */
+  /** Appends an entry to the history of a locked node, within the present state of its cluster. Returns its id. */
   async appendState(
     tx: Tx,
     { node_id, cluster_id }: Pick<ClusterNode, 'node_id' | 'cluster_id'>,
@@ -147,7 +147,9 @@ export class ClusterNodesRepository {
     });
   }
 
-  /** The live node that has the valid bootstrap token with this hash, locked when asked; null when there is none. */
+  /**
+   * Returns the live node that has the valid bootstrap token with this hash; null if there is none. `lock` locks it.
+   */
   async ofBootstrapToken(
     tokenHash: string,
     tx: Tx = this.dataSource.manager,
@@ -161,20 +163,20 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Whether the cluster has nodes that are not destroyed, and so may have machines. */
+  /** True if the cluster has nodes that are not destroyed, and so may have machines. */
   async hasNodes(tx: Tx, clusterId: number): Promise<boolean> {
     const sql = `SELECT 1 FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' LIMIT 1`;
     return (await firstRow(tx, sql, [clusterId])) !== null;
   }
 
-  /** Version of what the node should do; null when there is no such node. */
+  /** Returns the version of the node's desired state; null if the node does not exist. */
   async desiredVersion(nodeId: number): Promise<number | null> {
     const sql = 'SELECT desired_version FROM cluster_nodes WHERE node_id = $1';
     const row = await firstRow<Pick<ClusterNode, 'desired_version'>>(this.dataSource.manager, sql, [nodeId]);
     return row?.desired_version ?? null;
   }
 
-  /** The node with all that its agent is told besides its runs; null when there is no such node. */
+  /** Returns the node with all that its agent receives except its runs; null if the node does not exist. */
   async desired(nodeId: number): Promise<DesiredNodeRow | null> {
     return firstRow<DesiredNodeRow>(
       this.dataSource.manager,
@@ -191,13 +193,13 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Some nodes that a resize could not bring up, with what was said of them. */
+  /** Returns some nodes that a resize could not start, with the reasons. */
   async failedIn(
     tx: Tx,
     clusterId: number,
     workflowInstanceId: number,
   ): Promise<(Pick<ClusterNode, 'node_number'> & Pick<NodeStateEntry, 'reason'>)[]> {
-    // Only among the latest: the whole history of a cluster is long.
+    // The history of a cluster is long, so only its latest entries are searched.
     return rows(
       tx,
       `SELECT n.node_number, s.reason FROM (
@@ -208,7 +210,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Why a node of the cluster was last lost, or could not be brought up; null if that is not known. */
+  /** Returns why a node of the cluster was last lost or failed to start; null if that is not known. */
   async lastLoss(tx: Tx, clusterId: number): Promise<string | null> {
     const row = await firstRow<Pick<NodeStateEntry, 'reason'>>(
       tx,
@@ -220,7 +222,7 @@ export class ClusterNodesRepository {
     return row?.reason ?? null;
   }
 
-  /** How many nodes of the cluster were planned within the last hour in the place of lost ones. */
+  /** Returns how many nodes of the cluster were planned within the last hour to replace lost ones. */
   async replacedWithinHour(tx: Tx, clusterId: number): Promise<number> {
     const row = await firstRow<{ replaced: number }>(
       tx,
@@ -232,8 +234,8 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Has nodes of a locked cluster take no more runs, as long as none has any; workers hand over what they keep, within so
-   * long. Answers those that will go.
+   * Drains those of the nodes of a locked cluster that have no run: they take no more runs, and workers hand over their
+   * blocks within `withinMs`. Returns the ids of the draining nodes.
    */
   async drain(tx: Tx, nodeIds: readonly number[], withinMs: number): Promise<number[]> {
     const drained = await returning<Pick<ClusterNode, 'node_id'>>(
@@ -247,7 +249,7 @@ export class ClusterNodesRepository {
     return ids;
   }
 
-  /** Ids of the live workers of a cluster. */
+  /** Returns the ids of the cluster's live workers. */
   async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
     const workers = await rows<Pick<ClusterNode, 'node_id'>>(
       tx,
@@ -257,7 +259,7 @@ export class ClusterNodesRepository {
     return workers.map(({ node_id }) => node_id);
   }
 
-  /** Ready nodes with fewer runs than this, those with the fewest or the most first. */
+  /** Returns ready nodes with fewer runs than the limit, the emptiest or the fullest first. */
   async withFreeSlots(
     tx: Tx,
     clusterId: number,
@@ -272,7 +274,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Adds to the taken slots of each node, and wakes it: what it should do has changed. */
+  /** Adds to the busy slots of each node, and wakes it, because its desired state has changed. */
   async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1,
@@ -283,12 +285,14 @@ export class ClusterNodesRepository {
     for (const nodeId of added.keys()) await notifyAfterCommit(tx, 'node', String(nodeId));
   }
 
-  /** Raises the version of what the nodes should do and wakes their long polls when the transaction has committed. */
+  /** Raises the version of the nodes' desired state, and wakes their long polls when the transaction has committed. */
   wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
     return this.addBusySlots(tx, new Map(nodeIds.map((nodeId) => [nodeId, 0])));
   }
 
-  /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */
+  /**
+   * Invalidates the bootstrap token that was exchanged for the node's own token. A token of a later registration stays.
+   */
   async spendBootstrapToken({ node_id, node_token_hash }: ClusterNode): Promise<void> {
     await this.dataSource.query(
       'UPDATE cluster_nodes SET bootstrap_token_hash = NULL WHERE node_id = $1 AND node_token_hash = $2',
@@ -296,7 +300,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Lets the cluster's agents that have not registered do so for this long from now. */
+  /** Extends the time in which the cluster's agents may register to this long from now. */
   async renewBootstrapTokens(tx: Tx, clusterId: number, ms: number): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET bootstrap_expires_at = platform_now() + $2 * interval '1 millisecond'
@@ -305,7 +309,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Records that the provider has accepted the machine of the node's attempt, and what it says of it. */
+  /** Records that the provider has accepted the machine of the node's attempt, with its reference and address. */
   async accepted(
     { node_id, attempt }: NodeAttempt,
     machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>,
@@ -315,9 +319,9 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Records that the machines of these attempts are about to be requested, with their references if these are known beforehand.
-   * Returns the nodes whose machines may be requested, by id, with the reference on record: another worker may have recorded
-   * its own first.
+   * Records that the machines of these attempts are about to be requested, with their references if these are known
+   * beforehand. Returns the nodes whose machines may be requested, by id, with the reference on record: another worker
+   * may have recorded its own first.
    */
   async noteAsked(attempts: readonly AskedAttempt[]): Promise<Map<number, string | null>> {
     if (attempts.length === 0) return new Map();
@@ -337,8 +341,8 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Ends an attempt whose machine the provider has no room for. From now on no agent can register for it. Answers whether
-   * the attempt is over; it is not if the node's agent has been heard.
+   * Ends an attempt for whose machine the provider has no capacity. From now on, no agent can register for it. Returns
+   * true if the attempt is over, and false if the node's agent has already reported.
    */
   async endAttempt(
     tx: Tx,
@@ -354,13 +358,13 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Plans the node's machine anew, at another place: an attempt of its own, with a bootstrap token of its own. Only where
-   * nothing is left of the attempt before, which is the caller's to know. Answers false if that one goes on, or is past.
+   * Begins another attempt, in another place and with its own bootstrap token. The caller knows that nothing is left of
+   * the previous attempt. Returns false if that attempt continues, or is not the latest.
    */
   async beginAttempt(
     tx: Tx,
     { node_id, attempt }: NodeAttempt,
-    { place, tokenHash, registerWithinMs }: { place: Place; tokenHash: string; registerWithinMs: number },
+    { place, tokenHash, registrationTimeoutMs }: { place: Place; tokenHash: string; registrationTimeoutMs: number },
   ): Promise<boolean> {
     const node = await this.get(node_id, tx, true);
     if (node?.status !== 'INITIATING' || node.attempt !== attempt) return false;
@@ -373,12 +377,12 @@ export class ClusterNodesRepository {
       daemons_state: 'starting',
       bootstrap_token: null,
       bootstrap_token_hash: tokenHash,
-      bootstrap_expires_at: () => `platform_now() + ${Math.round(registerWithinMs)} * interval '1 millisecond'`,
+      bootstrap_expires_at: () => `platform_now() + ${Math.round(registrationTimeoutMs)} * interval '1 millisecond'`,
     });
     return true;
   }
 
-  /** Notes which nodes the provider shows. */
+  /** Records that the provider shows these nodes. */
   async noteSeen(tokens: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE cluster_nodes SET seen_at = platform_now()
@@ -388,8 +392,8 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Of nodes that the provider does not show, those whose machine is gone: it was seen before, or the provider has had
-   * long enough to show it.
+   * Returns the nodes whose machine is gone, among nodes that the provider does not show: the machine was seen before,
+   * or the provider has had long enough to show it.
    */
   async goneAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
     return rows<ClusterNode>(
@@ -401,7 +405,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Notes that the node's agent was heard. */
+  /** Records a heartbeat of the node's agent. */
   async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
@@ -410,8 +414,8 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Notes that the agents of these nodes were heard. Nodes whose row is locked are left out and answered: one of them
-   * must not keep the others from being noted.
+   * Records heartbeats of many agents. Skips nodes whose row is locked and returns them, so that one of them does not
+   * delay the others.
    */
   async heardTogether(nodeIds: readonly number[]): Promise<number[]> {
     const locked = await rows<Pick<ClusterNode, 'node_id'>>(
@@ -426,14 +430,14 @@ export class ClusterNodesRepository {
     return locked.map(({ node_id }) => node_id);
   }
 
-  /** Notes that the platform answers agents in this second. */
+  /** Records that the platform answers agents in this second. */
   async noteAnswered(): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
     );
   }
 
-  /** Keeps only this many of the latest seconds in which the platform answered. */
+  /** Deletes all but the given number of the latest seconds in which the platform answered. */
   async forgetAnswered(kept: number): Promise<void> {
     await this.dataSource.query(
       `DELETE FROM answered_seconds
@@ -442,7 +446,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** The tokens whose node is not destroyed. They may be many, and texts that are no tokens at all. */
+  /** Returns the tokens whose node is not destroyed. The list may be long and contain texts that are not tokens. */
   async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
     const asked = tokens.filter(isNodeToken);
     const live = new Set<string>();
@@ -457,7 +461,7 @@ export class ClusterNodesRepository {
     return live;
   }
 
-  /** The nodes with these tokens that ought to run. */
+  /** Returns the nodes with these tokens that should be running. */
   async runningAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
     return rows<ClusterNode>(
       this.dataSource.manager,
@@ -468,7 +472,7 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of n
+   * Returns the live nodes of running clusters whose silence exceeds the limits of {@link Silence}. A silence of n
    * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
    * each.
    */

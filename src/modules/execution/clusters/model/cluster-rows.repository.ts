@@ -18,7 +18,7 @@ import type { ClusterStatus } from './cluster-state';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster, type DiskColumns } from './entities/cluster.entity';
 
-/** What runs inherit from their cluster. */
+/** The settings that runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'> &
   Pick<Cluster, 'metastore_catalog_id' | 'is_turbo_enabled' | 'is_cuda_enabled'>;
 
@@ -28,13 +28,13 @@ export type LockedCluster = RunSettings &
   Pick<Cluster, 'is_spot_instance'> & {
     /** False while it is disabled. */
     active: boolean;
-    /** Whether its idle nodes are given up. */
+    /** True if it removes idle nodes. */
     shrinks: boolean;
-    /** Where its nodes are made. */
+    /** The environment of its nodes. */
     environment: Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
   };
 
-/** What the workflows of a cluster need to know of it and its environment. */
+/** A cluster and its environment, as its workflows need them. */
 export type ClusterSnapshotRow = DiskColumns &
   Pick<
     Cluster,
@@ -64,28 +64,34 @@ const HISTORY: History<ClusterStateEntry> = {
 const RUN_SETTINGS =
   'spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled';
 
-/** Columns of a {@link LockedCluster}. The environment is no join: while a lock waits, a join may lose the row. */
+/**
+ * Columns of a {@link LockedCluster}. The environment is a sub-select, because a join may lose the row while a lock
+ * waits.
+ */
 const LOCKED = `cluster_id, tenant_id, name, status, workflow_job_instance_id, resize_instance_id, is_spot_instance,
   ${RUN_SETTINGS}, to_date = 'infinity' AS active, coalesce(min_instances < max_instances, false) AS shrinks,
   (SELECT jsonb_build_object('cloud_provider_id', e.cloud_provider_id, 'endpoint', e.endpoint) FROM cloud_envs e
    WHERE e.cloud_env_id = c.cloud_env_id) AS environment`;
 
-/** The cluster that a selector means. A name means the current cluster, even if disabled ones had it, too. */
+/** The cluster that a selector means. A name means the current cluster, even if disabled ones had the same name. */
 const SELECTED = `FROM clusters c
   WHERE ${ofTenant('c', '$1')} AND ($2::bigint IS NULL OR c.cluster_id = $2) AND ($3::text IS NULL OR c.name = $3)
   ORDER BY c.to_date DESC, c.cluster_id DESC LIMIT 1`;
 
-/** Before nodes are added again, after the first failure and at most; milliseconds. */
+/** Pause before the next attempt to add nodes, after the first failure and at most; milliseconds. */
 const FIRST_GROW_PAUSE_MS = 15_000;
 const MAX_GROW_PAUSE_MS = 2 * 60_000;
 const MAX_START_MS = 60 * 60_000;
 
-/** Rows of clusters and their history, for the platform itself: of those read by id the caller has checked the tenant. */
+/**
+ * Rows of clusters and their history, for the platform itself. For clusters that are read by id, the caller has checked
+ * the tenant.
+ */
 @Injectable()
 export class ClusterRowsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Id and name of the tenant's cluster that the selector means; 404 when there is none. */
+  /** Returns id and name of the tenant's cluster that the selector means; 404 if there is none. */
   async identify(
     scope: TenantScope,
     selector: RecordSelector,
@@ -95,15 +101,15 @@ export class ClusterRowsRepository {
     return existing(selector, await firstRow<Pick<Cluster, 'cluster_id' | 'name'>>(tx, sql, selected(scope, selector)));
   }
 
-  /** Locks that cluster as {@link lock} does. */
+  /** Locks the cluster that the selector means, as {@link lock} does. */
   async lockSelected(tx: Tx, scope: TenantScope, selector: RecordSelector): Promise<LockedCluster> {
     const sql = `SELECT ${LOCKED} ${SELECTED} FOR NO KEY UPDATE OF c`;
     return existing(selector, await firstRow<LockedCluster>(tx, sql, selected(scope, selector)));
   }
 
   /**
-   * Locks the cluster's row for the rest of the transaction. Not against new rows that refer to it: a run that is to wait
-   * is written without this lock.
+   * Locks the cluster's row for the rest of the transaction. New rows that refer to it are still possible, because a
+   * waiting run is written without this lock.
    */
   async lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
     return firstRow<LockedCluster>(
@@ -113,7 +119,7 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Sets the status of a locked cluster and answers its number of nodes. */
+  /** Sets the status of a locked cluster. Returns its number of nodes. */
   async setStatus(
     tx: Tx,
     cluster: LockedCluster,
@@ -132,12 +138,12 @@ export class ClusterRowsRepository {
     return updated.node_count;
   }
 
-  /** Appends an entry to the history of a locked cluster and answers its id. */
+  /** Appends an entry to the history of a locked cluster. Returns its id. */
   appendState(tx: Tx, clusterId: number, entry: StateEntry<ClusterStateEntry>): Promise<number> {
     return appendState(tx, HISTORY, clusterId, entry);
   }
 
-  /** Whether the operation brought the cluster into the state. */
+  /** True if the operation moved the cluster to the state. */
   hasReached(clusterId: number, workflowInstanceId: number, status: ClusterStatus): Promise<boolean> {
     return this.dataSource.manager.existsBy(ClusterStateEntry, {
       cluster_id: clusterId,
@@ -147,8 +153,8 @@ export class ClusterRowsRepository {
   }
 
   /**
-   * Notes that a job began or ended, so that the idle time counts from now. How long jobs take is kept as a mean in which the
-   * latest twenty weigh most.
+   * Records that a job began or ended, so that the idle time counts from now. The duration of jobs is a moving mean in
+   * which the latest twenty weigh most.
    */
   async touch(tx: Tx, clusterId: number, ranMs: number | null = null): Promise<void> {
     await tx.query(
@@ -159,7 +165,7 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** When the cluster last began to stop. */
+  /** Returns when the cluster last began to stop. */
   async lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
     const row = await firstRow<Pick<ClusterStateEntry, 'start_time'>>(
       tx,
@@ -169,12 +175,15 @@ export class ClusterRowsRepository {
     return row?.start_time ?? null;
   }
 
-  /** Sets the resize that is under way; null once it has ended. */
+  /** Sets the resize under way; null once it has ended. */
   async setResize(tx: Tx, clusterId: number, instanceId: number | null): Promise<void> {
     await updateRows(tx, Cluster, { resize_instance_id: instanceId }, { cluster_id: clusterId });
   }
 
-  /** Notes that a node could not be added, so that the next try waits: longer after each failure, up to two minutes. */
+  /**
+   * Records that a node could not be added, so that the next attempt waits: longer after each failure, up to two
+   * minutes.
+   */
   async noteNotGrown(tx: Tx, clusterId: number, { spotIsMissing }: { spotIsMissing: boolean }): Promise<void> {
     await tx.query(
       `UPDATE clusters SET grow_failures = grow_failures + 1,
@@ -185,7 +194,7 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Notes that a new node is ready, and how long that took. */
+  /** Records that a new node is ready, and how long that took. */
   async noteGrown(
     tx: Tx,
     clusterId: number,
@@ -199,7 +208,7 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Why the cluster is in its present state. */
+  /** Returns why the cluster is in its present state. */
   async stateReason(tx: Tx, clusterId: number): Promise<string | null> {
     const row = await firstRow<Pick<ClusterStateEntry, 'reason'>>(
       tx,
@@ -228,7 +237,7 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** The sealed secret of its Spark processes; null when it has none. */
+  /** Returns the sealed secret of its Spark processes; null if it has none. */
   async sealedSecret(tx: Tx, clusterId: number): Promise<Buffer | null> {
     const sql = 'SELECT spark_secret FROM clusters WHERE cluster_id = $1';
     return (await firstRow<Pick<Cluster, 'spark_secret'>>(tx, sql, [clusterId]))?.spark_secret ?? null;

@@ -59,7 +59,7 @@ export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
   DESTROYING: ['DESTROYED', 'ERROR'],
   DESTROYED: ['STOPPED'],
   ERROR: ['DESTROYING'],
-  // Once more, for another reason, while no node can be had.
+  // It is entered again, with another reason, while no node is available.
   RESIZING_UP: ['RUNNING', 'ERROR', 'RESIZING_UP'],
   RESIZING_DOWN: ['RUNNING', 'ERROR', 'RESIZING_UP'],
 };
@@ -113,12 +113,12 @@ export function nodeMayBecome(from: NodeStatus, to: NodeStatus): boolean {
   return mayFollow(NODE_TRANSITIONS, from, to);
 }
 
-/** In these, runs get the free slots. */
+/** Statuses in which runs get the free slots. */
 export const GIVES_SLOTS: readonly ClusterStatus[] = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'];
-/** In these, nodes come and go with the work. */
+/** Statuses in which nodes are added or removed with the load. */
 export const RESIZING: readonly ClusterStatus[] = ['RESIZING_UP', 'RESIZING_DOWN'];
-/** In these, a cluster takes no runs, and those that wait get an end. */
+/** Statuses in which a cluster takes no runs, and waiting runs are ended. */
 export const REFUSES_RUNS: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
 
-/** Every field of a cluster may change in these. */
+/** Statuses in which every field of a cluster may change. */
 export const EDITABLE_STATUSES: readonly ClusterStatus[] = ['DESTROYED', 'ERROR'];

@@ -3,9 +3,15 @@
  * becomes a part of the statement that decides, so that nothing changes between the question and the decision.
  */
 export abstract class ClusterUse {
-  /** SQL condition that something keeps the cluster from being idle. @param cluster alias of its row */
+  /**
+   * Returns an SQL condition that something keeps the cluster from being idle.
+   * @param cluster alias of its row
+   */
   abstract isInUse(cluster: string): string;
 
-  /** Sub-select of the `from_date` of what waits for a slot of the cluster, oldest first. @param limit SQL, too */
+  /**
+   * Returns a sub-select with the `from_date` of each waiting run of the cluster, oldest first.
+   * @param limit SQL expression
+   */
   abstract waiting(cluster: string, limit: string): string;
 }

@@ -2,23 +2,26 @@ import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protoc
 import { LOCAL_ENDPOINT } from '../../../infrastructure/environments';
 import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 
-/** What a compute driver of this release serves. */
+/** A compute driver of this release and the environments that it serves. */
 interface DriverEntry {
   cloudProviderId: number;
   serves(endpoint: string | null): boolean;
-  /** For people, as in "clusters of …". */
+  /** Text for users, as in "clusters of …". */
   description: string;
-  /** What its nodes cannot be accelerated by, whatever their machines; absent for nothing. */
+  /** Accelerators that its nodes cannot have, whatever their machines; absent if there are none. */
   lacks?: readonly AcceleratorKind[];
-  /** Whether its provider sells no spot machines. */
+  /** True if its provider sells no spot machines. */
   lacksSpot?: boolean;
-  /** Whether its spot machines cannot be stopped, as its driver's `canStop` says. */
+  /** True if its spot machines cannot be stopped, as its driver's `canStop` says. */
   endsSpot?: boolean;
-  /** By what of a place its provider shows machines together; absent where nodes are found without credentials. */
+  /**
+   * The scope of one list call of its provider: per account, per region, or both. Absent if nodes are found without
+   * credentials.
+   */
   showsBy?: readonly ('account' | 'region')[];
 }
 
-/** Every compute driver of this release. Only a worker has the drivers themselves: `provisioning/drivers.ts`. */
+/** Every compute driver of this release. Only workers have the drivers themselves: `provisioning/drivers.ts`. */
 const COMPUTE_DRIVERS = {
   local: {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
@@ -67,13 +70,13 @@ export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;
 
 const ENTRIES = Object.entries(COMPUTE_DRIVERS) as [ComputeDriverName, DriverEntry][];
 
-/** The driver that makes a cloud environment's nodes; null when this release has none for it. */
+/** Returns the driver of a cloud environment's nodes; null if this release has none for it. */
 export function computeDriverName(cloudProviderId: number, endpoint: string | null): ComputeDriverName | null {
   const found = ENTRIES.find(([, one]) => one.cloudProviderId === cloudProviderId && one.serves(endpoint));
   return found?.[0] ?? null;
 }
 
-/** Whether nodes of a cloud environment cannot have the accelerator, whatever their machines. */
+/** True if nodes of a cloud environment cannot have the accelerator, whatever their machines. */
 export function lacksAccelerator(
   cloudProviderId: number,
   endpoint: string | null,
@@ -84,21 +87,21 @@ export function lacksAccelerator(
   return entry?.lacks?.includes(accelerator) ?? false;
 }
 
-/** Whether nodes of a cloud environment cannot be spot machines. */
+/** True if nodes of a cloud environment cannot be spot machines. */
 export function lacksSpot(cloudProviderId: number, endpoint: string | null): boolean {
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
   return entry?.lacksSpot ?? false;
 }
 
-/** Whether the spot machines of a cloud environment cannot be stopped: stopping their cluster destroys them. */
+/** True if the spot machines of a cloud environment cannot be stopped, so that stopping their cluster destroys them. */
 export function endsSpot(cloudProviderId: number, endpoint: string | null): boolean {
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
   return entry?.endsSpot ?? false;
 }
 
-/** What of a place decides which machines the provider shows together; null where nodes are found without credentials. */
+/** Returns the scope of one list call of the provider; null if nodes are found without credentials. */
 export function shownTogetherBy(
   cloudProviderId: number,
   endpoint: string | null,
@@ -108,7 +111,7 @@ export function shownTogetherBy(
   return entry?.showsBy ?? null;
 }
 
-/** The environments that this release makes nodes for, for people. */
+/** Returns the environments that this release serves, as a text for users. */
 export function servedEnvironments(): string {
   return ENTRIES.map(([, { description }]) => description).join(', ');
 }

@@ -6,38 +6,38 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 const PURPOSE = 'bootstrap tokens of nodes';
 
-/** What the database keeps of a token of an agent. */
+/** Returns the hash of an agent's token that the database stores. */
 export function agentTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
 /**
- * The one-time tokens that agents register with. They follow from the node, its attempt and a master key, so that a
- * request which is repeated is the same to the byte although nobody keeps the token.
+ * The one-time tokens with which agents register. They are derived from the node, its attempt and a master key, so that
+ * a repeated request is identical to the byte although no one stores the token.
  */
 @Injectable()
 export class BootstrapTokens {
-  /** In the order of the master keys: the first makes new tokens. */
+  /** Keys in the order of the master keys: the first one derives new tokens. */
   private readonly keys: readonly Buffer[];
 
   constructor({ secrets }: Config) {
     this.keys = secrets.masterKeys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', PURPOSE, 32)));
   }
 
-  /** That of a new attempt. */
+  /** Returns the token of a new attempt. */
   make(node: Pick<ClusterNode, 'token' | 'attempt'>): string {
     const [token] = this.candidates(node);
     if (token === undefined) throw new Error('There is no master key');
     return token;
   }
 
-  /** That which was made for the node, with whichever master key. */
+  /** Returns the token that was derived for the node, with any of the master keys. */
   again(
     node: Pick<ClusterNode, 'token' | 'attempt' | 'bootstrap_token' | 'bootstrap_token_hash' | 'node_number'>,
   ): string {
     if (node.bootstrap_token !== null) return node.bootstrap_token;
     const { bootstrap_token_hash: hash } = node;
-    // Spent: its agent has registered, so that the machine is only being looked for.
+    // A spent token means that the agent has registered, so the machine is only being looked up.
     if (hash === null) return this.make(node);
     const token = this.candidates(node).find((candidate) => agentTokenHash(candidate) === hash);
     if (token !== undefined) return token;

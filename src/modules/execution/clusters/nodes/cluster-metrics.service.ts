@@ -7,10 +7,10 @@ import type { ClusterMetrics, ClusterMetricsQuery, NodeMetricsPoint, ResourceUse
 import type { NodeUtilizationStep } from '../model/entities/node-utilization.entity';
 import { type MeasuredNode, NodeUtilizationRepository, UTILIZATION_PERIODS } from './node-utilization.repository';
 
-/** Nodes of one answer: the largest cluster has fewer, besides those that it had before. */
+/** Maximum number of nodes in a response. The largest cluster has fewer, apart from its former nodes. */
 const MAX_NODES = 128;
 
-/** What the nodes of clusters use of their machines. */
+/** The resources that nodes of clusters use. */
 @Injectable()
 export class ClusterMetricsService {
   constructor(
@@ -18,7 +18,7 @@ export class ClusterMetricsService {
     private readonly utilization: NodeUtilizationRepository,
   ) {}
 
-  /** Records what nodes say that they used, a report of each. */
+  /** Records one report of utilization per node. */
   async record(reports: ReadonlyMap<number, NodeUtilization>): Promise<void> {
     await this.utilization.add(reports);
   }

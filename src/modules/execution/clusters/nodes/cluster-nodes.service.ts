@@ -21,16 +21,16 @@ import { parseEnvironment } from '../definition/environment';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { changeOf, type NodeNotes } from './node-load';
 
-/** What a node should do, as far as its cluster tells, with what describes its runs. */
+/** The desired state of a node as far as its cluster defines it, with the settings of its runs. */
 export interface DesiredNode {
   node: ClusterNode;
   daemons: DesiredDaemons;
   runSettings: RunSettings;
-  /** Whether mounts are attached to its cluster. */
+  /** True if mounts are attached to its cluster. */
   hasMounts: boolean;
 }
 
-/** The node agents' side of a cluster: tokens, what a node should run, and what it reports. */
+/** The node agents' side of a cluster: tokens, desired state and reports. */
 @Injectable()
 export class ClusterNodesService {
   constructor(
@@ -68,12 +68,18 @@ export class ClusterNodesService {
     });
   }
 
-  /** The node that waits for its agent with this bootstrap token; 401 if it is unknown or spent. Does not spend it. */
+  /**
+   * Returns the node that waits for its agent with this bootstrap token; 401 if the token is unknown or spent. Does not
+   * spend it.
+   */
   authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
     return this.ofBootstrapToken(bootstrapToken);
   }
 
-  /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
+  /**
+   * Returns the node of a token; 401 for a wrong token, 410 for a destroyed node. The first use of the token spends the
+   * bootstrap token.
+   */
   async authenticate(nodeToken: string): Promise<ClusterNode> {
     const id = nodeIdIn(nodeToken);
     const node = id === null ? null : await this.nodes.get(id);
@@ -82,7 +88,7 @@ export class ClusterNodesService {
     return node;
   }
 
-  /** The same for many tokens at once, without recording their use: for each the node, or the error. */
+  /** Returns the node or the error for each of many tokens, without recording their use. */
   async authenticateAll(nodeTokens: readonly string[]): Promise<(ClusterNode | DomainError)[]> {
     const ids = nodeTokens.map(nodeIdIn).filter((id) => id !== null);
     const found = new Map((await this.nodes.getAll(ids)).map((node) => [node.node_id, node]));
@@ -95,40 +101,42 @@ export class ClusterNodesService {
     );
   }
 
-  /** 410 for the agent of a node that should not run: the agent exits and its supervisor does not restart it. */
+  /**
+   * Throws a 410 for the agent of a stopped or destroyed node: the agent exits and its supervisor does not restart it.
+   */
   assertWanted(node: ClusterNode): void {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
       throw gone();
     }
   }
 
-  /** Notes the version of the protocol that the node's agent says, where it is another one than it said before. */
+  /** Records the protocol version of the node's agent if it has changed. */
   async speaks({ node_id, protocol_version: before }: ClusterNode, protocolVersion: number | null): Promise<void> {
     if (protocolVersion !== before)
       await this.nodes.update(this.dataSource.manager, node_id, { protocol_version: protocolVersion });
   }
 
-  /** Version of what the node should do; renews nothing. */
+  /** Returns the version of the node's desired state. Renews nothing. */
   async desiredVersion(nodeId: number): Promise<number> {
     return (await this.nodes.desiredVersion(nodeId)) ?? 0;
   }
 
-  /** Notes that the node's agent was heard. */
+  /** Records a heartbeat of the node's agent. */
   async heard(nodeId: number): Promise<void> {
     await this.nodes.heard(nodeId);
   }
 
-  /** The same for many nodes. Answers those whose row somebody else has locked: these are not noted. */
+  /** Records heartbeats of many agents. Returns the nodes whose row is locked, which are not recorded. */
   heardTogether(nodeIds: readonly number[]): Promise<number[]> {
     return this.nodes.heardTogether(nodeIds);
   }
 
-  /** Notes that this process answers agents, so that the silence of a node in this second is its own. */
+  /** Records that this process answers agents, so that the silence of a node in this second is its own. */
   noteAnswered(): Promise<void> {
     return this.nodes.noteAnswered();
   }
 
-  /** The node as it is now, with what it should do; throws `NODE.GONE` if it no longer exists. */
+  /** Returns the node with its desired state. Throws `NODE.GONE` if it no longer exists. */
   async desired(nodeId: number): Promise<DesiredNode> {
     const found = await this.nodes.desired(nodeId);
     if (!found) throw gone();
@@ -139,7 +147,7 @@ export class ClusterNodesService {
     return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
   }
 
-  /** GPUs of the node's machine. */
+  /** Returns the number of GPUs of the node's machine. */
   private gpusOf({ machine_type_id: id }: Pick<ClusterNode, 'machine_type_id'>): number {
     return (id === null ? undefined : this.referenceData.machineType(id))?.info.gpus ?? 0;
   }
@@ -152,9 +160,9 @@ export class ClusterNodesService {
     return {
       role: node.role,
       workers,
-      // Workers of one node share what it has.
+      // Workers of one node share its cores and memory.
       worker_cores: Math.max(1, Math.floor(node.cores / Math.max(1, workers))),
-      // Executors ask for their heaps, and take besides what the accelerator needs.
+      // Executors request their heaps, and use the memory of the accelerator on top.
       worker_memory_mb: Math.max(512, heapWithin(workerMemoryMb, accelerator)),
       ...(gpus > 0 && { gpus }),
       master_url: node.role === 'worker' ? node.master_url_of_cluster : null,
@@ -165,9 +173,9 @@ export class ClusterNodesService {
     };
   }
 
-  /** Records why a node that waits for its agent will have none; 401 once an agent has used the bootstrap token. */
+  /** Records why the agent of a node cannot start; 401 once an agent has used the bootstrap token. */
   async bootFailed(tx: Tx, { node_id, cluster_id }: ClusterNode, error: string): Promise<void> {
-    // The cluster first, as everywhere.
+    // The cluster is locked first, as everywhere.
     await this.lifecycle.lock(tx, cluster_id);
     const node = await this.nodes.get(node_id, tx, true);
     if (!node || node.agent_id !== null || node.bootstrap_token_hash === null)
@@ -175,11 +183,11 @@ export class ClusterNodesService {
     await this.reported(tx, node_id, { state: 'failed', master_url: null, error });
   }
 
-  /** Records what the agent sees of its daemons and wakes whoever waits for it. */
+  /** Records the agent's view of its daemons, and wakes the workflow that waits for it. */
   async reported(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
     const before = await this.nodes.get(nodeId, tx);
     if (!before || isUnchanged(before, daemons)) return;
-    // The cluster first, as everywhere: two nodes reporting at once must not wait for each other.
+    // The cluster is locked first, as everywhere, so that two nodes that report at once cannot deadlock.
     const cluster = await this.lifecycle.lock(tx, before.cluster_id);
     const node = await this.nodes.get(nodeId, tx, true);
     if (!cluster || !node) return;
@@ -194,7 +202,7 @@ export class ClusterNodesService {
     await this.carryOn(tx, cluster, node, daemons);
   }
 
-  /** What follows for the operation that waits for the node, and for a node that fails later. */
+  /** Continues the operation that waits for the node, and handles a node that fails later. */
   private async carryOn(
     tx: Tx,
     cluster: LockedCluster,
@@ -204,7 +212,7 @@ export class ClusterNodesService {
     const isResizing = GIVES_SLOTS.includes(cluster.status);
     const workflowInstanceId = isResizing ? cluster.resize_instance_id : cluster.workflow_job_instance_id;
     if (isResizing && state === 'failed' && node.status === 'RUNNING' && node.role !== 'master')
-      await this.lifecycle.lose(tx, cluster, node, error ?? 'its Spark daemons failed');
+      await this.lifecycle.markNodeLost(tx, cluster, node, error ?? 'its Spark daemons failed');
     if (workflowInstanceId === null || !(isResizing || cluster.status === 'INITIATING')) return;
     if (state === 'ready' && node.status === 'INITIATING') {
       const reason = 'Its agent reports ready';
@@ -216,18 +224,18 @@ export class ClusterNodesService {
       await wakeWorkflow(tx, workflowInstanceId);
   }
 
-  /** Its runs can begin, and the next nodes need not wait any longer. */
+  /** Records the growth, so that the next nodes are added without a pause. */
   private async noteGrown(tx: Tx, node: ClusterNode): Promise<void> {
     const startedInMs = Date.now() - node.from_date.getTime();
     await this.clusters.noteGrown(tx, node.cluster_id, { isSpot: node.is_spot, startedInMs });
   }
 
   /**
-   * Records what a node carries, that nothing is left on one that is to go, and that its provider takes it back; the
-   * row of the node is all that it locks.
+   * Records the load of a node, the end of its drain, and an interruption by its provider. Locks only the row of the
+   * node.
    */
   async noted(seen: ClusterNode, notes: NodeNotes): Promise<void> {
-    // Most reports say nothing new; of what has changed since the node was read, the next report tells.
+    // Most reports contain nothing new. If the node has changed since it was read, the next report covers it.
     if (!changeOf(seen, notes)) return;
     await this.dataSource.transaction(async (tx) => {
       const node = await this.nodes.get(seen.node_id, tx, true);
@@ -239,7 +247,7 @@ export class ClusterNodesService {
     });
   }
 
-  /** Has the cluster of the node looked at: what the node has told may call for a resize. */
+  /** Requests a scaling decision, because the report of the node may require a resize. */
   private async loadChanged(tx: Tx, node: ClusterNode): Promise<void> {
     await notifyAfterCommit(tx, 'scaling', String(node.cluster_id));
   }

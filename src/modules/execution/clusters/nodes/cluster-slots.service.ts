@@ -11,7 +11,7 @@ import { assertEnabled } from '../lifecycle/operation-rules';
 import { countEach, pack, spread } from './slots';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** Where runs find a place: slots of nodes, held under the cluster's row lock. */
+/** Slots of nodes for runs, held under the cluster's row lock. */
 @Injectable()
 export class ClusterSlotsService {
   constructor(
@@ -21,12 +21,12 @@ export class ClusterSlotsService {
     private readonly starts: ClusterStartsService,
   ) {}
 
-  /** Locks the cluster, so that slots are counted and given one at a time. Null when it does not exist. */
+  /** Locks the cluster, so that its slots are assigned one at a time. Returns null if it does not exist. */
   lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
     return this.rows.lock(tx, clusterId);
   }
 
-  /** What runs inherit from their cluster; bare defaults if it does not exist. */
+  /** Returns the settings that runs inherit from their cluster; bare defaults if it does not exist. */
   async runSettings(clusterId: number): Promise<RunSettings> {
     const settings = await this.rows.runSettings(clusterId);
     const none = {
@@ -38,7 +38,7 @@ export class ClusterSlotsService {
     return settings ?? { spark_config: {}, max_parallel_jobs: 1, ...none };
   }
 
-  /** 409 when the cluster cannot take a run now or later. */
+  /** Throws a 409 if the cluster takes no runs, now or later. */
   assertTakesRuns(cluster: Pick<LockedCluster, 'name' | 'status' | 'active'>): void {
     assertEnabled(cluster);
     if (!REFUSES_RUNS.includes(cluster.status)) return;
@@ -47,7 +47,7 @@ export class ClusterSlotsService {
     });
   }
 
-  /** Nodes of a locked cluster for as many runs as they have slots for, at most `limit`: for each run its node. */
+  /** Returns a node with a free slot for each of at most `limit` runs of a locked cluster, as far as slots are free. */
   async freeSlots(tx: Tx, cluster: LockedCluster, limit: number): Promise<number[]> {
     if (!GIVES_SLOTS.includes(cluster.status)) return [];
     const { cluster_id, max_parallel_jobs, shrinks } = cluster;
@@ -55,52 +55,55 @@ export class ClusterSlotsService {
     return (shrinks ? pack : spread)(nodes, max_parallel_jobs, limit);
   }
 
-  /** Notes that runs were given to these nodes, one for each time that a node is named, and wakes their agents. */
+  /** Occupies a slot for each occurrence of a node, and wakes the agents. */
   async take(tx: Tx, nodeIds: readonly number[]): Promise<void> {
     await this.nodes.addBusySlots(tx, countEach(nodeIds, 1));
   }
 
-  /** Notes that runs of these nodes ended, one for each time that a node is named, and wakes their agents. */
+  /** Frees a slot for each occurrence of a node, and wakes the agents. */
   async free(tx: Tx, nodeIds: readonly number[]): Promise<void> {
     await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
   }
 
-  /** Makes the nodes' agents check what they should run, as soon as the transaction has committed. */
+  /** Makes the nodes' agents check their desired state as soon as the transaction has committed. */
   async wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
     await this.nodes.wake(tx, nodeIds);
   }
 
-  /** Has it looked at whether a running cluster is to grow, for a run that waits. */
+  /** Requests a scaling decision for a running cluster, because a run waits. */
   async askForMore(tx: Tx, clusterId: number): Promise<void> {
     await notifyAfterCommit(tx, 'scaling', String(clusterId));
   }
 
-  /** Notes that a job began or ended, so that the idle time counts from now; of one that ended, how long it had a slot. */
+  /**
+   * Records that a job began or ended, so that the idle time counts from now; for an ended job, with the time that it
+   * had a slot.
+   */
   async touch(tx: Tx, clusterId: number, ranMs: number | null = null): Promise<void> {
     await this.rows.touch(tx, clusterId, ranMs);
   }
 
-  /** Starts a stopped cluster because a run needs it; throws when it cannot be started. */
+  /** Starts a stopped cluster because a run needs it. Throws if it cannot be started. */
   async startFor(tx: Tx, cluster: LockedCluster, userId: number | null, runId: number): Promise<void> {
     await this.starts.begin(tx, cluster, userId, `Job ${runId} needs the cluster`);
   }
 
-  /** Why a stopped cluster cannot be started, in a sentence; null when it can. */
+  /** Returns why a stopped cluster cannot be started, in a sentence; null if it can. */
   async startRefusal(tx: Tx, cluster: LockedCluster): Promise<string | null> {
     return (await this.starts.refusal(tx, cluster))?.message ?? null;
   }
 
-  /** When the cluster last began to stop. */
+  /** Returns when the cluster last began to stop. */
   lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
     return this.rows.lastStopBegan(tx, clusterId);
   }
 
-  /** Why the cluster is in its present state. */
+  /** Returns why the cluster is in its present state. */
   stateReason(tx: Tx, clusterId: number): Promise<string | null> {
     return this.rows.stateReason(tx, clusterId);
   }
 
-  /** The cluster of a tenant by id or name, for a job configuration; null when there is none. */
+  /** Returns the cluster of a tenant by id or name, for a job configuration; null if there is none. */
   async find(
     tx: Tx,
     tenantId: string,

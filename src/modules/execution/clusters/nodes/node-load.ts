@@ -2,16 +2,16 @@ import { MAX_LOAD, type ReportRequest } from '../../../../../libs/contracts/agen
 import { NOW, type Values } from '../../../../platform/kernel/persistence/sql';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** What a report says of a node besides its daemons and its runs. */
+/** The parts of a report about the node itself: its load, drain and interruption. */
 export type NodeNotes = Pick<ReportRequest, 'load' | 'drained' | 'interruption'>;
 
 export interface NodeChange {
   columns: Values<ClusterNode>;
-  /** Whether somebody may have to decide something about the cluster. */
+  /** True if the change may require a scaling decision. */
   isNews: boolean;
 }
 
-/** Of a node whose machine begins anew. */
+/** Values of a node whose machine starts fresh. */
 export const NO_LOAD = {
   used_cores: null,
   pending_cores: null,
@@ -25,8 +25,8 @@ export const NO_LOAD = {
 } satisfies Values<ClusterNode>;
 
 /**
- * What of the node changes by a report; null for nothing. A report is what hostile jobs may have made of it: a node tells
- * only of its own role, and of no more than it has.
+ * Returns the changes of the node by a report; null if there are none. Hostile jobs may have forged the report, so only
+ * the facts of the node's own role count, and no more than it has.
  */
 export function changeOf(node: ClusterNode, notes: NodeNotes): NodeChange | null {
   const load = loadColumns(node, notes);
@@ -48,7 +48,7 @@ function loadColumns(node: ClusterNode, { load }: NodeNotes): Values<ClusterNode
     return pending_cores === node.pending_cores ? {} : { pending_cores, load_at: NOW };
   }
   if (node.role !== 'worker') return {};
-  // Each executor has a core.
+  // Each executor has at least one core.
   const [used_cores, executors] = [load.used_cores, load.executors].map((n) => Math.min(n, node.cores)) as [
     number,
     number,
@@ -59,7 +59,7 @@ function loadColumns(node: ClusterNode, { load }: NodeNotes): Values<ClusterNode
   return { used_cores, executors, load_at: NOW, idle_since };
 }
 
-/** A run that the agent has not heard of yet is left, too. */
+/** True once the agent reports the drain as done. A run that the agent does not know of yet also keeps the node. */
 function isDrained(node: ClusterNode, { drained = false }: NodeNotes): boolean {
   return drained && node.draining && node.drained_at === null && node.busy_slots === 0;
 }

@@ -6,7 +6,7 @@ import type { Retention } from '../../../../platform/background/workflows/retent
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import type { NodeUtilizationStep } from '../model/entities/node-utilization.entity';
 
-/** Of what is kept: how long a step is, and how many of them there are for a node. */
+/** Retention of utilization: the length of a step, and the number of steps per node. */
 export interface UtilizationPeriod {
   stepSeconds: number;
   steps: number;
@@ -17,13 +17,16 @@ export const UTILIZATION_PERIODS = {
   day: { stepSeconds: 900, steps: 96 },
 } as const satisfies Record<string, UtilizationPeriod>;
 
-/** What is shown of a node besides its steps. */
+/** The facts that are shown of a node besides its steps. */
 export type MeasuredNode = Pick<
   ClusterNode,
   'node_id' | 'node_number' | 'role' | 'status' | 'cores' | 'memory_mb' | 'from_date' | 'to_date'
 >;
 
-/** Samples of nodes that are gone or stopped; running nodes replace their own. Nothing older than a day is shown. */
+/**
+ * Removes samples of nodes that are gone or stopped; running nodes overwrite their own. Nothing older than a day is
+ * shown.
+ */
 export const AGED_UTILIZATION: Retention = {
   name: 'node-utilization',
   retentionDays: 1,
@@ -42,7 +45,7 @@ const SUMS = ['reports', ...MEASURED.map((of) => `${of}_sum`)];
 const MAXIMA = MEASURED.map((of) => `${of}_max`);
 const LATEST = ['disk_mb', 'slots'];
 
-/** What a step becomes by one more report; a step of another time in its place is over. */
+/** Merges a report into a step. A row that holds an older step is reset. */
 const MERGED = [
   'time = excluded.time',
   ...SUMS.map((sum) => `${sum} = CASE WHEN u.time = excluded.time THEN u.${sum} ELSE 0 END + excluded.${sum}`),
@@ -50,14 +53,14 @@ const MERGED = [
   ...LATEST.map((latest) => `${latest} = excluded.${latest}`),
 ].join(', ');
 
-/** What nodes used, step by step. The caller has checked the tenant. */
+/** Utilization of nodes, step by step. The caller has checked the tenant. */
 @Injectable()
 export class NodeUtilizationRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds a report of each of these nodes to its present steps. No node can have used more than it has, whatever it says; its
-   * slots are known here. Steps are locked in one order, so that processes wait for each other instead of deadlocking.
+   * Adds a report of each of these nodes to its present steps. Reported values are capped by what the node has; slots
+   * are known here. Steps are locked in a fixed order, so that processes do not deadlock.
    */
   async add(reports: ReadonlyMap<number, NodeUtilization>): Promise<void> {
     const periods = Object.values(UTILIZATION_PERIODS);
@@ -95,7 +98,10 @@ export class NodeUtilizationRepository {
     );
   }
 
-  /** The nodes that a cluster has or had during the period: first those that it has, by number, then the last ones. */
+  /**
+   * Returns the nodes that a cluster had during the period: the present ones by number, then the former ones, latest
+   * first.
+   */
   nodes(
     clusterId: number,
     nodeNumber: number | undefined,
@@ -112,7 +118,7 @@ export class NodeUtilizationRepository {
     );
   }
 
-  /** The steps of these nodes during the period, by node and time. */
+  /** Returns the steps of these nodes during the period, by node and time. */
   steps(nodeIds: readonly number[], { stepSeconds, steps }: UtilizationPeriod): Promise<NodeUtilizationStep[]> {
     return rows<NodeUtilizationStep>(
       this.dataSource.manager,

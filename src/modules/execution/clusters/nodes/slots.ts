@@ -1,8 +1,8 @@
 import type { NodeSlots } from '../model/cluster-nodes.repository';
 
 /**
- * For each of at most `limit` runs a node, as long as one has a free slot: always the one with the fewest runs, and of
- * those the first.
+ * Assigns a node to each of at most `limit` runs while slots are free: always the emptiest node, and the first among
+ * equals.
  */
 export function spread(nodes: readonly NodeSlots[], maxParallelJobs: number, limit: number): number[] {
   const given: number[] = [];
@@ -19,8 +19,8 @@ export function spread(nodes: readonly NodeSlots[], maxParallelJobs: number, lim
 }
 
 /**
- * The same for a cluster that shrinks: always the node with the most runs that has a free slot, and of those the first, so
- * that nodes become idle when less is to be done.
+ * Assigns nodes for a cluster that removes idle nodes: always the fullest node with a free slot, and the first among
+ * equals, so that other nodes become idle when the load drops.
  */
 export function pack(nodes: readonly NodeSlots[], maxParallelJobs: number, limit: number): number[] {
   const given: number[] = [];
@@ -30,7 +30,7 @@ export function pack(nodes: readonly NodeSlots[], maxParallelJobs: number, limit
   return given;
 }
 
-/** By node, `each` for each time that it is named. */
+/** Returns by node `each` times its number of occurrences. */
 export function countEach(nodeIds: readonly number[], each: number): Map<number, number> {
   const counts = new Map<number, number>();
   for (const nodeId of nodeIds) counts.set(nodeId, (counts.get(nodeId) ?? 0) + each);

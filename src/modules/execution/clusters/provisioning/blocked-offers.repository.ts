@@ -5,7 +5,7 @@ import { ofTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import type { BlockedOffer } from '../model/entities/blocked-offer.entity';
 
-/** What is asked for in some zone of a region, with whose credentials. */
+/** A request for machines of a type in a region, with the credentials that it is made with. */
 export type RegionOffer = Pick<
   BlockedOffer,
   'tenant_id' | 'credentials_conf_id' | 'region' | 'machine_type_id' | 'is_spot'
@@ -14,7 +14,7 @@ export type RegionOffer = Pick<
 /** More zones than any region has. */
 const MAX_ZONES = 100;
 
-/** Those that are blocked no more; an index serves it. */
+/** Removes offers whose block has expired. An index serves the query. */
 export const AGED_OFFERS: Retention = {
   name: 'blocked-offers',
   retentionDays: 0,
@@ -28,12 +28,12 @@ export const AGED_OFFERS: Retention = {
   ],
 };
 
-/** What providers had none of a moment ago. What one tenant was told keeps no other one from asking. */
+/** Offers for which providers had no capacity minutes ago. A block holds for the tenant whose request was refused only. */
 @Injectable()
 export class BlockedOffersRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Has the offer not asked for in the zone, or in the whole region (null), for so long from now. */
+  /** Blocks the offer in a zone, or in the whole region (null), for `forMs` milliseconds from now. */
   async block(tx: Tx, offer: RegionOffer, zone: string | null, forMs: number): Promise<void> {
     await tx.query(
       `INSERT INTO blocked_offers AS b

@@ -8,7 +8,7 @@ import { Config } from '../../../../config/config';
 import { isLoopbackUrl } from '../../../../config/env-reader';
 import type { DriverRegistration } from './driver-registration';
 
-/** Registers drivers of machines that boot by a script: what they have in common. */
+/** Registers the drivers whose machines boot by a script. */
 @Injectable()
 export class CloudRegistrations {
   constructor(
@@ -17,23 +17,23 @@ export class CloudRegistrations {
   ) {}
 
   /**
-   * @param endpoint where the provider answers, if neither where it usually does nor where the environment says
-   * @param make the driver, from a module that is imported there: `async (options) => new (await import('…')).XDriver(options)`
+   * @param endpoint overrides the provider's usual endpoint and that of the environment; null overrides nothing
+   * @param make creates the driver and imports its module: `async (options) => new (await import('…')).XDriver(options)`
    */
   of(endpoint: string | null, make: (options: CloudDriverOptions) => Promise<ComputeDriver>): DriverRegistration {
     return {
-      disabled: () => null,
-      cutOff: (ofEnvironment) => this.cutOff(endpoint ?? ofEnvironment),
-      // Each node is a machine of its own.
-      keepsTenantsApart: true,
+      disabledReason: () => null,
+      unreachableReason: (ofEnvironment) => this.unreachableReason(endpoint ?? ofEnvironment),
+      // Each node has its own machine.
+      isolatesTenants: true,
       make: async () => make(await this.options(endpoint)),
     };
   }
 
-  /** Machines of a provider on this machine may be here, too; others cannot reach it. */
-  private cutOff(endpoint: string | null): string | null {
+  /** If the agents' address is a loopback address, only machines of a provider on this host can reach it. */
+  private unreachableReason(endpoint: string | null): string | null {
     if (!this.config.agent.apiIsLocal || (endpoint !== null && isLoopbackUrl(endpoint))) return null;
-    return 'Machines of clouds cannot reach the platform: AGENT_API_URL names an address of its own machine only.';
+    return 'Cloud machines cannot reach the platform, because AGENT_API_URL is a loopback address. Set it to an address that they can reach.';
   }
 
   private async options(endpoint: string | null): Promise<CloudDriverOptions> {

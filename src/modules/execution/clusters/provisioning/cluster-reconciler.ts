@@ -20,25 +20,22 @@ import { type ClusterSnapshot, ClusterSnapshots, nodeRef } from './cluster-snaps
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** A node silent for this long is looked at, long before it counts as lost; milliseconds. */
-const LOOK_AFTER_MS = 35_000;
-/**
- * Of that, the platform must have answered at least this long: after an outage of its own, agents have this long to
- * come back; milliseconds.
- */
-const COME_BACK_MS = 10_000;
-/** Seconds in which the platform answered that are kept beyond those counted. */
-const SPARE_SECONDS = 60;
-/** A machine that no cluster owns is left alone for so long, milliseconds. */
-const ORPHAN_AGE_MS = 60_000;
+/** Silence after which a node is checked, long before it counts as lost; milliseconds. */
+const SILENT_AFTER_MS = 35_000;
+/** Time within that silence in which the platform itself must have answered, so that agents can reconnect after an outage. */
+const RECONNECT_GRACE_MS = 10_000;
+/** Answered seconds that are kept beyond the counted ones. */
+const EXTRA_ANSWERED_SECONDS = 60;
+/** Minimum age of a machine without an owner before it is destroyed, milliseconds. */
+const MIN_ORPHAN_AGE_MS = 60_000;
 
-/** Of a driver that reaches all of its nodes without credentials, which is in one place only. */
+/** The only place of a driver that reaches all of its nodes without credentials. */
 const ON_SITE: Place = {
   ...{ account: null, region: null, zone: null, networkAccount: null, network: null, subnet: null },
   ...{ networkTags: [], networkCard: null, hosts: [] },
 };
 
-/** FailureCollector at the providers what no workflow is responsible for: silent and lost nodes, orphans. */
+/** Repairs what no workflow is responsible for: silent nodes, lost nodes and orphaned machines. */
 @Injectable()
 export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
@@ -60,25 +57,25 @@ export class ClusterReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
-    await failures.attempt('Silent nodes', () => this.lookAtSilent(failures, signal));
+    await failures.attempt('Silent nodes', () => this.checkSilentNodes(failures, signal));
     for (const driver of await this.drivers.withoutCredentials())
       await failures.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, failures, signal));
     failures.throwFailures();
   }
 
-  private async lookAtSilent(failures: FailureCollector, signal: AbortSignal): Promise<void> {
+  private async checkSilentNodes(failures: FailureCollector, signal: AbortSignal): Promise<void> {
     const { leaseMs, leaseMarginMs } = this.config.agent;
-    const ms = Math.min(LOOK_AFTER_MS, leaseMs / 2);
-    const answeredSeconds = Math.ceil(Math.min(COME_BACK_MS, ms) / 1000);
+    const ms = Math.min(SILENT_AFTER_MS, leaseMs / 2);
+    const answeredSeconds = Math.ceil(Math.min(RECONNECT_GRACE_MS, ms) / 1000);
     const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
     for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
-      await failures.attempt(`Node ${node.node_id}`, () => this.reviveOrLose(node, signal));
+      await failures.attempt(`Node ${node.node_id}`, () => this.restartOrMarkLost(node, signal));
     }
-    await this.nodes.forgetAnswered(lostAfterSeconds + SPARE_SECONDS);
+    await this.nodes.forgetAnswered(lostAfterSeconds + EXTRA_ANSWERED_SECONDS);
   }
 
-  /** Asks the provider about a node that seems to be down, and starts it again or calls it lost. */
-  async reviveOrLose(node: SilentNode, signal: AbortSignal): Promise<void> {
+  /** Asks the provider about a node that seems to be down, and restarts it or marks it lost. */
+  async restartOrMarkLost(node: SilentNode, signal: AbortSignal): Promise<void> {
     const snapshot = await this.snapshots.read(node.cluster_id);
     if (!node.is_lost && !this.drivers.serves(snapshot.cloudProviderId, snapshot.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
@@ -86,66 +83,66 @@ export class ClusterReconciler extends Reconciler {
     const [machine] = await this.snapshots
       .withDriver(snapshot, caller, (driver, call) => driver.describe([ref], call))
       .catch((error: unknown) => {
-        // A lost node is lost whether or not its provider answers. Of a node elsewhere, only its silence is known.
+        // A lost node is lost even if its provider does not respond. Another worker's node can be judged by its silence only.
         if (node.is_lost || error instanceof ElsewhereError) return [];
         throw error;
       });
-    // Its agent has been heard before, so its machine did exist.
-    if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
+    // The agent has sent heartbeats before, so its machine did exist.
+    if (machine?.state === 'gone') await this.markLost(node, 'its machine has disappeared at the provider');
     else if (machine?.state === 'interrupted')
-      await this.lose(node, 'the provider has taken its spot machine back', machine.fault?.message ?? 'no detail');
-    else if (node.is_lost) await this.lose(node, 'its agent does not answer');
+      await this.markLost(node, 'the provider has taken its spot machine back', machine.fault?.message ?? 'no detail');
+    else if (node.is_lost) await this.markLost(node, 'its agent has stopped sending heartbeats');
     else if (machine?.state === 'stopped' || machine?.state === 'failed')
       await this.restart(node, machine, snapshot, caller);
   }
 
-  /** Starts a machine that went down by itself. */
+  /** Restarts a machine that went down by itself. */
   private async restart(
     node: SilentNode,
     { state, fault }: ProviderNode,
     snapshot: ClusterSnapshot,
     caller: { correlationId: string; signal: AbortSignal },
   ): Promise<void> {
-    // A stop that has begun meanwhile must not be undone: it was announced before the machine could be seen to be down.
+    // A stop that has begun meanwhile must not be undone. It marks the node before the machine goes down.
     if ((await this.nodes.runningAmong([node.token])).length === 0) return;
-    const told = { node_id: node.node_id, state, fault: fault?.message ?? null };
-    this.logger.warn(told, 'A node went down by itself; starting it again');
+    const details = { node_id: node.node_id, state, fault: fault?.message ?? null };
+    this.logger.warn(details, 'A node went down by itself; starting it again');
     const ref = nodeRef(snapshot, node);
-    const never = await this.snapshots.withDriver(snapshot, caller, async (driver, call) => {
+    const refusal = await this.snapshots.withDriver(snapshot, caller, async (driver, call) => {
       try {
         if (state === 'failed' && driver.onSite) await driver.onSite.revive(ref, call);
         else await driver.start(ref, call);
         return null;
       } catch (error) {
-        // Such as one whose Spark was replaced: it would be tried until its lease has passed, and nobody would know why.
+        // A permanent refusal, such as a replaced Spark, must end the retries. They would hide it until the lease expires.
         if (driver.onSite && error instanceof ComputeDriverError && error.kind === 'invalid') return error.message;
         throw error;
       }
     });
-    if (never !== null) await this.lose(node, `it cannot be started again: ${never}`);
+    if (refusal !== null) await this.markLost(node, `it cannot be started again: ${refusal}`);
   }
 
-  /** Nothing works for the node any more, or its lease has passed, so that its agent has ended its runs. */
-  private async lose(silent: ClusterNode, why: string, interruption: string | null = null): Promise<void> {
+  /** Marks a node lost whose machine is gone, or whose lease has expired, so that its agent has ended its runs. */
+  private async markLost(silent: ClusterNode, why: string, interruption: string | null = null): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       const cluster = await this.lifecycle.lock(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);
       if (!cluster || !node || node.status !== 'RUNNING') return;
-      // Its runs end for that reason, whether or not its agent had a notice.
+      // The runs of the node end with this reason, even if its agent received no notice.
       if (interruption !== null && node.interrupted_at === null)
         await this.nodes.update(tx, node.node_id, { interrupted_at: NOW, interruption, draining: true });
-      const reason = await this.lifecycle.lose(tx, cluster, node, why);
+      const reason = await this.lifecycle.markNodeLost(tx, cluster, node, why);
       this.logger.error({ node_id: node.node_id, cluster_id: cluster.cluster_id, reason }, 'A node is lost');
     });
   }
 
   /**
-   * Machines of this installation that no live node owns, such as those of a start whose worker never came back. A node is
-   * recorded before its machine is asked for, and drivers ask what is live after they have listed what there is.
+   * Destroys machines of this installation that no live node owns, such as those of a start whose worker died. This is safe
+   * because a node is recorded before its machine is requested, and drivers check for live nodes after they list machines.
    */
   private async destroyOrphans(driver: ComputeDriver, failures: FailureCollector, signal: AbortSignal): Promise<void> {
     const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
-    const age = Math.min(ORPHAN_AGE_MS, this.config.agent.leaseMs / 2);
+    const age = Math.min(MIN_ORPHAN_AGE_MS, this.config.agent.leaseMs / 2);
     const scope = {
       installationId: await this.installation.id(),
       place: ON_SITE,

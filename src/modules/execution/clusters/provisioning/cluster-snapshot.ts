@@ -27,10 +27,10 @@ import { Drivers } from './drivers';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { withDeadline } from '../../../../platform/kernel/process/deadline';
 
-/** Of the calls for all nodes of a cluster together: whoever waits for them learns within a minute that nothing answers. */
+/** Deadline of the calls for all nodes of a cluster, so that a caller learns within a minute that the provider is silent. */
 const CALL_DEADLINE_MS = 40_000;
 
-/** What the workflows need to know of a cluster, its environment and its machine type. */
+/** A cluster with its environment and machine type, as its workflows need them. */
 export interface ClusterSnapshot {
   installationId: string;
   clusterId: number;
@@ -44,10 +44,10 @@ export interface ClusterSnapshot {
   enablePublicIp: boolean;
   blockProjectSshKeys: boolean;
   identity: string | null;
-  /** Those of its cloud environment and its own, which win where both have a key. */
+  /** Labels of the cluster and of its cloud environment. The cluster's win if both have a key. */
   labels: Record<string, string>;
   place: Place;
-  /** Those of the place's region, in order. */
+  /** Zones of the place's region, in order. */
   zones: string[];
   image: string;
   machine: NodeMachine;
@@ -146,11 +146,11 @@ export class ClusterSnapshots {
     caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
     call: (driver: ComputeDriver, context: DriverContext) => Promise<T>,
   ): Promise<T> {
-    this.drivers.assertNotCutOff(snapshot.cloudProviderId, snapshot.endpoint);
+    this.drivers.assertReachable(snapshot.cloudProviderId, snapshot.endpoint);
     return this.withDriver(snapshot, caller, call);
   }
 
-  /** What to make of a planned node: the same for every try of an attempt. */
+  /** Returns the specification of a planned node's machine. It is the same for every retry of an attempt. */
   nodeSpec(snapshot: ClusterSnapshot, node: ClusterNode): NodeSpec {
     const { installationId, tenantId, sparkVersion, accelerator } = snapshot;
     return {
@@ -176,12 +176,12 @@ export class ClusterSnapshots {
   }
 }
 
-/** How the node's machine was bought. */
+/** Returns the market on which the node's machine was bought. */
 export function marketOf({ is_spot }: Pick<ClusterNode, 'is_spot'>): Market {
   return is_spot ? 'spot' : 'on-demand';
 }
 
-/** The node as drivers know it. */
+/** Returns the reference by which drivers know the node. */
 export function nodeRef(snapshot: Pick<ClusterSnapshot, 'place'>, node: ClusterNode): NodeRef {
   return {
     nodeToken: node.token,

@@ -5,7 +5,7 @@ import { DESTROY_CLUSTER } from '../lifecycle/cluster-workflows';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { TeardownWorkflow } from './teardown.workflow';
 
-/** RUNNING, STOPPED or ERROR → DESTROYING → DESTROYED: nothing of the cluster is left at the provider. */
+/** RUNNING, STOPPED or ERROR → DESTROYING → DESTROYED: removes everything of the cluster at the provider. */
 @Injectable()
 @ImplementsWorkflow(DESTROY_CLUSTER)
 export class DestroyClusterWorkflow extends TeardownWorkflow {

@@ -1,20 +1,15 @@
 import type { ComputeDriver } from '../../../../../libs/compute-drivers/compute-driver';
 
-/** A driver as this worker has it. */
+/** A driver, and the limits of its use by this worker. */
 export interface DriverRegistration {
-  /** What keeps this worker from using it; null if nothing does. */
-  disabled(): string | null;
-  /**
-   * Whether another worker can use the driver now, if this one cannot; absent for drivers that do not depend on the
-   * worker.
-   */
+  /** Returns why this worker cannot use the driver; null if it can. */
+  disabledReason(): string | null;
+  /** True if another worker can use the driver now. Absent for drivers that every worker can use. */
   isHeldElsewhere?(): Promise<boolean>;
-  /**
-   * What keeps machines at this endpoint from becoming nodes; null if nothing does. They can be removed all the same.
-   */
-  cutOff(endpoint: string | null): string | null;
-  /** Whether its nodes isolate different tenants from each other. */
-  keepsTenantsApart: boolean;
-  /** Makes it at its first use, and imports what its provider's library is: those are large. */
+  /** Returns why machines at this endpoint cannot become nodes; null if they can. Existing machines can still be removed. */
+  unreachableReason(endpoint: string | null): string | null;
+  /** True if its nodes isolate tenants from each other. */
+  isolatesTenants: boolean;
+  /** Creates the driver at its first use. The SDKs of providers are large, so they are imported here. */
   make(): Promise<ComputeDriver>;
 }

@@ -15,7 +15,9 @@ import { Drivers } from './drivers';
 describe('Drivers', () => {
   const made = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
-  const clouds = { of: () => ({ disabled: () => null, cutOff: () => null, keepsTenantsApart: true, make: made }) };
+  const clouds = {
+    of: () => ({ disabledReason: () => null, unreachableReason: () => null, isolatesTenants: true, make: made }),
+  };
   const localFolder = { problem: null as string | null, isHeldElsewhere: jest.fn<Promise<boolean>, []>() };
   const drivers = new Drivers(
     { agent: {}, compute } as unknown as Config,
@@ -29,7 +31,7 @@ describe('Drivers', () => {
     ['Azure', AzureDriver],
     ['OCI', OciDriver],
     ['GCP', GoogleDriver],
-  ] as const)('of %s stops spot machines as the API says', (provider, Driver) => {
+  ] as const)('of %s stop spot machines if the API says so', (provider, Driver) => {
     const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
     const driver: ComputeDriver = new Driver({ bootScript: () => '', outbound, endpoint: null, authority: null });
     const spot = { market: 'spot', type: 'any' } as const;
@@ -37,7 +39,7 @@ describe('Drivers', () => {
     expect(driver.canStop({ ...spot, market: 'on-demand' })).toBe(true);
   });
 
-  it('makes a driver once, and again after it could not be made', async () => {
+  it('creates a driver once, and tries again after a failure', async () => {
     const driver = { name: 'aws' } as ComputeDriver;
     made.mockRejectedValueOnce(new Error('not built')).mockResolvedValue(driver);
     const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.AWS, null);
@@ -46,7 +48,7 @@ describe('Drivers', () => {
     expect(made).toHaveBeenCalledTimes(2);
   });
 
-  it('leaves local nodes to the worker that has them, and refuses them if none does', async () => {
+  it('leaves local nodes to the worker that serves them, and refuses them if none does', async () => {
     localFolder.problem = 'not here';
     const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.OnPrem, 'local://');
     localFolder.isHeldElsewhere.mockResolvedValueOnce(true).mockResolvedValueOnce(false);

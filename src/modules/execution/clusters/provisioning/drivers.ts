@@ -23,11 +23,11 @@ const googleModule = () => require('../../../../../libs/compute-drivers/google/g
 const ociModule = () => require('../../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** The compute drivers this worker can use; `compute-support.ts` says what each is for. */
+/** The compute drivers of this worker. `compute-support.ts` lists the environments that each one serves. */
 @Injectable()
 export class Drivers {
   private readonly registered: Readonly<Record<ComputeDriverName, DriverRegistration>>;
-  private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
+  private readonly drivers = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
   constructor(
     config: Config,
@@ -49,53 +49,53 @@ export class Drivers {
     };
   }
 
-  /** Whether the nodes of the environment isolate different tenants from each other. */
-  keepTenantsApart(cloudProviderId: number, endpoint: string | null): boolean {
+  /** True if the nodes of the environment isolate tenants from each other. */
+  isolateTenants(cloudProviderId: number, endpoint: string | null): boolean {
     const name = computeDriverName(cloudProviderId, endpoint);
-    return name !== null && this.registered[name].keepsTenantsApart;
+    return name !== null && this.registered[name].isolatesTenants;
   }
 
   /**
-   * The driver of a cloud environment. Throws a `PermanentError` if there is none, and an `ElsewhereError` while only
-   * another worker can use it.
+   * Returns the driver of a cloud environment. Throws a `PermanentError` if this release has none, and an `ElsewhereError`
+   * while only another worker can use it.
    */
   async forEnvironment(cloudProviderId: number, endpoint: string | null): Promise<ComputeDriver> {
     const name = computeDriverName(cloudProviderId, endpoint);
     if (name === null)
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
-    const disabled = this.registered[name].disabled();
+    const disabled = this.registered[name].disabledReason();
     if (disabled === null) return this.driver(name);
     throw (await this.registered[name].isHeldElsewhere?.())
       ? new ElsewhereError(disabled)
       : new PermanentError(disabled);
   }
 
-  /** Throws `PermanentError` where machines of the environment would never reach the platform. */
-  assertNotCutOff(cloudProviderId: number, endpoint: string | null): void {
+  /** Throws a `PermanentError` if machines of the environment could never reach the platform. */
+  assertReachable(cloudProviderId: number, endpoint: string | null): void {
     const name = computeDriverName(cloudProviderId, endpoint);
-    const cutOff = name === null ? null : this.registered[name].cutOff(endpoint);
-    if (cutOff !== null) throw new PermanentError(cutOff);
+    const unreachableReason = name === null ? null : this.registered[name].unreachableReason(endpoint);
+    if (unreachableReason !== null) throw new PermanentError(unreachableReason);
   }
 
-  /** Whether this worker can manage nodes of the environment; if not, another pod may. */
+  /** True if this worker can manage nodes of the environment. If not, another one may. */
   serves(cloudProviderId: number, endpoint: string | null): boolean {
     const name = computeDriverName(cloudProviderId, endpoint);
-    return name !== null && this.registered[name].disabled() === null;
+    return name !== null && this.registered[name].disabledReason() === null;
   }
 
-  /** Drivers that reach all of their nodes without anybody's credentials. */
+  /** Returns the drivers that reach all of their nodes without a tenant's credentials. */
   async withoutCredentials(): Promise<ComputeDriver[]> {
-    return this.registered.local.disabled() === null ? [await this.driver('local')] : [];
+    return this.registered.local.disabledReason() === null ? [await this.driver('local')] : [];
   }
 
   private driver(name: ComputeDriverName): Promise<ComputeDriver> {
-    const kept = this.made.get(name);
+    const kept = this.drivers.get(name);
     if (kept) return kept;
-    const made = this.registered[name].make();
-    this.made.set(name, made);
-    // What failed once, such as an agent that was not built yet, is tried again with the next call.
-    made.catch(() => this.made.delete(name));
-    return made;
+    const created = this.registered[name].make();
+    this.drivers.set(name, created);
+    // The next call tries again after a failure, such as an agent bundle that is not built yet.
+    created.catch(() => this.drivers.delete(name));
+    return created;
   }
 }
 
@@ -105,10 +105,10 @@ function localRegistration(
   localFolder: LocalFolderService,
 ): DriverRegistration {
   return {
-    disabled: () => localFolder.problem,
+    disabledReason: () => localFolder.problem,
     isHeldElsewhere: () => localFolder.isHeldElsewhere(),
-    cutOff: () => null,
-    keepsTenantsApart: localConfinement.isolatesTenants,
+    unreachableReason: () => null,
+    isolatesTenants: localConfinement.isolatesTenants,
     make() {
       if (!local) return Promise.reject(new Error(localFolder.problem ?? 'Local nodes are not configured.'));
       // Compiled beside this file's tree: dist/src/… and dist/libs/….

@@ -1,15 +1,13 @@
 import type { WorkflowFailure } from '../../../../platform/background/workflows/workflow-definition';
 
-/** How long removing what a failed operation created may take; then it is named and left; milliseconds. */
+/** Time to remove what a failed operation created, milliseconds. After that, the reason lists the leftovers. */
 export const COMPENSATION_MS = 10 * 60_000;
 
-/**
- * Why an operation failed, as in the history of its cluster: the step with its cause, and anything else worth knowing.
- */
+/** Returns the reason of a failed operation for the history of its cluster: the step, its cause and more details. */
 export function failureReason({ step, message }: WorkflowFailure, ...more: (string | null)[]): string {
-  const told = more.filter((text) => text !== null);
+  const details = more.filter((text) => text !== null);
   const reason = `Step ${step} failed: ${message}`;
-  return told.length === 0 ? reason : [reason, ...told].map(asSentence).join(' ');
+  return details.length === 0 ? reason : [reason, ...details].map(asSentence).join(' ');
 }
 
 function asSentence(text: string): string {

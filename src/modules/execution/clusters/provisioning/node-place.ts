@@ -2,7 +2,7 @@ import type { Place } from '../../../../../libs/compute-drivers/place';
 import type { CloudEnvData } from '../../../infrastructure/environments';
 import type { ReferenceData } from '../../../foundation/reference-data';
 
-/** Where the nodes of a cloud environment are made. */
+/** Returns the place in which the nodes of a cloud environment are created. */
 export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'availabilityZone'>): Place {
   const { network_conf: network } = env;
   const zoneId = env.availability_zone_id ?? network.availability_zone_id;
@@ -10,7 +10,7 @@ export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'a
   return {
     account: env.cloud_project,
     region: zone?.region ?? null,
-    // One that is named like its region stands for all of it.
+    // A zone with the name of its region stands for the whole region.
     zone: zone && zone.name !== zone.region ? zone.name : null,
     networkAccount: network.network_project_id,
     network: network.network_name ?? network.bridge,

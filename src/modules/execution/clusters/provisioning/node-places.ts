@@ -12,23 +12,25 @@ import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { type ClusterNode, hasReported } from '../model/entities/cluster-node.entity';
 import { BlockedOffersRepository, type RegionOffer } from './blocked-offers.repository';
 import { type ClusterSnapshot, marketOf, nodeRef } from './cluster-snapshot';
-import { blockedForMs, type Choice, nextZone, noRoom, nowhere } from './node-zones';
+import { blockedForMs, type PlacementOptions, nextZone, scopeToBlock, noCapacityMessage } from './node-zones';
 
-/** Of what is kept with a node for each zone. */
-const MAX_WORDS = 500;
+/** Maximum length of a provider's message that is kept with a node for each zone, in characters. */
+const MAX_ANSWER_LENGTH = 500;
 
-/** The operation that has nodes made. */
+/** The operation that provisions nodes. */
 export interface Provisioning {
-  /** Writes with the cluster locked; answers false, and writes nothing, once another operation has replaced this one. */
-  hold(write: (tx: Tx) => Promise<void>): Promise<boolean>;
-  /** How long the agent of a machine that is asked for now may take to register, milliseconds. */
-  registerWithinMs: number;
+  /**
+   * Writes with the cluster locked. Returns false, and writes nothing, once another operation has replaced this one.
+   */
+  whileCurrent(write: (tx: Tx) => Promise<void>): Promise<boolean>;
+  /** Time in which the agent of a machine requested now must register, milliseconds. */
+  registrationTimeoutMs: number;
 }
 
-/** What became of a node that is to be made elsewhere. */
-type Moved = 'moved' | 'going' | 'superseded' | ComputeDriverError;
+/** The result of moving a node to another place. `going`: the provider still removes the previous machine. */
+export type RelocationResult = 'relocated' | 'going' | 'superseded' | ComputeDriverError;
 
-/** Where nodes are made, when their provider has no room for them where they were to be. */
+/** Finds other places for nodes if their provider has no capacity in the present one. */
 @Injectable()
 export class NodePlaces {
   constructor(
@@ -39,93 +41,96 @@ export class NodePlaces {
   ) {}
 
   /**
-   * Takes note of a fault about the node's machine: for some time nobody of the tenant asks for the like there. Answers
-   * whether its attempt is over by that, so that {@link moveAll} is to find it another place, or that there is none. One
-   * that has been in use stays where its disk is.
+   * Handles a fault of the node's machine. Blocks the offer for the tenant for some minutes if capacity is missing.
+   * Returns true if the attempt is over, so that {@link relocateAll} must find another place. A node whose agent has
+   * reported stays where its disk is.
    */
   async handleFault(snapshot: ClusterSnapshot, node: ClusterNode, fault: ComputeDriverError): Promise<boolean> {
     const place = placeOf(snapshot, node);
     const offer = offerOf(snapshot, node);
-    const blocks = noRoom(fault, place, snapshot.place);
-    if (offer === null || blocks === null) return false;
+    const scope = scopeToBlock(fault, place, snapshot.place);
+    if (offer === null || scope === null) return false;
     return this.dataSource.transaction(async (tx) => {
-      const tried = { zone: place.zone ?? offer.region, said: fault.message.slice(0, MAX_WORDS) };
-      const ends = !hasReported(node) && (await this.nodes.endAttempt(tx, node, tried));
-      const forMs = blockedForMs(snapshot.cloudProviderId);
-      if (blocks !== 'nothing') await this.offers.block(tx, offer, blocks === 'zone' ? place.zone : null, forMs);
-      return ends;
+      const tried = { zone: place.zone ?? offer.region, said: fault.message.slice(0, MAX_ANSWER_LENGTH) };
+      const attemptEnds = !hasReported(node) && (await this.nodes.endAttempt(tx, node, tried));
+      const blockedMs = blockedForMs(snapshot.cloudProviderId);
+      if (scope !== 'nothing') await this.offers.block(tx, offer, scope === 'zone' ? place.zone : null, blockedMs);
+      return attemptEnds;
     });
   }
 
   /**
-   * Finds another place for the nodes whose attempt is over, once nothing is left of that, and for those that were to be
-   * asked for where others have just found no room. Answers what became of these, by node id; of others nothing. Where all
-   * places are such, one that was not asked for is, unless this time another one like it has learnt that there is none.
+   * Moves nodes to another place: those whose attempt is over, once nothing is left of it, and those whose offer is
+   * blocked before their first request. Returns the results by node id, and nothing for other nodes. If all places are
+   * blocked, a node without a request keeps its place, unless another node of its market just failed for lack of
+   * capacity.
    */
-  async moveAll(
+  async relocateAll(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
     driver: ComputeDriver,
     call: DriverContext,
     provisioning: Provisioning,
-  ): Promise<Map<number, PromiseSettledResult<Moved>>> {
-    const choices = new Choices(snapshot, this.offers, driver, call);
-    const due: [ClusterNode, Choice][] = [];
-    const stuck: ClusterNode[] = [];
-    const moved = new Map<number, PromiseSettledResult<Moved>>();
+  ): Promise<Map<number, PromiseSettledResult<RelocationResult>>> {
+    const finder = new PlacementFinder(snapshot, this.offers, driver, call);
+    const due: [ClusterNode, PlacementOptions][] = [];
+    const unplaceable: ClusterNode[] = [];
+    const results = new Map<number, PromiseSettledResult<RelocationResult>>();
     for (const node of nodes) {
-      // A provider that does not tell its zones keeps only those from being made that are to go elsewhere.
-      const [known] = await Promise.allSettled([choices.of(node)]);
-      if (known.status === 'rejected') moved.set(node.node_id, known);
-      else if (known.value === null) continue;
-      else if (node.no_room !== null || nextZone(known.value) !== null) due.push([node, known.value]);
-      else stuck.push(node);
+      // If the provider cannot list its zones, only the nodes that must move fail.
+      const [options] = await Promise.allSettled([finder.of(node)]);
+      if (options.status === 'rejected') results.set(node.node_id, options);
+      else if (options.value === null) continue;
+      else if (node.no_room !== null || nextZone(options.value) !== null) due.push([node, options.value]);
+      else unplaceable.push(node);
     }
-    const fruitless = new Map<boolean, PromiseSettledResult<Moved>>();
+    const failureByMarket = new Map<boolean, PromiseSettledResult<RelocationResult>>();
     await Promise.all(
-      due.map(async ([node, choice]) => {
-        const [result] = await Promise.allSettled([this.move(snapshot, node, choice, { driver, call, provisioning })]);
-        moved.set(node.node_id, result);
+      due.map(async ([node, options]) => {
+        const [result] = await Promise.allSettled([
+          this.relocate(snapshot, node, options, { driver, call, provisioning }),
+        ]);
+        results.set(node.node_id, result);
         if (result.status === 'fulfilled' && result.value instanceof ComputeDriverError)
-          fruitless.set(node.is_spot, result);
+          failureByMarket.set(node.is_spot, result);
       }),
     );
-    for (const { node_id, is_spot } of stuck) {
-      const result = fruitless.get(is_spot);
-      if (result) moved.set(node_id, result);
+    for (const { node_id, is_spot } of unplaceable) {
+      const result = failureByMarket.get(is_spot);
+      if (result) results.set(node_id, result);
     }
-    return moved;
+    return results;
   }
 
-  private async move(
+  private async relocate(
     snapshot: ClusterSnapshot,
     node: ClusterNode,
-    choice: Choice,
+    options: PlacementOptions,
     { driver, call, provisioning }: { driver: ComputeDriver; call: DriverContext; provisioning: Provisioning },
-  ): Promise<Moved> {
-    const zone = nextZone(choice);
+  ): Promise<RelocationResult> {
+    const zone = nextZone(options);
     if (zone === null)
-      return new ComputeDriverError('NO_ROOM', nowhere(choice, snapshot.machine.type, marketOf(node)), {
+      return new ComputeDriverError('NO_ROOM', noCapacityMessage(options, snapshot.machine.type, marketOf(node)), {
         kind: 'capacity',
         scope: 'region',
       });
-    // A machine that was asked for may be there although its answer was lost, or have left something behind.
+    // A requested machine may exist although the response was lost, or may have left resources behind.
     if (node.asked_at !== null && (await driver.destroy(nodeRef(snapshot, node), call)) === 'going') return 'going';
     const token = this.bootstrapTokens.make({ token: node.token, attempt: node.attempt + 1 });
-    const isCurrent = await provisioning.hold(async (tx) => {
+    const isCurrent = await provisioning.whileCurrent(async (tx) => {
       await this.nodes.beginAttempt(tx, node, {
-        place: { ...choice.place, zone },
+        place: { ...options.place, zone },
         tokenHash: agentTokenHash(token),
-        registerWithinMs: provisioning.registerWithinMs,
+        registrationTimeoutMs: provisioning.registrationTimeoutMs,
       });
     });
-    return isCurrent ? 'moved' : 'superseded';
+    return isCurrent ? 'relocated' : 'superseded';
   }
 }
 
-/** What is known of where nodes of a cluster may be made: asked for when a node needs it, and once for all. */
-class Choices {
-  private readonly blocked = new Map<boolean, Promise<Choice['blocked']>>();
+/** Finds the possible places of a cluster's nodes. Queries on demand, and once per cluster. */
+class PlacementFinder {
+  private readonly blocked = new Map<boolean, Promise<PlacementOptions['blocked']>>();
   private zones: Promise<readonly string[]> | null = null;
 
   constructor(
@@ -135,8 +140,8 @@ class Choices {
     private readonly call: DriverContext,
   ) {}
 
-  /** Null for a node that has its place. */
-  async of(node: ClusterNode): Promise<Choice | null> {
+  /** Returns null for a node that keeps its place. */
+  async of(node: ClusterNode): Promise<PlacementOptions | null> {
     const offer = offerOf(this.snapshot, node);
     if (offer === null || (node.no_room === null && node.asked_at !== null)) return null;
     const place = placeOf(this.snapshot, node);
@@ -146,13 +151,13 @@ class Choices {
     return { place, blocked, tries: node.tries, zones: await this.zonesAt(place) };
   }
 
-  private blockedFor(offer: RegionOffer): Promise<Choice['blocked']> {
-    const known = this.blocked.get(offer.is_spot) ?? this.offers.zones(offer);
-    this.blocked.set(offer.is_spot, known);
-    return known;
+  private blockedFor(offer: RegionOffer): Promise<PlacementOptions['blocked']> {
+    const options = this.blocked.get(offer.is_spot) ?? this.offers.zones(offer);
+    this.blocked.set(offer.is_spot, options);
+    return options;
   }
 
-  /** A cluster is in one region and one network. */
+  /** A cluster is in one region and one network, so its zones are read once. */
   private zonesAt(place: Place): Promise<readonly string[]> {
     const { driver, snapshot, call } = this;
     this.zones ??= driver.zones ? driver.zones(place, call).then((own) => own.sort()) : Promise.resolve(snapshot.zones);
@@ -164,7 +169,7 @@ function placeOf(snapshot: ClusterSnapshot, { place }: ClusterNode): Place {
   return place ?? snapshot.place;
 }
 
-/** Null where machines are not made in regions. */
+/** Returns null if machines have no region. */
 function offerOf(snapshot: ClusterSnapshot, node: ClusterNode): RegionOffer | null {
   const { region } = placeOf(snapshot, node);
   if (region === null) return null;

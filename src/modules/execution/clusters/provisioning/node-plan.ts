@@ -13,18 +13,17 @@ export interface PlannedNode {
   role: NodeRole;
 }
 
-/** How many instances a cluster has: nodes, or workers of a CLUSTER. */
+/** Number of instances of a cluster: its nodes, or the workers of a CLUSTER. */
 export interface InstanceBounds {
   min: number;
   max: number;
-  /** When it starts. */
-  first: number;
+  /** Number at its start. */
+  initial: number;
 }
 
-/** What exists of a cluster. */
 type ExistingNode = { node_number: number; role: NodeRole };
 
-/** The role of what is added and removed as the work changes. */
+/** The role of the nodes that are added and removed as the load changes. */
 const INSTANCE_ROLE = { PLATFORM: 'single', STANDALONE: 'master-and-workers', CLUSTER: 'worker' } as const;
 
 /**
@@ -39,42 +38,42 @@ export function instanceBounds({
 }: ClusterShape): InstanceBounds {
   const min = minInstances ?? 1;
   const max = Math.max(min, maxInstances ?? min);
-  if (clusterType !== 'CLUSTER') return { min, max, first: min };
-  const asked = numOfWorkers ?? min;
-  if (minInstances === null || min === max) return { min: asked, max: asked, first: asked };
-  return { min, max, first: Math.min(max, Math.max(min, asked)) };
+  if (clusterType !== 'CLUSTER') return { min, max, initial: min };
+  const requested = numOfWorkers ?? min;
+  if (minInstances === null || min === max) return { min: requested, max: requested, initial: requested };
+  return { min, max, initial: Math.min(max, Math.max(min, requested)) };
 }
 
-/** Whether the node is one of those that are added and removed. */
+/** True if the node is added and removed as the load changes. */
 export function isInstance(clusterType: ClusterType, { role }: Pick<PlannedNode, 'role'>): boolean {
   return role === INSTANCE_ROLE[clusterType];
 }
 
 /**
- * Nodes that a cluster needs to start besides those that it has. PLATFORM: nodes on their own. STANDALONE: as many, each a
- * Spark standalone cluster of its own. CLUSTER: a master node and its workers.
+ * Returns the nodes that a cluster lacks for its start. PLATFORM: independent nodes. STANDALONE: nodes with a Spark
+ * standalone cluster each. CLUSTER: a master node and its workers.
  */
 export function planNodes(shape: ClusterShape, existing: readonly ExistingNode[] = []): PlannedNode[] {
   const needsMaster = shape.clusterType === 'CLUSTER' && !existing.some(({ role }) => role === 'master');
-  const masters = needsMaster ? named(['master'], existing) : [];
+  const masters = needsMaster ? numbered(['master'], existing) : [];
   const all = [...existing, ...masters.map(({ nodeNumber, role }) => ({ node_number: nodeNumber, role }))];
   const instances = existing.filter((node) => isInstance(shape.clusterType, node)).length;
-  return [...masters, ...planInstances(shape, instanceBounds(shape).first - instances, all)];
+  return [...masters, ...planInstances(shape, instanceBounds(shape).initial - instances, all)];
 }
 
-/** So many further instances, beside nodes that exist: each gets the lowest number that is free. */
+/** Returns `count` further instances. Each gets the lowest free number. */
 export function planInstances(
   { clusterType }: Pick<ClusterShape, 'clusterType'>,
   count: number,
   existing: readonly ExistingNode[],
 ): PlannedNode[] {
-  return named(
+  return numbered(
     Array.from({ length: Math.max(0, count) }, () => INSTANCE_ROLE[clusterType]),
     existing,
   );
 }
 
-function named(roles: readonly NodeRole[], existing: readonly ExistingNode[]): PlannedNode[] {
+function numbered(roles: readonly NodeRole[], existing: readonly ExistingNode[]): PlannedNode[] {
   const taken = new Set(existing.map(({ node_number }) => node_number));
   let next = 0;
   return roles.map((role) => {
@@ -85,11 +84,11 @@ function named(roles: readonly NodeRole[], existing: readonly ExistingNode[]): P
 }
 
 /**
- * Of the nodes of a cluster that stops, those that are kept: as many as the next start needs, the lowest numbers first. What
- * was added for the work of the day is not paid for at night.
+ * Returns the nodes that a stopping cluster keeps: as many as the next start needs, the lowest numbers first. The nodes that
+ * were added for a peak cost nothing while the cluster is stopped.
  */
 export function keptNodes<N extends ExistingNode>(shape: ClusterShape, nodes: readonly N[]): Set<N> {
   const instances = nodes.filter((node) => isInstance(shape.clusterType, node));
-  const kept = instances.toSorted((a, b) => a.node_number - b.node_number).slice(0, instanceBounds(shape).first);
+  const kept = instances.toSorted((a, b) => a.node_number - b.node_number).slice(0, instanceBounds(shape).initial);
   return new Set([...nodes.filter((node) => !isInstance(shape.clusterType, node)), ...kept]);
 }

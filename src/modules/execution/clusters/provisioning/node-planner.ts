@@ -11,19 +11,19 @@ import { MachinePlacesRepository } from './machine-places.repository';
 import type { PlannedNode } from './node-plan';
 import type { ClusterSnapshot } from './cluster-snapshot';
 
-/** Why nodes are planned, and how. */
+/** The cause and the market of planned nodes. */
 interface Plan {
   reason: string;
   userId: number | null;
   workflowInstanceId: number;
-  /** How long their agents may take to register, milliseconds. */
-  registerWithinMs: number;
+  /** Time in which their agents must register, milliseconds. */
+  registrationTimeoutMs: number;
   market: Market;
-  /** Whether they take the place of lost ones. */
+  /** True if they replace lost nodes. */
   replacement: boolean;
 }
 
-/** Writes down nodes that are to be made, before anything of them is: what is made is always somebody's. */
+/** Records nodes before their machines are requested, so that every machine has an owner. */
 @Injectable()
 export class NodePlanner {
   constructor(
@@ -34,10 +34,10 @@ export class NodePlanner {
     private readonly bootstrapTokens: BootstrapTokens,
   ) {}
 
-  /** Plans nodes of a locked cluster, whose environment and machine type are as in the snapshot. */
+  /** Plans nodes of a locked cluster with the environment and machine type of the snapshot. */
   async plan(tx: Tx, snapshot: ClusterSnapshot, planned: readonly PlannedNode[], plan: Plan): Promise<void> {
     const { reason, userId, workflowInstanceId } = plan;
-    const machine_place_id = planned.length > 0 ? await this.holdPlace(tx, snapshot) : null;
+    const machine_place_id = planned.length > 0 ? await this.watchPlace(tx, snapshot) : null;
     for (const { nodeNumber, role } of planned) {
       const identity = { token: randomUUID(), attempt: 1 };
       const node = {
@@ -59,16 +59,16 @@ export class NodePlanner {
       };
       await this.lifecycle.planNode(tx, node, { reason, userId, workflowInstanceId });
     }
-    await this.nodes.renewBootstrapTokens(tx, snapshot.clusterId, plan.registerWithinMs);
+    await this.nodes.renewBootstrapTokens(tx, snapshot.clusterId, plan.registrationTimeoutMs);
     await this.secrets.ensure(tx, snapshot.tenantId, snapshot.clusterId);
   }
 
-  /** Notes where machines will be, and as whom they are asked for: whatever becomes of the cluster, they can be found. */
-  private async holdPlace(tx: Tx, snapshot: ClusterSnapshot): Promise<number | null> {
+  /** Records place and credentials of the machines, so that they can be found even after the cluster is gone. */
+  private async watchPlace(tx: Tx, snapshot: ClusterSnapshot): Promise<number | null> {
     const { tenantId, credentialsConfId, cloudProviderId, endpoint, place } = snapshot;
     const by = shownTogetherBy(cloudProviderId, endpoint);
     if (by === null) return null;
-    return this.places.hold(tx, {
+    return this.places.watch(tx, {
       tenant_id: tenantId,
       credentials_conf_id: credentialsConfId,
       cloud_provider_id: cloudProviderId,

@@ -7,26 +7,26 @@ import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import type { NodeStatus } from '../model/cluster-state';
 import { computeDriverName } from '../model/compute-support';
 import { type ClusterSnapshot, ClusterSnapshots, marketOf, nodeRef } from './cluster-snapshot';
-import { settledByNode } from './provider-faults';
+import { callEachNode } from './provider-faults';
 import { type ClusterNode, hasReported } from '../model/entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
 
-/** Why a node of a cluster that is torn down enters its state. */
+/** Reasons of the states that a node passes through during a teardown. */
 const REASONS = {
-  STOPPING: 'Its machine is to be stopped',
-  STOPPED: 'Its machine is stopped',
-  DESTROYING: 'Its machine is to be destroyed',
-  DESTROYED: 'Its machine is gone',
+  STOPPING: 'The machine is being stopped',
+  STOPPED: 'The machine is stopped',
+  DESTROYING: 'The machine is being destroyed',
+  DESTROYED: 'The machine is gone',
 } as const satisfies Partial<Record<NodeStatus, string>>;
 
-/** The states of a node that is torn down. */
+/** The states of a node during a teardown. */
 export type TeardownStatus = keyof typeof REASONS;
 
-/** How many nodes a reason names. */
-const MAX_NAMED = 10;
+/** Maximum number of nodes that a reason names. */
+const MAX_LISTED = 10;
 
-/** Ends the nodes of a cluster at the provider and in the database; every call may be repeated. */
+/** Ends the nodes of a cluster at the provider and in the database. Every call may be repeated. */
 @Injectable()
 export class NodeTeardown {
   constructor(
@@ -37,9 +37,10 @@ export class NodeTeardown {
   ) {}
 
   /**
-   * Stops every node and keeps its disk; one that is to be destroyed, cannot be stopped, or was never heard, so that its
-   * disk has nothing, is destroyed, and the next start makes another. What a provider does not show yet cannot be stopped:
-   * it would run on as a node's own. False while the provider is still at it: look again.
+   * Stops every node and keeps its disk. A node is destroyed instead if it must go, if its machine cannot be stopped,
+   * or if its agent never reported, so that its disk is empty; the next start creates another one. A machine that the
+   * provider does not show yet cannot be stopped: it would run on. Returns false while the provider is still working;
+   * call again.
    */
   async stopAll(snapshot: ClusterSnapshot, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(snapshot.clusterId);
@@ -60,15 +61,15 @@ export class NodeTeardown {
   }
 
   /**
-   * Destroys every node; afterwards the provider has nothing of this cluster. False while the provider is still at it:
-   * look again.
+   * Destroys every node; afterwards the provider has nothing of this cluster. Returns false while the provider is still
+   * working; call again.
    */
   async destroyAll(snapshot: ClusterSnapshot, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(snapshot.clusterId);
     return (await this.destroy(snapshot, nodes, caller)).length === nodes.length;
   }
 
-  /** Destroys these nodes, and answers those that are gone, which are marked so. */
+  /** Destroys these nodes and marks those that are gone. Returns the gone ones. */
   async destroy(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
@@ -86,18 +87,18 @@ export class NodeTeardown {
     return gone;
   }
 
-  /** Names the nodes that the provider may still have, for people; null when there are none. */
-  async leftBehind(clusterId: number): Promise<string | null> {
+  /** Lists the nodes that the provider may still have, for a reason; null if there are none. */
+  async describeLeftovers(clusterId: number): Promise<string | null> {
     const nodes = await this.nodes.ofCluster(clusterId);
     if (nodes.length === 0) return null;
-    const names = nodes.slice(0, MAX_NAMED).map((node) => `${node.node_number} (${node.provider_ref ?? node.token})`);
-    const more = nodes.length > MAX_NAMED ? ` and ${nodes.length - MAX_NAMED} more` : '';
+    const names = nodes.slice(0, MAX_LISTED).map((node) => `${node.node_number} (${node.provider_ref ?? node.token})`);
+    const more = nodes.length > MAX_LISTED ? ` and ${nodes.length - MAX_LISTED} more` : '';
     return `${nodes.length === 1 ? 'node' : 'nodes'} ${names.join(', ')}${more}`;
   }
 
   /**
-   * What the call answers for each node that may have a machine, by node id. Without machines no driver is needed: a
-   * cluster without nodes can be destroyed whatever its environment.
+   * Calls the driver for each node that may have a machine, and returns the results by node id. Without machines it
+   * needs no driver, so that a cluster without nodes can be destroyed in any environment.
    */
   private async atProvider<T>(
     snapshot: ClusterSnapshot,
@@ -106,12 +107,12 @@ export class NodeTeardown {
     call: (driver: ComputeDriver, node: ClusterNode, ref: NodeRef, context: DriverContext) => Promise<T>,
   ): Promise<Map<number, T>> {
     const hasDriver = computeDriverName(snapshot.cloudProviderId, snapshot.endpoint) !== null;
-    // With a driver, a machine that was asked for may have been made without its reference being recorded.
+    // A driver may have created a requested machine although its reference was not recorded.
     const mayHaveOne = (node: ClusterNode): boolean => hasDriver && (node.asked_at !== null || hasReported(node));
     const withMachine = nodes.filter((node) => mayHaveOne(node) || node.provider_ref !== null);
     if (withMachine.length === 0) return new Map();
     const ended = await this.snapshots.withDriver(snapshot, caller, (driver, context) =>
-      settledByNode(withMachine, async (node): Promise<[number, T]> => [
+      callEachNode(withMachine, async (node): Promise<[number, T]> => [
         node.node_id,
         await call(driver, node, nodeRef(snapshot, node), context),
       ]),
@@ -119,7 +120,7 @@ export class NodeTeardown {
     return new Map(ended);
   }
 
-  /** Announces in the node history what is about to happen. */
+  /** Records in the node history what is about to happen. */
   async mark(
     nodes: readonly Pick<ClusterNode, 'node_id'>[],
     to: TeardownStatus,
@@ -142,7 +143,7 @@ export class NodeTeardown {
   }
 }
 
-/** Whether there may be something on the node's disk: it has run, or its agent was heard on the way there. */
+/** True if the node's disk may hold data: the node has run, or its agent reported while it started. */
 function hasDisk(node: ClusterNode): boolean {
   if (node.status === 'DESTROYING') return false;
   return node.status === 'STOPPING' || node.status === 'STOPPED' || hasReported(node);

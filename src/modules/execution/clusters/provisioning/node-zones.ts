@@ -2,7 +2,9 @@ import { ComputeDriverError, type Market } from '../../../../../libs/compute-dri
 import type { Place } from '../../../../../libs/compute-drivers/place';
 import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 
-/** How long what a provider had none of is not asked for again, milliseconds: as long as others who have tried it do. */
+/**
+ * Time for which an offer without capacity is not requested again, milliseconds; as long as other Spark platforms wait.
+ */
 const BLOCKED_MS = 3 * 60_000;
 const BLOCKED_BY_PROVIDER_MS: Readonly<Record<number, number>> = { [CLOUD_PROVIDER_ID.Azure]: 10 * 60_000 };
 
@@ -10,39 +12,39 @@ export function blockedForMs(cloudProviderId: number): number {
   return BLOCKED_BY_PROVIDER_MS[cloudProviderId] ?? BLOCKED_MS;
 }
 
-/** What is not to be asked for again so soon: an offer in its zone, in all of its region, or nothing. */
-type Blocks = 'zone' | 'region' | 'nothing';
+/** The extent of a block: the offer in its zone, in the whole region, or nothing. */
+type BlockScope = 'zone' | 'region' | 'nothing';
 
 /**
- * What a fault about a machine says of the place where it was to be; null for one that has nothing to do with that. Of a zone
- * that nobody named, refusals are of that zone, too: it may not have the type of machine, or the network.
- * @param home where the node's environment says
+ * Returns what a fault about a machine blocks; null if the fault does not concern its place. In a zone that the
+ * environment does not name, refusals of a request concern the zone too: it may lack the machine type or the network.
+ * @param home place of the node's environment
  */
-export function noRoom(
+export function scopeToBlock(
   { kind, scope }: Pick<ComputeDriverError, 'kind' | 'scope'>,
   { region, zone }: Pick<Place, 'region' | 'zone'>,
   home: Pick<Place, 'zone'>,
-): Blocks | null {
+): BlockScope | null {
   if (region === null) return null;
   if (kind === 'invalid') return zone === home.zone ? null : 'nothing';
   if (kind !== 'capacity' || scope === 'account') return null;
-  // Where the provider chose the zone itself, nobody knows which it was.
+  // If the provider chose the zone, the refusing zone is unknown.
   return scope === 'zone' && zone === null ? 'nothing' : scope;
 }
 
-/** What is known of where a node may be made. */
-export interface Choice {
+/** The places in which a node can be created. */
+export interface PlacementOptions {
   place: Place;
   /** Zones of the region, in order. */
   zones: readonly string[];
-  /** What was said in the zones that were asked. */
+  /** The provider's messages by zone that was tried. */
   tries: Readonly<Record<string, string>>;
-  /** Zones not to be asked now. */
+  /** Zones that must not be tried now. */
   blocked: ReadonlySet<string> | 'all';
 }
 
-/** The zone to ask after the node's own, in turn from there on; null if there is none. */
-export function nextZone({ place, zones, tries, blocked }: Choice): string | null {
+/** Returns the zone to try next, in turn from the node's own; null if there is none. */
+export function nextZone({ place, zones, tries, blocked }: PlacementOptions): string | null {
   if (blocked === 'all') return null;
   const after = zones.findIndex((zone) => place.zone === null || zone > place.zone);
   const inTurn = after < 0 ? zones : [...zones.slice(after), ...zones.slice(0, after)];
@@ -50,36 +52,47 @@ export function nextZone({ place, zones, tries, blocked }: Choice): string | nul
   return inTurn.find(isOpen) ?? null;
 }
 
-/** For people: that no zone had room, and what each said. */
-export function nowhere({ place, tries, zones, blocked }: Choice, type: string, market: Market): string {
-  const machine = market === 'spot' ? `spot machine ${type}` : `machine ${type}`;
-  const said = Object.keys(tries)
+/** Returns the message that no zone had capacity, with the provider's message for each zone. */
+export function noCapacityMessage(
+  { place, tries, zones, blocked }: PlacementOptions,
+  type: string,
+  market: Market,
+): string {
+  const machines = market === 'spot' ? 'spot machines' : 'machines';
+  const answers = Object.keys(tries)
     .sort()
     .map((zone) => `${zone}: ${tries[zone]}`);
   const skipped = blocked === 'all' ? [] : zones.filter((zone) => blocked.has(zone) && !Object.hasOwn(tries, zone));
-  const rest = skipped.length === 0 ? [] : [`without room a moment ago: ${skipped.join(', ')}`];
-  return `No ${machine} is to be had in the region ${place.region ?? ''}. ${[...said, ...rest].join('; ')}`;
+  const rest = skipped.length === 0 ? [] : [`not tried again, no capacity minutes ago: ${skipped.join(', ')}`];
+  return (
+    `The provider has no capacity for ${machines} of type ${type} in region ${place.region ?? ''}. Try again later, or choose ` +
+    `another machine type or region. ${[...answers, ...rest].join('; ')}`
+  );
 }
 
 /**
- * The fault, with what not every provider names: of a quota that is used up, the region and the type of machine; of a zone
- * without room for a machine that stays there, because its disk is kept, the zone.
+ * Adds details that not every provider names: for a quota, the region and the machine type; for missing capacity, the
+ * zone, if the machine must stay there because of its disk.
  */
-export function inFull(
+export function describeFault(
   fault: ComputeDriverError,
   { region, zone }: Pick<Place, 'region' | 'zone'>,
   { type, hasDisk }: { type: string; hasDisk: boolean },
 ): ComputeDriverError {
   const { kind, scope, code, message, retryAfterMs } = fault;
-  const renamed = (words: string) =>
-    new ComputeDriverError(code, `${words} ${message}`, { kind, scope, retryAfterMs, cause: fault });
+  const withPrefix = (prefix: string) =>
+    new ComputeDriverError(code, `${prefix} ${message}`, { kind, scope, retryAfterMs, cause: fault });
   if (region === null) return fault;
   if (kind === 'capacity' && hasDisk)
-    return renamed(`No machine ${type} is to be had in ${zone ?? region}, where the disk of the node is.`);
+    return withPrefix(
+      `The provider has no capacity for machines of type ${type} in ${zone ?? region}, where the node's disk is. Try again later.`,
+    );
   if (kind !== 'quota') return fault;
-  // Some begin their words with the code, and Google and Oracle Cloud name the quota in them.
+  // Some messages begin with the code. Google and Oracle Cloud name the quota in them.
   const name = code.split('.').at(-1) ?? code;
   const which = message.includes(name) ? 'A quota' : `A quota (${name})`;
   const whose = scope === 'account' ? 'of the account, in all regions,' : 'of the account';
-  return renamed(`${which} ${whose} does not allow a machine ${type} in the region ${region}.`);
+  return withPrefix(
+    `${which} ${whose} does not allow another machine of type ${type} in region ${region}. Have it raised at the provider, or use fewer or smaller machines.`,
+  );
 }

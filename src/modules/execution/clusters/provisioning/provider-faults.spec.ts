@@ -1,11 +1,11 @@
 import { ComputeDriverError, type FaultKind } from '../../../../../libs/compute-drivers/compute-driver';
 import { PermanentError, Step } from '../../../../platform/background/workflows/workflow-definition';
-import { afterFault, handlingFaults, settled, settledByNode } from './provider-faults';
+import { afterFault, handlingFaults, allOrWorst, callEachNode } from './provider-faults';
 
 const fault = (kind: FaultKind, retryAfterMs: number | null = null): ComputeDriverError =>
   new ComputeDriverError('TEST', `the provider says ${kind}`, { kind, retryAfterMs });
 
-describe('what follows a fault of a provider', () => {
+describe('the consequence of a provider fault', () => {
   it.each<[FaultKind, number | null, ReturnType<typeof afterFault>]>([
     ['throttled', null, { kind: 'wait', ms: 5_000 }],
     ['throttled', 12_000, { kind: 'wait', ms: 12_000 }],
@@ -24,7 +24,7 @@ describe('what follows a fault of a provider', () => {
 
   const stepThat = (error: Error) => handlingFaults(() => Promise.reject(error));
 
-  it('is a wait of the step, its repetition, or its end in the words of the provider', async () => {
+  it('is a pause of the step, its retry, or its end with the message of the provider', async () => {
     expect(await stepThat(fault('throttled', 7_000))).toEqual(Step.wait(7_000, 'the provider says throttled'));
     await expect(stepThat(fault('transient'))).rejects.toMatchObject({ name: 'ComputeDriverError', retryable: true });
     await expect(stepThat(fault('quota'))).rejects.toEqual(new PermanentError('the provider says quota'));
@@ -32,7 +32,7 @@ describe('what follows a fault of a provider', () => {
     expect(await handlingFaults(() => Promise.resolve(Step.done))).toBe(Step.done);
   });
 
-  it('of many calls is decided by the worst, when all have ended', async () => {
+  it('of many calls is decided by the most severe fault, after all have ended', async () => {
     let ended = 0;
     const late = new Promise<void>((resolve) => {
       setImmediate(() => {
@@ -46,18 +46,18 @@ describe('what follows a fault of a provider', () => {
       fault('transient'),
       fault('denied'),
     ];
-    const worstOf = (...errors: Error[]) => settled([late, ...errors.map((error) => Promise.reject<void>(error))]);
+    const worstOf = (...errors: Error[]) => allOrWorst([late, ...errors.map((error) => Promise.reject<void>(error))]);
     await expect(worstOf(short, end, again)).rejects.toBe(end);
     expect(ended).toBe(1);
     await expect(worstOf(long, again, short)).rejects.toBe(again);
     await expect(worstOf(short, long)).rejects.toBe(long);
-    expect(await settled([Promise.resolve(1), Promise.resolve(2)])).toEqual([1, 2]);
+    expect(await allOrWorst([Promise.resolve(1), Promise.resolve(2)])).toEqual([1, 2]);
   });
 
-  it('of some nodes names the one that decides, and keeps the words for each', async () => {
+  it('of some nodes names the one that decides, and keeps the message of each', async () => {
     const nodes = [0, 1, 2].map((node_number) => ({ node_id: 10 + node_number, node_number }));
     const call = (faults: readonly (Error | null)[]) =>
-      settledByNode(nodes, ({ node_number }) => {
+      callEachNode(nodes, ({ node_number }) => {
         const error = faults[node_number];
         return error ? Promise.reject(error) : Promise.resolve(node_number);
       });

@@ -10,25 +10,25 @@ import {
 } from '../../../../platform/background/workflows/workflow-definition';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** What a provider that does not say how long is given to recover from too many calls, milliseconds. */
+/** Pause after throttling if the provider names none, milliseconds. */
 const THROTTLED_MS = 5_000;
 const MIN_WAIT_MS = 1_000;
-/** More than any provider asks for in earnest. A wait that the operation has no time for ends with its deadline. */
+/** Upper limit of a pause; no provider needs more. If the operation has less time left, its deadline ends the wait. */
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** What follows a fault: the same step later, the same step as after any error, or the end of the operation. */
+/** The consequence of a fault: a pause before the step runs again, the usual retry, or the end of the operation. */
 export type AfterFault = { kind: 'wait'; ms: number } | { kind: 'repeat' } | { kind: 'end' };
 
 /**
- * Decides what follows a fault. A provider without capacity ends an operation like the faults that only people can remedy,
- * unless the machine can be made elsewhere (`node-places.ts`).
+ * Returns the consequence of a fault. Missing capacity ends an operation like faults that only people can fix, unless
+ * the machine can be created in another place (`node-places.ts`).
  */
 export function afterFault({ kind, retryAfterMs }: Pick<ComputeDriverError, 'kind' | 'retryAfterMs'>): AfterFault {
   switch (kind) {
     case 'throttled':
       return wait(retryAfterMs ?? THROTTLED_MS);
     case 'transient':
-      // A provider that says when is not asked before: the tries of a step may be over by then.
+      // A provider that names a pause is not called before: the retries of the step could be used up by then.
       return retryAfterMs === null ? { kind: 'repeat' } : wait(retryAfterMs);
     case 'capacity':
     case 'quota':
@@ -44,17 +44,17 @@ function wait(ms: number): AfterFault {
 
 type NodeName = Pick<ClusterNode, 'node_id' | 'node_number'>;
 
-/** What went wrong with some nodes, or with each in its own way: the words for one are not told as those for another. */
+/** The faults of some nodes, or different faults of all nodes. Each node keeps its own message. */
 class NodeFaults extends Error {
   readonly parts: PartProblems;
 
   constructor(
-    /** Of these faults, the one that decides what follows. */
+    /** The fault that decides the consequence. */
     readonly worst: Error,
     faults: ReadonlyMap<NodeName, Error>,
   ) {
     const [first] = [...faults].filter(([, error]) => error === worst).map(([node]) => node);
-    super(first ? ofNode(first, worst.message) : worst.message, { cause: worst });
+    super(first ? nodeMessage(first, worst.message) : worst.message, { cause: worst });
     this.parts = Object.fromEntries([...faults].map(([{ node_id }, error]) => [node_id, error.message]));
   }
 
@@ -63,18 +63,18 @@ class NodeFaults extends Error {
   }
 }
 
-/** The words for one node, where others are told of them. */
-export function ofNode({ node_number }: Pick<ClusterNode, 'node_number'>, words: string): string {
+/** Prefixes a message with its node, for texts about several nodes. */
+export function nodeMessage({ node_number }: Pick<ClusterNode, 'node_number'>, words: string): string {
   return `Node ${node_number}: ${words}`;
 }
 
-/** The fault of a provider that decides what follows an error; null for an error of another kind. */
+/** Returns the provider's fault that decides the consequence of an error; null for an error of another kind. */
 export function providerFault(error: unknown): ComputeDriverError | null {
   const worst = error instanceof NodeFaults ? error.worst : error;
   return worst instanceof ComputeDriverError ? worst : null;
 }
 
-/** Runs a step that calls a provider; its faults have the consequences of {@link afterFault}. */
+/** Runs a step that calls a provider, and applies {@link afterFault} to its faults. */
 export async function handlingFaults(step: () => Promise<StepOutcome>): Promise<StepOutcome> {
   try {
     return await step();
@@ -89,23 +89,23 @@ export async function handlingFaults(step: () => Promise<StepOutcome>): Promise<
   }
 }
 
-/** Waits for every call, so that none goes on behind its step; throws the error that decides most. */
-export async function settled<T>(calls: readonly Promise<T>[]): Promise<T[]> {
+/** Waits for every call, so that none continues after its step. Throws the most severe error. */
+export async function allOrWorst<T>(calls: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(calls);
   const errors = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as Error);
-  const [worst] = errors.sort((one, other) => weight(other) - weight(one));
+  const [worst] = errors.sort((one, other) => severity(other) - severity(one));
   if (worst) throw worst;
   return results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
 }
 
-/** The same for a call about each node. What is wrong with all of them in the same words is told once, without a node. */
-export async function settledByNode<N extends NodeName, T>(
+/** Does the same with one call per node. If all nodes fail with the same message, it is thrown once, without a node. */
+export async function callEachNode<N extends NodeName, T>(
   nodes: readonly N[],
   call: (node: N) => Promise<T>,
 ): Promise<T[]> {
   const faults = new Map<NodeName, Error>();
   try {
-    return await settled(
+    return await allOrWorst(
       nodes.map(async (node) => {
         try {
           return await call(node);
@@ -122,8 +122,8 @@ export async function settledByNode<N extends NodeName, T>(
   }
 }
 
-/** An end before a repetition, a repetition before a wait, the longer wait before the shorter. */
-function weight(error: Error): number {
+/** Orders faults: an end before a retry, a retry before a pause, a longer pause before a shorter one. */
+function severity(error: Error): number {
   const next = error instanceof ComputeDriverError ? afterFault(error) : null;
   if (next?.kind === 'end' || error instanceof PermanentError) return Infinity;
   return next?.kind === 'wait' ? next.ms : MAX_WAIT_MS + 1;

@@ -20,17 +20,17 @@ import { planNodes } from './node-plan';
 import { type ClusterSnapshot, ClusterSnapshots } from './cluster-snapshot';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
-import { type ProvisionResult, isToAsk, NodeMachines } from './node-machines';
+import { type ProvisionResult, needsProvisioning, NodeMachines } from './node-machines';
 import type { Provisioning } from './node-places';
 import { NodePlanner } from './node-planner';
 import { NodeTeardown } from './node-teardown';
-import { handlingFaults, ofNode, settledByNode } from './provider-faults';
+import { handlingFaults, nodeMessage, callEachNode } from './provider-faults';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-const LOOK_AGAIN_MS = 3000;
+const POLL_INTERVAL_MS = 3000;
 
-/** Of a node that comes back, what was known of its time before. */
-const AS_NEW = {
+/** Resets what was known of a node before its cluster stopped. */
+const RESET_VALUES = {
   ...NO_LOAD,
   ...{ daemons_state: 'starting', master_url: null, error: null, drain_until: null },
   tries: {},
@@ -77,21 +77,21 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const ended = await (snapshot.keepScratchDisk
       ? teardown.stopAll(snapshot, context)
       : teardown.destroyAll(snapshot, context));
-    // The clean-up is repeated until its time is up.
+    // The workflow repeats the compensation until its time is up.
     if (!ended) throw new Error('The provider is still ending the nodes of the cluster.');
-    await this.lifecycle.fail(context, 'INITIATING', reason);
+    await this.lifecycle.failOperation(context, 'INITIATING', reason);
   }
 
   async giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure, problem: string): Promise<void> {
     if (!(await this.isCurrent(context))) return;
     await this.markNodesFailed(context, failureReason(failure));
-    const left = await this.teardown.leftBehind(context.subject.id);
-    const why = `What had been created could not be removed: ${problem}`;
-    const rest = left && `Left behind: ${left}; destroy the cluster to remove what is left of it`;
-    await this.lifecycle.fail(context, 'INITIATING', failureReason(failure, why, rest));
+    const leftovers = await this.teardown.describeLeftovers(context.subject.id);
+    const reason = `The clean-up failed: ${problem}`;
+    const advice = leftovers && `Left at the provider: ${leftovers}. Destroy the cluster to remove them`;
+    await this.lifecycle.failOperation(context, 'INITIATING', failureReason(failure, reason, advice));
   }
 
-  /** A repetition after the end must not touch the nodes of an operation that began since. */
+  /** A retry after the end must not touch the nodes of a later operation. */
   private isCurrent(context: WorkflowContext<'cluster'>): Promise<boolean> {
     return this.lifecycle.whileCurrent(context, 'INITIATING', () => Promise.resolve());
   }
@@ -102,7 +102,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) => {
       const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
       for (const node of existing) {
-        await this.nodes.update(tx, node.node_id, AS_NEW);
+        await this.nodes.update(tx, node.node_id, RESET_VALUES);
         if (node.status === 'RUNNING') continue;
         await this.lifecycle.transitionNode(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
       }
@@ -114,40 +114,43 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   private async provisionNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const snapshot = await this.snapshots.read(context.subject.id);
     const nodes = await this.nodes.ofCluster(context.subject.id);
-    const vanished = await this.machines.vanished(snapshot, nodes, context);
-    if (vanished.size > 0) return this.planAnew(context, snapshot, vanished);
+    const vanished = await this.machines.findVanished(snapshot, nodes, context);
+    if (vanished.size > 0) return this.replaceVanished(context, snapshot, vanished);
     return this.provision(context, snapshot, nodes);
   }
 
-  /** Asks for the machines of these nodes; done when the provider has accepted all. */
+  /** Requests the machines of these nodes. The step is done when the provider has accepted all of them. */
   private async provision(
     context: WorkflowContext<'cluster'>,
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
   ): Promise<StepOutcome> {
     const provisioning: Provisioning = {
-      hold: (write) => this.lifecycle.whileCurrent(context, 'INITIATING', write),
-      registerWithinMs: START_CLUSTER.deadlineMs,
+      whileCurrent: (write) => this.lifecycle.whileCurrent(context, 'INITIATING', write),
+      registrationTimeoutMs: START_CLUSTER.deadlineMs,
     };
     const results = await this.snapshots.withDriverToProvision(snapshot, context, async (driver, call) => {
       if (
-        !this.drivers.keepTenantsApart(snapshot.cloudProviderId, snapshot.endpoint) &&
+        !this.drivers.isolateTenants(snapshot.cloudProviderId, snapshot.endpoint) &&
         !(await this.tenants.isFirst(this.dataSource.manager, snapshot.tenantId))
       )
         throw new PermanentError(
-          'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
+          'Local nodes of this worker do not isolate tenants, so they serve only the first tenant of the installation.',
         );
       return this.machines.provision(snapshot, nodes, driver, call, provisioning);
     });
     const outcomes = new Map(nodes.map((node, index) => [node.node_id, results[index]]));
-    await settledByNode(nodes, ({ node_id }) => {
+    await callEachNode(nodes, ({ node_id }) => {
       const outcome = outcomes.get(node_id);
       return outcome?.kind === 'failed' ? Promise.reject(outcome.error) : Promise.resolve();
     });
     if (results.some(({ kind }) => kind === 'superseded')) return Step.superseded;
-    const moving = results.filter((outcome) => outcome.kind === 'elsewhere');
-    if (moving.length === 0) return Step.done;
-    return Step.wait(moving.some(({ isGoing }) => isGoing) ? LOOK_AGAIN_MS : 0, saidOf(nodes, outcomes));
+    const relocating = results.filter((outcome) => outcome.kind === 'elsewhere');
+    if (relocating.length === 0) return Step.done;
+    return Step.wait(
+      relocating.some(({ isRemoving }) => isRemoving) ? POLL_INTERVAL_MS : 0,
+      relocationProblem(nodes, outcomes),
+    );
   }
 
   private planMissing(
@@ -160,23 +163,23 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       reason: 'Planned',
       userId,
       workflowInstanceId,
-      registerWithinMs: START_CLUSTER.deadlineMs,
+      registrationTimeoutMs: START_CLUSTER.deadlineMs,
       market: snapshot.market,
       replacement: false,
     });
   }
 
-  /** Other nodes take the place of those whose machines will not come back. */
-  private async planAnew(
+  /** Plans other nodes for those whose machines cannot come back. */
+  private async replaceVanished(
     context: WorkflowContext<'cluster'>,
     snapshot: ClusterSnapshot,
     vanished: ReadonlyMap<number, string>,
   ): Promise<StepOutcome> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
-    for (const [nodeId, why] of vanished) {
+    for (const [nodeId, reason] of vanished) {
       const lost = nodes.filter(({ node_id }) => node_id === nodeId);
-      if ((await this.teardown.destroy(snapshot, lost, context, why)).length < lost.length)
-        return Step.wait(LOOK_AGAIN_MS);
+      if ((await this.teardown.destroy(snapshot, lost, context, reason)).length < lost.length)
+        return Step.wait(POLL_INTERVAL_MS);
     }
     const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) =>
       this.planMissing(tx, context, snapshot, await this.nodes.ofCluster(context.subject.id, tx, true)),
@@ -189,22 +192,22 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const failed = nodes.find((node) => node.daemons_state === 'failed');
     if (failed) {
       const words = failed.error ?? 'its Spark daemons failed';
-      throw new PermanentError(ofNode(failed, words), { parts: { [failed.node_id]: words } });
+      throw new PermanentError(nodeMessage(failed, words), { parts: { [failed.node_id]: words } });
     }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
     const snapshot = await this.snapshots.read(context.subject.id);
-    const accepted = nodes.filter((node) => !isToAsk(node));
-    const problems = await this.machines.problems(snapshot, accepted, context);
+    const accepted = nodes.filter((node) => !needsProvisioning(node));
+    const problems = await this.machines.findProblems(snapshot, accepted, context);
     const [problem] = problems.values();
     if (problem !== undefined) throw new PermanentError(problem, { parts: Object.fromEntries(problems) });
-    // Some were accepted where there turned out to be no room for them.
-    const again = (await this.nodes.ofCluster(context.subject.id)).filter(isToAsk);
-    const outcome = again.length === 0 ? Step.done : await this.provision(context, snapshot, again);
-    return outcome.kind === 'done' ? Step.wait(LOOK_AGAIN_MS) : outcome;
+    // A node that was accepted may have turned out to have no capacity in its place.
+    const unprovisioned = (await this.nodes.ofCluster(context.subject.id)).filter(needsProvisioning);
+    const outcome = unprovisioned.length === 0 ? Step.done : await this.provision(context, snapshot, unprovisioned);
+    return outcome.kind === 'done' ? Step.wait(POLL_INTERVAL_MS) : outcome;
   }
 
   private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    const ended = await this.lifecycle.end(context, 'INITIATING', 'RUNNING', 'Every node is ready');
+    const ended = await this.lifecycle.endOperation(context, 'INITIATING', 'RUNNING', 'Every node is ready');
     return ended ? Step.done : Step.superseded;
   }
 
@@ -223,8 +226,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   }
 }
 
-/** What the provider says of the nodes that it has no room for; null if it said so before. */
-function saidOf(
+/** Returns the provider's messages about nodes that must move to another place; null if they were reported before. */
+function relocationProblem(
   nodes: readonly ClusterNode[],
   outcomes: ReadonlyMap<number, ProvisionResult | undefined>,
 ): StepProblem | null {
@@ -232,9 +235,9 @@ function saidOf(
   const parts: Record<string, string> = {};
   for (const node of nodes) {
     const outcome = outcomes.get(node.node_id);
-    if (outcome?.kind !== 'elsewhere' || outcome.why === null) continue;
-    words.push(ofNode(node, outcome.why));
-    parts[node.node_id] = outcome.why;
+    if (outcome?.kind !== 'elsewhere' || outcome.reason === null) continue;
+    words.push(nodeMessage(node, outcome.reason));
+    parts[node.node_id] = outcome.reason;
   }
   return words.length === 0 ? null : { message: words.join(' '), parts };
 }

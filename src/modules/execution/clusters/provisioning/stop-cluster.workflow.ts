@@ -7,8 +7,8 @@ import { keptNodes } from './node-plan';
 import { TeardownWorkflow } from './teardown.workflow';
 
 /**
- * RUNNING → STOPPING → STOPPED: ends the processes of the nodes that the next start needs, and keeps their disks. The
- * others, which were added since or do not work, are destroyed.
+ * RUNNING → STOPPING → STOPPED: stops the machines that the next start needs and keeps their disks. Destroys the nodes
+ * that were added later, and those that do not work.
  */
 @Injectable()
 @ImplementsWorkflow(STOP_CLUSTER)

@@ -17,10 +17,10 @@ import { NodeTeardown, type TeardownStatus } from './node-teardown';
 import { handlingFaults } from './provider-faults';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-const LOOK_AGAIN_MS = 3_000;
-const AWAIT_RESIZE_MS = 300;
+const POLL_INTERVAL_MS = 3_000;
+const RESIZE_POLL_INTERVAL_MS = 300;
 
-/** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
+/** The common part of stop and destroy: announces it on every node, does it at the provider, and marks the cluster. */
 @Injectable()
 export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   readonly attempts = 5;
@@ -39,20 +39,22 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   ) {}
 
   async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
-    const left = await this.teardown.leftBehind(context.subject.id);
-    const reason = failureReason(failure, left && `It may still have ${left}`);
-    await this.lifecycle.fail(context, this.from, reason);
+    const leftovers = await this.teardown.describeLeftovers(context.subject.id);
+    const reason = failureReason(
+      failure,
+      leftovers && `The provider may still have ${leftovers}. Destroy the cluster to remove them`,
+    );
+    await this.lifecycle.failOperation(context, this.from, reason);
   }
 
-  /** The clean-up only marks the cluster. */
   giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
     return this.compensate(context, failure);
   }
 
-  /** A resize that was called off ends first: until then it may yet make a machine. */
+  /** Waits for the end of a cancelled resize, which may still create a machine until then. */
   protected async announce(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     if (!(await this.lifecycle.resizeHasEnded(context.subject.id)))
-      return Step.wait(AWAIT_RESIZE_MS, 'The resize that was called off has not ended yet.');
+      return Step.wait(RESIZE_POLL_INTERVAL_MS, 'The cancelled resize has not ended yet.');
     await this.markNodes(await this.nodes.ofCluster(context.subject.id), context);
     return Step.done;
   }
@@ -60,15 +62,15 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   /** Marks the nodes with what is about to happen to them. */
   protected abstract markNodes(nodes: readonly ClusterNode[], context: WorkflowContext<'cluster'>): Promise<void>;
 
-  /** Looks again until the provider has done it. */
+  /** Repeats the step until the provider is done. */
   protected atProvider(work: () => Promise<boolean>): Promise<StepOutcome> {
-    return handlingFaults(async () => ((await work()) ? Step.done : Step.wait(LOOK_AGAIN_MS)));
+    return handlingFaults(async () => ((await work()) ? Step.done : Step.wait(POLL_INTERVAL_MS)));
   }
 
   protected async mark(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const reason = `Every node is ${this.to.toLowerCase()}`;
     await this.lifecycle.whileCurrent(context, this.from, (tx) => this.secrets.forget(tx, context.subject.id));
-    const ended = await this.lifecycle.end(context, this.from, this.to, reason);
+    const ended = await this.lifecycle.endOperation(context, this.from, this.to, reason);
     return ended ? Step.done : Step.superseded;
   }
 }

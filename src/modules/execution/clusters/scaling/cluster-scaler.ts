@@ -15,12 +15,12 @@ import { Drivers } from '../provisioning/drivers';
 import { NodePlanner } from '../provisioning/node-planner';
 import { type ScalableCluster, ScalingRepository } from './scaling.repository';
 
-/** A worker that is to go has so long to hand over its blocks, milliseconds. */
-const DRAIN_MS = 10 * 60_000;
-/** Spot machines that were missing for so long are asked for again, milliseconds. */
-const SPOT_AGAIN_MS = 60 * 60_000;
+/** Time in which a worker must hand over its blocks before it is removed, milliseconds. */
+const DRAIN_TIMEOUT_MS = 10 * 60_000;
+/** Time without spot capacity after which spot machines are requested again, milliseconds. */
+const SPOT_RETRY_MS = 60 * 60_000;
 
-/** Has running clusters follow their work, and lost nodes replaced: decides, and begins the workflow that does it. */
+/** Scales running clusters with their load and replaces lost nodes: decides, and begins the workflow that does it. */
 @Injectable()
 export class ClusterScaler {
   constructor(
@@ -35,26 +35,26 @@ export class ClusterScaler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Whether something is to be done about the cluster, as it was read. */
+  /** True if the cluster, as it was read, needs a change. */
   isDue(cluster: ScalableCluster): boolean {
-    return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster) || isSpareNews(cluster);
+    return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster) || spareWorkerChanged(cluster);
   }
 
-  /** Decides anew under the cluster's lock, and begins what follows. */
+  /** Decides again under the cluster's lock, and begins the workflow. */
   async scale(clusterId: number): Promise<void> {
-    const seen = await this.scaling.one(this.dataSource.manager, clusterId);
+    const seen = await this.scaling.find(this.dataSource.manager, clusterId);
     if (!seen || !this.isDue(seen)) return;
     const snapshot = await this.snapshots.read(clusterId);
     if (!this.drivers.serves(snapshot.cloudProviderId, snapshot.endpoint)) return;
     await this.dataSource.transaction(async (tx) => {
       const cluster = await this.lifecycle.lock(tx, clusterId);
-      const now = cluster && (await this.scaling.one(tx, clusterId));
+      const now = cluster && (await this.scaling.find(tx, clusterId));
       if (now) await this.apply(tx, cluster, now, snapshot);
     });
   }
 
   private async apply(tx: Tx, cluster: LockedCluster, seen: ScalableCluster, snapshot: ClusterSnapshot): Promise<void> {
-    if (isSpareNews(seen)) await this.scaling.noteSpareWorker(tx, seen.clusterId, hasSpareWorker(seen.facts));
+    if (spareWorkerChanged(seen)) await this.scaling.setSpareWorker(tx, seen.clusterId, hasSpareWorker(seen.facts));
     const decision = decideScaling(seen.facts);
     switch (decision.kind) {
       case 'grow':
@@ -70,7 +70,7 @@ export class ClusterScaler {
         if (!hasLeftovers(seen)) return;
         await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, { to: null, reason: 'Nodes are removed' });
     }
-    this.logger.info({ cluster_id: cluster.cluster_id, decision }, 'The nodes of a cluster change');
+    this.logger.info({ cluster_id: cluster.cluster_id, decision }, 'Scaling a cluster');
   }
 
   private async grow(
@@ -80,23 +80,26 @@ export class ClusterScaler {
     snapshot: ClusterSnapshot,
     { by, reason }: Extract<ScalingDecision, { kind: 'grow' }>,
   ): Promise<void> {
-    const begun = { to: 'RESIZING_UP', reason } as const;
-    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, begun);
-    await this.planMore(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: false });
+    const change = { to: 'RESIZING_UP', reason } as const;
+    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
+    await this.planNodes(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: false });
   }
 
-  /** False if each of the nodes has got a run meanwhile. */
+  /** Returns false if each of the nodes has received a run meanwhile. */
   private async shrink(
     tx: Tx,
     cluster: LockedCluster,
     { nodeIds, reason }: Extract<ScalingDecision, { kind: 'shrink' }>,
   ): Promise<boolean> {
-    if ((await this.nodes.drain(tx, nodeIds, DRAIN_MS)).length === 0) return false;
+    if ((await this.nodes.drain(tx, nodeIds, DRAIN_TIMEOUT_MS)).length === 0) return false;
     await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_DOWN, { to: 'RESIZING_DOWN', reason });
     return true;
   }
 
-  /** As long as that does not happen all the time: then something is wrong with more than the nodes. */
+  /**
+   * Replaces missing nodes, up to a number per hour. More losses point to a fault beyond the nodes, so the cluster
+   * becomes ERROR.
+   */
   private async replace(
     tx: Tx,
     cluster: LockedCluster,
@@ -108,27 +111,27 @@ export class ClusterScaler {
     const replaced = await this.nodes.replacedWithinHour(tx, cluster.cluster_id);
     if (replaced + by > replacementsPerHour) {
       const last = await this.nodes.lastLoss(tx, cluster.cluster_id);
-      const why =
-        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} ${replaced === 1 ? 'was' : 'were'} already replaced within an hour, ` +
-        `of at most ${replacementsPerHour}. The last: ${last ?? 'no reason recorded'}`;
+      const error =
+        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} ${replaced === 1 ? 'was' : 'were'} already replaced within the last hour ` +
+        `(limit: ${replacementsPerHour}). Latest loss: ${last ?? 'no reason recorded'}`;
       await this.lifecycle.transition(tx, cluster, {
         to: 'ERROR',
-        reason: why,
+        reason: error,
         userId: null,
         workflowInstanceId: null,
       });
       return;
     }
     const last = seen.isDown ? await this.nodes.lastLoss(tx, cluster.cluster_id) : null;
-    const begun = {
+    const change = {
       to: seen.isDown ? 'RESIZING_UP' : null,
       reason: last === null ? reason : `${reason}. ${last}`,
     } as const;
-    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, begun);
-    await this.planMore(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: true });
+    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
+    await this.planNodes(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: true });
   }
 
-  private planMore(
+  private planNodes(
     tx: Tx,
     { nodes, spotMissingForMs }: ScalableCluster,
     snapshot: ClusterSnapshot,
@@ -138,26 +141,29 @@ export class ClusterScaler {
     return this.planner.plan(tx, snapshot, planInstances(snapshot, count, nodes), {
       ...plan,
       userId: null,
-      registerWithinMs: RESIZE_CLUSTER_UP.deadlineMs,
+      registrationTimeoutMs: RESIZE_CLUSTER_UP.deadlineMs,
       market: this.marketOf(snapshot, spotMissingForMs),
     });
   }
 
-  /** A spot cluster gets machines at the usual price once its provider has had no others for too long. */
+  /** Returns on-demand for a spot cluster if its provider has lacked spot capacity for too long. */
   private marketOf({ market }: ClusterSnapshot, spotMissingForMs: number | null): Market {
     if (market === 'on-demand' || spotMissingForMs === null) return market;
-    const isAway = spotMissingForMs >= this.config.worker.spotFallbackMinutes * 60_000;
-    return isAway && spotMissingForMs < SPOT_AGAIN_MS ? 'on-demand' : 'spot';
+    const useFallback = spotMissingForMs >= this.config.worker.spotFallbackMinutes * 60_000;
+    return useFallback && spotMissingForMs < SPOT_RETRY_MS ? 'on-demand' : 'spot';
   }
 }
 
-/** Whether a worker could be given up from now on, or no more. */
-function isSpareNews({ facts }: ScalableCluster): boolean {
+/** True if the cluster has begun or ceased to have a spare worker. */
+function spareWorkerChanged({ facts }: ScalableCluster): boolean {
   if (facts.clusterType !== 'CLUSTER') return false;
   return hasSpareWorker(facts) !== ((facts.spareWorkerSince ?? null) !== null);
 }
 
-/** Whether there is something to be finished or nodes to be removed, and nobody does it; not before the pause that a failure brought is over. */
+/**
+ * True if a resize must be finished or nodes must be removed, and no workflow does it. False during the pause after a
+ * failure.
+ */
 function hasLeftovers({ facts, resizeInstanceId, isAbandoned }: ScalableCluster): boolean {
   if (isAbandoned) return true;
   if (resizeInstanceId !== null || (facts.growAfter !== null && facts.growAfter > facts.now)) return false;

@@ -7,7 +7,7 @@ import { FailureCollector } from '../../../../platform/background/workflows/fail
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
 
-/** Stops clusters that have been idle for too long. Calls no provider, so none can delay it. */
+/** Stops clusters that have been idle for too long. It calls no provider, so no provider can delay it. */
 @Injectable()
 export class IdleClusterReconciler extends Reconciler {
   readonly name = 'idle-clusters';
@@ -26,7 +26,7 @@ export class IdleClusterReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
-    for (const clusterId of await this.idle.some(this.dataSource.manager))
+    for (const clusterId of await this.idle.findIds(this.dataSource.manager))
       await failures.attempt(`Cluster ${clusterId}`, () => this.stopIfIdle(clusterId));
     failures.throwFailures();
   }
@@ -34,8 +34,8 @@ export class IdleClusterReconciler extends Reconciler {
   private async stopIfIdle(clusterId: number): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       const cluster = await this.lifecycle.lock(tx, clusterId);
-      if (!cluster || !(await this.idle.has(tx, clusterId))) return;
-      await this.lifecycle.begin(tx, cluster, 'stop', null, 'No job for longer than idle_timeout_ms');
+      if (!cluster || !(await this.idle.isIdle(tx, clusterId))) return;
+      await this.lifecycle.beginOperation(tx, cluster, 'stop', null, 'No job ran for longer than idle_timeout_ms');
       this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
     });
   }

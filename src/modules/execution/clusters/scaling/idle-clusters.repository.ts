@@ -3,27 +3,28 @@ import { rows, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterUse } from '../model/cluster-use';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** Clusters that run and have had no job for longer than their `idle_timeout_ms`. */
+/** Reads the running clusters that have had no job for longer than their `idle_timeout_ms`. */
 @Injectable()
 export class IdleClustersRepository {
   constructor(private readonly use: ClusterUse) {}
 
-  /** Ids of some of them. */
-  async some(tx: Tx): Promise<number[]> {
+  /** Returns the ids of some idle clusters. */
+  async findIds(tx: Tx): Promise<number[]> {
     const found = await rows<Pick<Cluster, 'cluster_id'>>(
       tx,
-      `SELECT cluster_id FROM clusters c WHERE ${this.isIdle} LIMIT 50`,
+      `SELECT cluster_id FROM clusters c WHERE ${this.idleCondition} LIMIT 50`,
     );
     return found.map(({ cluster_id }) => cluster_id);
   }
 
-  async has(tx: Tx, clusterId: number): Promise<boolean> {
+  async isIdle(tx: Tx, clusterId: number): Promise<boolean> {
     return (
-      (await rows(tx, `SELECT 1 FROM clusters c WHERE c.cluster_id = $1 AND ${this.isIdle}`, [clusterId])).length > 0
+      (await rows(tx, `SELECT 1 FROM clusters c WHERE c.cluster_id = $1 AND ${this.idleCondition}`, [clusterId]))
+        .length > 0
     );
   }
 
-  private get isIdle(): string {
+  private get idleCondition(): string {
     return `c.status = 'RUNNING' AND c.last_active_at < platform_now() - c.idle_timeout_ms * interval '1 millisecond'
       AND NOT ${this.use.isInUse('c')}`;
   }

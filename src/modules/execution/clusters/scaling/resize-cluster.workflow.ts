@@ -18,32 +18,32 @@ import { ClusterRowsRepository, type LockedCluster } from '../model/cluster-rows
 import { RESIZE_CLUSTER_DOWN, RESIZE_CLUSTER_UP } from '../lifecycle/cluster-workflows';
 import { ClusterSnapshots, type ClusterSnapshot } from '../provisioning/cluster-snapshot';
 import { COMPENSATION_MS, failureReason } from '../provisioning/failure-reason';
-import { isToAsk, NodeMachines } from '../provisioning/node-machines';
+import { needsProvisioning, NodeMachines } from '../provisioning/node-machines';
 import { NodeTeardown } from '../provisioning/node-teardown';
 import { ScalingRepository } from './scaling.repository';
 import type { Provisioning } from '../provisioning/node-places';
-import { afterFault, handlingFaults, ofNode, providerFault } from '../provisioning/provider-faults';
+import { afterFault, handlingFaults, nodeMessage, providerFault } from '../provisioning/provider-faults';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-const LOOK_AGAIN_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const RETRY_MS = 3_000;
 
-/** What a look at the nodes found to do. */
+/** The work to do, by node. */
 interface Work {
-  /** Planned, and not yet accepted by the provider, or to be made elsewhere. */
-  make: ClusterNode[];
-  /** Accepted, and not yet ready. */
-  wait: ClusterNode[];
-  /** Lost, failed or no longer needed, and nothing runs on them. */
+  /** Planned nodes that the provider has not accepted, or that must move to another place. */
+  toProvision: ClusterNode[];
+  /** Accepted nodes that are not ready. */
+  starting: ClusterNode[];
+  /** Lost, failed or surplus nodes on which nothing runs. */
   remove: ClusterNode[];
-  /** To go once what runs on them has ended and what they keep is handed over. */
+  /** Nodes to remove once their runs have ended and their blocks are handed over. */
   drain: ClusterNode[];
 }
 
 /**
- * Brings a cluster's machines to what is planned for its nodes, while it serves: makes those that are planned, removes
- * those that are lost or to go. What is planned while it runs is done, too, so that there is one of them at a time. A node
- * that cannot be made ends in ERROR with the provider's words, and goes; the cluster goes on with the others.
+ * Makes a cluster's machines match its planned nodes while it serves: creates planned ones, removes lost and surplus
+ * ones. It also does what is planned while it runs, so resizes never overlap. A node that cannot be
+ * created ends in ERROR with the provider's message and is removed; the cluster continues with the others.
  */
 @Injectable()
 export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
@@ -52,7 +52,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   readonly compensationMs = COMPENSATION_MS;
   readonly steps = [
     {
-      // Instances under way, and histories, have this name.
+      // Workflow instances under way and histories hold this step name, so it cannot change.
       name: 'bring-nodes',
       run: (context: WorkflowContext<'cluster'>) => handlingFaults(() => this.resizeNodes(context)),
     },
@@ -82,38 +82,38 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     await this.end(context, reason);
   }
 
-  /** What is left is tried again by the next resize, which the lost nodes bring about. */
+  /** The leftovers are retried by the next resize, which the lost nodes cause. */
   async giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure, problem: string): Promise<void> {
     await this.failUnready(context, failureReason(failure));
-    await this.end(context, failureReason(failure, `What had been created could not be removed: ${problem}`));
+    await this.end(context, failureReason(failure, `The clean-up failed: ${problem}`));
   }
 
   private async resizeNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     if (!(await this.isCurrent(context))) return Step.superseded;
     const snapshot = await this.snapshots.read(context.subject.id);
-    const { make, wait, remove } = workOf(await this.nodes.ofCluster(context.subject.id));
-    const told = [
-      ...(await this.make(snapshot, make, context)),
-      ...(await this.look(snapshot, wait, context)),
-      ...(await this.removeSome(snapshot, remove, context)),
+    const { toProvision, starting, remove } = workOf(await this.nodes.ofCluster(context.subject.id));
+    const problems = [
+      ...(await this.provisionNodes(snapshot, toProvision, context)),
+      ...(await this.checkNodes(snapshot, starting, context)),
+      ...(await this.tryRemove(snapshot, remove, context)),
     ];
-    const problem = told.length === 0 ? null : together(told);
-    // A provider that says how long is not asked before; a node that is ready wakes the workflow.
-    const pause = Math.max(LOOK_AGAIN_MS, ...told.map(({ ms }) => ms));
+    const problem = problems.length === 0 ? null : combine(problems);
+    // A provider that names a pause is not called before. A node that becomes ready wakes the workflow.
+    const pause = Math.max(POLL_INTERVAL_MS, ...problems.map(({ ms }) => ms));
     if (!isDone(await this.nodes.ofCluster(context.subject.id))) return Step.wait(pause, problem);
     return problem === null ? Step.done : Step.doneExceptFor(problem);
   }
 
-  /** Asks for the machines; answers what keeps some from being made. */
-  private async make(
+  /** Requests the machines. Returns the problems that keep some from being created. */
+  private async provisionNodes(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
     context: WorkflowContext<'cluster'>,
   ): Promise<Problem[]> {
     if (nodes.length === 0) return [];
     const provisioning: Provisioning = {
-      hold: (write) => this.lifecycle.whileResizing(context, write),
-      registerWithinMs: RESIZE_CLUSTER_UP.deadlineMs,
+      whileCurrent: (write) => this.lifecycle.whileResizing(context, write),
+      registrationTimeoutMs: RESIZE_CLUSTER_UP.deadlineMs,
     };
     const results = await this.snapshots.withDriverToProvision(snapshot, context, (driver, call) =>
       this.machines.provision(snapshot, nodes, driver, call, provisioning),
@@ -122,8 +122,8 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     for (const [index, outcome] of results.entries()) {
       const node = nodes[index];
       if (!node) continue;
-      if (outcome.kind === 'elsewhere' && outcome.why !== null)
-        problems.push(problemOfNode(node, outcome.why, LOOK_AGAIN_MS));
+      if (outcome.kind === 'elsewhere' && outcome.reason !== null)
+        problems.push(problemOfNode(node, outcome.reason, POLL_INTERVAL_MS));
       if (outcome.kind !== 'failed') continue;
       const { error } = outcome;
       const next = error instanceof ComputeDriverError ? afterFault(error) : null;
@@ -135,13 +135,13 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     return problems;
   }
 
-  /** Answers what keeps machines from becoming ready. */
-  private async look(
+  /** Returns the problems that keep machines from becoming ready. */
+  private async checkNodes(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
     context: WorkflowContext<'cluster'>,
   ): Promise<Problem[]> {
-    const problems = await this.machines.problems(
+    const problems = await this.machines.findProblems(
       snapshot,
       nodes.filter(({ daemons_state }) => daemons_state !== 'failed'),
       context,
@@ -150,13 +150,13 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       if (daemons_state === 'failed')
         problems.set(node_id, `Node ${node_number}: ${error ?? 'its Spark daemons failed'}`);
     for (const node of nodes) {
-      const why = problems.get(node.node_id);
-      if (why !== undefined) await this.fail(context, node, why, false);
+      const reason = problems.get(node.node_id);
+      if (reason !== undefined) await this.fail(context, node, reason, false);
     }
-    return [...problems].map(([nodeId, words]) => ({ words, parts: { [nodeId]: words }, ms: LOOK_AGAIN_MS }));
+    return [...problems].map(([nodeId, message]) => ({ message, parts: { [nodeId]: message }, ms: POLL_INTERVAL_MS }));
   }
 
-  private async removeSome(
+  private async tryRemove(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
     context: WorkflowContext<'cluster'>,
@@ -168,13 +168,13 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       const fault = providerFault(error);
       if (context.signal.aborted || fault === null) throw error;
       const next = afterFault(fault);
-      const { message, parts } = problemOf(error);
-      const words = `Nodes could not be removed: ${message}`;
-      return [{ words, parts: parts ?? {}, ms: next.kind === 'wait' ? next.ms : RETRY_MS }];
+      const { message: cause, parts } = problemOf(error);
+      const message = `Nodes could not be removed: ${cause}`;
+      return [{ message, parts: parts ?? {}, ms: next.kind === 'wait' ? next.ms : RETRY_MS }];
     }
   }
 
-  /** Answers those that are gone. */
+  /** Returns the nodes that are gone. */
   private async remove(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
@@ -193,12 +193,12 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     });
     if (!current) return (await this.hasEnded(context)) ? Step.done : Step.superseded;
     if (ended) return Step.done;
-    // Something has been planned since, or was lost.
+    // A node was planned or lost since the previous step.
     const outcome = await this.resizeNodes(context);
     return outcome.kind === 'done' ? Step.wait(0) : outcome;
   }
 
-  /** What has become of the resize, for the history of the cluster. */
+  /** Returns the result of the resize for the history of the cluster. */
   private async summary(
     tx: Tx,
     { cluster_id }: LockedCluster,
@@ -206,11 +206,11 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   ): Promise<string> {
     const failed = await this.nodes.failedIn(tx, cluster_id, instanceId);
     if (failed.length === 0) return 'Its nodes are as planned';
-    const words = failed.map(({ node_number, reason }) => `node ${node_number}: ${reason ?? 'no reason recorded'}`);
-    return `Not all nodes could be added: ${words.join('; ')}`;
+    const messages = failed.map(({ node_number, reason }) => `node ${node_number}: ${reason ?? 'no reason recorded'}`);
+    return `Not all nodes could be added: ${messages.join('; ')}`;
   }
 
-  /** A repetition after its end finds another resize, or none. */
+  /** True if the resize has ended: a retried step then finds another resize, or none. */
   private hasEnded({ instanceId, subject }: WorkflowContext<'cluster'>): Promise<boolean> {
     return this.clusters.hasReached(subject.id, instanceId, 'RUNNING');
   }
@@ -219,7 +219,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     return this.lifecycle.whileResizing(context, () => Promise.resolve());
   }
 
-  /** A node that will not come up; it is removed with the next look. */
+  /** Marks a node that cannot come up as failed. The next pass removes it. */
   private async fail(
     context: WorkflowContext<'cluster'>,
     { node_id }: ClusterNode,
@@ -257,7 +257,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   }
 
   private async endLocked(tx: Tx, cluster: LockedCluster, reason: string): Promise<void> {
-    const isDown = (await this.scaling.one(tx, cluster.cluster_id))?.isDown ?? false;
+    const isDown = (await this.scaling.find(tx, cluster.cluster_id))?.isDown ?? false;
     await this.lifecycle.endResize(tx, cluster, { reason, isDown });
   }
 }
@@ -270,49 +270,52 @@ export class ResizeClusterUpWorkflow extends ResizeClusterWorkflow {}
 @ImplementsWorkflow(RESIZE_CLUSTER_DOWN)
 export class ResizeClusterDownWorkflow extends ResizeClusterWorkflow {}
 
-/** What went wrong, in the provider's words, and when to try again. */
+/** A problem with the provider's message, and the pause before the next try. */
 interface Problem {
-  words: string;
-  /** What of it is about single nodes. */
+  message: string;
+  /** The messages about single nodes. */
   parts: PartProblems;
   ms: number;
 }
 
-function problemOfNode(node: ClusterNode, said: string, ms: number): Problem {
-  return { words: ofNode(node, said), parts: { [node.node_id]: said }, ms };
+function problemOfNode(node: ClusterNode, message: string, ms: number): Problem {
+  return { message: nodeMessage(node, message), parts: { [node.node_id]: message }, ms };
 }
 
-function together(problems: readonly Problem[]): StepProblem {
+function combine(problems: readonly Problem[]): StepProblem {
   const parts = Object.fromEntries(problems.flatMap((problem) => Object.entries(problem.parts)));
-  return { message: problems.map(({ words }) => words).join(' '), parts };
+  return { message: problems.map(({ message }) => message).join(' '), parts };
 }
 
 function workOf(nodes: readonly ClusterNode[]): Work {
-  const is = (status: ClusterNode['status']) => nodes.filter((node) => node.status === status);
-  const coming = is('INITIATING');
-  const draining = is('RUNNING').filter(({ draining }) => draining);
-  const mayGo = draining.filter(hasDrained);
-  // Its runs are ended as lost first, which they are no more once the node is destroyed.
-  const lost = is('ERROR');
+  const withStatus = (status: ClusterNode['status']) => nodes.filter((node) => node.status === status);
+  const initiating = withStatus('INITIATING');
+  const draining = withStatus('RUNNING').filter(({ draining }) => draining);
+  const drained = draining.filter(hasDrained);
+  // The runs of a lost node are ended first, because a destroyed node would no longer count as lost.
+  const lost = withStatus('ERROR');
   return {
-    make: coming.filter(isToAsk),
-    wait: coming.filter((node) => !isToAsk(node)),
-    remove: [...lost.filter(isFree), ...is('DESTROYING'), ...mayGo],
-    drain: [...lost.filter((node) => !isFree(node)), ...draining.filter((node) => !mayGo.includes(node))],
+    toProvision: initiating.filter(needsProvisioning),
+    starting: initiating.filter((node) => !needsProvisioning(node)),
+    remove: [...lost.filter(isIdle), ...withStatus('DESTROYING'), ...drained],
+    drain: [...lost.filter((node) => !isIdle(node)), ...draining.filter((node) => !drained.includes(node))],
   };
 }
 
-function isFree({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
+function isIdle({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
   return busy_slots === 0;
 }
 
-/** Whether the machines are as planned. */
+/** True if the machines match the planned nodes. */
 function isDone(nodes: readonly ClusterNode[]): boolean {
   return Object.values(workOf(nodes)).every((some: readonly ClusterNode[]) => some.length === 0);
 }
 
-/** A node without runs takes none any more; a worker has also handed over what it keeps, or has had the time to. */
+/**
+ * True if a draining node has no runs and takes none. A worker must also have handed over its blocks, or have used up
+ * its time.
+ */
 function hasDrained({ role, busy_slots, drained_at, drain_until }: ClusterNode): boolean {
-  if (!isFree({ busy_slots })) return false;
+  if (!isIdle({ busy_slots })) return false;
   return role !== 'worker' || drained_at !== null || (drain_until !== null && drain_until.getTime() < Date.now());
 }

@@ -17,7 +17,7 @@ const replace = (by: number) => expect.objectContaining({ kind: 'replace', by })
 const shrink = (...nodeNumbers: number[]) =>
   expect.objectContaining({ kind: 'shrink', nodeIds: nodeNumbers.map((number) => 100 + number) }) as ScalingDecision;
 
-/** What a node does, in a word; the sum of its parts is tested by the tables. */
+/** States of nodes by a short name for the tables. */
 const NODES = {
   full: { busySlots: 2, usedCores: 8 },
   half: { busySlots: 1, usedCores: 4 },
@@ -76,7 +76,7 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
   const waiting = (waitingRuns: number, since = 0) => ({ waitingRuns, oldestWaitingSince: NOW - since });
 
   it.each<Case>([
-    { what: 'rests while nothing waits', nodes: ['half'], decision: NONE },
+    { what: 'keeps its size while nothing waits', nodes: ['half'], decision: NONE },
     { what: 'leaves a free slot to the run that waits', nodes: ['half'], facts: waiting(1), decision: NONE },
     { what: 'grows by one for one run', nodes: ['full'], facts: waiting(1), decision: grow(1) },
     { what: 'grows by as many as the runs fill', nodes: ['full'], facts: waiting(3), decision: grow(2) },
@@ -85,16 +85,26 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
     { what: 'grows no further', nodes: ['full', 'full', 'full', 'full'], facts: waiting(9), decision: NONE },
     { what: 'counts nodes under way', nodes: ['full', 'starting'], facts: waiting(2), decision: NONE },
     { what: 'adds to nodes under way', nodes: ['full', 'starting'], facts: waiting(3), decision: grow(1) },
-    { what: 'does not count on what leaves', nodes: ['full', 'leaving'], facts: waiting(1), decision: grow(1) },
-    { what: 'does not count on what is broken', nodes: ['full', 'broken'], facts: waiting(1), decision: grow(1) },
     {
-      what: 'has the room of what leaves',
+      what: 'does not count leaving nodes as capacity',
+      nodes: ['full', 'leaving'],
+      facts: waiting(1),
+      decision: grow(1),
+    },
+    {
+      what: 'does not count broken nodes as capacity',
+      nodes: ['full', 'broken'],
+      facts: waiting(1),
+      decision: grow(1),
+    },
+    {
+      what: 'fills the place of a leaving node',
       nodes: ['full', 'full', 'full', 'leaving'],
       facts: waiting(9),
       decision: grow(1),
     },
     {
-      what: 'waits for a slot that is free before a node were ready',
+      what: 'waits for a slot that becomes free before a new node is ready',
       nodes: ['full'],
       facts: { ...waiting(1, START - 1), recentRunMs: START },
       decision: NONE,
@@ -117,26 +127,31 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
       facts: { ...waiting(1), growAfter: NOW + 1 },
       decision: NONE,
     },
-    { what: 'grows again in time', nodes: ['full'], facts: { ...waiting(1), growAfter: NOW }, decision: grow(1) },
+    {
+      what: 'grows again after the pause',
+      nodes: ['full'],
+      facts: { ...waiting(1), growAfter: NOW },
+      decision: grow(1),
+    },
 
-    { what: 'gives up what was idle for the timeout', nodes: ['half', 'idle'], decision: shrink(1) },
-    { what: 'gives up nothing sooner', nodes: ['half', 'fresh'], decision: NONE },
+    { what: 'removes a node that was idle for the timeout', nodes: ['half', 'idle'], decision: shrink(1) },
+    { what: 'removes nothing sooner', nodes: ['half', 'fresh'], decision: NONE },
     { what: 'keeps the minimum', nodes: ['idle'], decision: NONE },
     { what: 'keeps the low numbers', nodes: ['idle', 'idle', 'idle'], decision: shrink(2, 1) },
-    { what: 'keeps what runs something', nodes: ['idle', 'half', 'idle'], decision: shrink(2, 0) },
+    { what: 'keeps a node with runs', nodes: ['idle', 'half', 'idle'], decision: shrink(2, 0) },
     { what: 'keeps all while a run waits', nodes: ['half', 'idle'], facts: waiting(1), decision: NONE },
     { what: 'does not count nodes under way as the minimum', nodes: ['idle', 'starting'], decision: NONE },
-    { what: 'does not count what leaves as the minimum', nodes: ['idle', 'leaving'], decision: NONE },
+    { what: 'does not count leaving nodes as the minimum', nodes: ['idle', 'leaving'], decision: NONE },
     {
-      what: 'shrinks also where it may not grow',
+      what: 'shrinks even if it must not grow',
       nodes: ['half', 'idle'],
       facts: { growAfter: NOW + 1 },
       decision: shrink(1),
     },
 
-    { what: 'replaces what is missing', nodes: ['half'], facts: { minInstances: 3 }, decision: replace(2) },
-    { what: 'replaces what is broken', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
-    { what: 'replaces what leaves', nodes: ['half', 'leaving'], facts: { minInstances: 2 }, decision: replace(1) },
+    { what: 'replaces missing nodes', nodes: ['half'], facts: { minInstances: 3 }, decision: replace(2) },
+    { what: 'replaces broken nodes', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
+    { what: 'replaces leaving nodes', nodes: ['half', 'leaving'], facts: { minInstances: 2 }, decision: replace(1) },
     { what: 'replaces once', nodes: ['half', 'starting'], facts: { minInstances: 2 }, decision: NONE },
     { what: 'replaces all', nodes: ['broken', 'broken'], facts: { minInstances: 2 }, decision: replace(2) },
     {
@@ -153,13 +168,13 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
     },
 
     {
-      what: 'holds the maximum where the minimum contradicts it',
+      what: 'obeys the maximum if the minimum contradicts it',
       nodes: ['half'],
       facts: { minInstances: 5, maxInstances: 2 },
       decision: replace(1),
     },
     {
-      what: 'gives up what is above the maximum at once',
+      what: 'removes surplus above the maximum at once',
       nodes: ['half', 'fresh', 'fresh'],
       facts: { maxInstances: 2 },
       decision: shrink(2),
@@ -171,7 +186,7 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
       decision: NONE,
     },
     {
-      what: 'has no free slots where the number of runs was lowered',
+      what: 'has no free slots if the number of runs was lowered',
       nodes: ['full', 'half'],
       facts: { maxParallelJobs: 1, ...waiting(1) },
       decision: grow(1),
@@ -195,7 +210,7 @@ describe('a cluster of the type CLUSTER', () => {
     decideScaling(
       factsOf({
         clusterType: 'CLUSTER',
-        // Numbers of workers and the master differ as in a cluster; a worker has no slots for runs.
+        // As in a real cluster, workers and the master have different ids, and a worker has no slots for runs.
         nodes: [
           ...nodesOf('worker', workers).map((node) => ({ ...node, busySlots: 0 })),
           ...nodesOf('master', [master]).map((node) => ({ ...node, nodeId: 99 })),
@@ -206,37 +221,37 @@ describe('a cluster of the type CLUSTER', () => {
   const pending = (pendingCores: number, since = 0) => ({ pendingCores, pendingSince: NOW - since });
 
   it.each<Case & { master?: What }>([
-    { what: 'rests while nothing is asked for', nodes: ['half'], decision: NONE },
+    { what: 'keeps its size while no cores are requested', nodes: ['half'], decision: NONE },
     { what: 'grows by a worker for one core', nodes: ['full'], facts: pending(1), decision: grow(1) },
-    { what: 'grows by the workers that hold the cores', nodes: ['full'], facts: pending(17), decision: grow(3) },
+    { what: 'grows by the workers that the cores need', nodes: ['full'], facts: pending(17), decision: grow(3) },
     { what: 'grows to the maximum', nodes: ['full'], facts: pending(2 ** 31), decision: grow(3) },
     { what: 'counts workers under way', nodes: ['full', 'starting'], facts: pending(8), decision: NONE },
     { what: 'adds to workers under way', nodes: ['full', 'starting'], facts: pending(9), decision: grow(1) },
-    { what: 'leaves free cores to who asks', nodes: ['half'], facts: pending(4), decision: NONE },
+    { what: 'waits for the allocation of free cores', nodes: ['half'], facts: pending(4), decision: NONE },
     { what: 'grows if free cores do not suit', nodes: ['half'], facts: pending(4, START), decision: grow(1) },
-    { what: 'grows not for runs that wait', nodes: ['full'], facts: { waitingRuns: 9 }, decision: NONE },
+    { what: 'does not grow for waiting runs', nodes: ['full'], facts: { waitingRuns: 9 }, decision: NONE },
     { what: 'does not grow without a master', nodes: ['full'], facts: pending(8), master: 'broken', decision: NONE },
-    { what: 'gives up a worker', nodes: ['half', 'idle'], decision: shrink(1) },
-    { what: 'gives up one at a time', nodes: ['half', 'idle', 'idle'], decision: shrink(2) },
-    { what: 'gives up none while cores are asked for', nodes: ['half', 'idle'], facts: pending(8), decision: NONE },
-    { what: 'gives up none while a run waits', nodes: ['half', 'idle'], facts: { waitingRuns: 1 }, decision: NONE },
+    { what: 'removes a worker', nodes: ['half', 'idle'], decision: shrink(1) },
+    { what: 'removes one at a time', nodes: ['half', 'idle', 'idle'], decision: shrink(2) },
+    { what: 'removes none while cores are requested', nodes: ['half', 'idle'], facts: pending(8), decision: NONE },
+    { what: 'removes none while a run waits', nodes: ['half', 'idle'], facts: { waitingRuns: 1 }, decision: NONE },
     { what: 'keeps the minimum of workers', nodes: ['idle'], decision: NONE },
-    { what: 'gives up none without a master', nodes: ['half', 'idle'], master: 'broken', decision: NONE },
+    { what: 'removes none without a master', nodes: ['half', 'idle'], master: 'broken', decision: NONE },
     { what: 'replaces a worker', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
     {
-      what: 'gives up a worker whose cores were free on another for the timeout',
+      what: 'removes a worker whose cores were free on another for the timeout',
       nodes: ['half', 'half', 'full'],
       facts: { spareWorkerSince: NOW - TIMEOUT },
       decision: shrink(1),
     },
     {
-      what: 'gives up none of them sooner',
+      what: 'removes no spare worker sooner',
       nodes: ['half', 'half', 'full'],
       facts: { spareWorkerSince: NOW - TIMEOUT + 1 },
       decision: NONE,
     },
     {
-      what: 'gives up none that fits no longer',
+      what: 'removes no worker that no longer fits on another',
       nodes: ['half', 'full', 'full'],
       facts: { spareWorkerSince: NOW - TIMEOUT },
       decision: NONE,
@@ -245,7 +260,7 @@ describe('a cluster of the type CLUSTER', () => {
     expect(decide(nodes, facts, master)).toEqual(decision);
   });
 
-  it('knows whether a worker could be given up', () => {
+  it('knows if a worker could be removed', () => {
     const workers = (...words: What[]) => nodesOf('worker', words).map((node) => ({ ...node, busySlots: 0 }));
     expect(hasSpareWorker({ nodes: workers('half', 'half') })).toBe(true);
     expect(hasSpareWorker({ nodes: workers('full', 'fresh') })).toBe(true);
@@ -260,7 +275,7 @@ describe('a cluster of the type CLUSTER', () => {
 
 const isOut = ({ phase }: NodeFacts): boolean => phase === 'leaving' || phase === 'broken';
 
-describe('of any facts', () => {
+describe('a decision from any facts', () => {
   function drawn(random: SeededRandom): ScalingFacts {
     const clusterType = random.pick(CLUSTER_TYPES);
     const roles = { PLATFORM: 'single', STANDALONE: 'master-and-workers', CLUSTER: 'worker' } as const;
@@ -329,7 +344,7 @@ describe('of any facts', () => {
     }
   }
 
-  it('never breaks minimum or maximum, grows only for what waits, and takes no node from a run', () => {
+  it('never breaks minimum or maximum, grows only for waiting work, and takes no node from a run', () => {
     const random = seededRandom(18);
     const kinds = new Map<string, number>();
     for (let round = 0; round < 5_000; round += 1) {
@@ -342,14 +357,14 @@ describe('of any facts', () => {
     for (const kind of ['none', 'grow', 'shrink', 'replace']) expect(kinds.get(kind)).toBeGreaterThan(10);
   });
 
-  it('decides nothing more once what it decided is under way', () => {
+  it('is not repeated while it is carried out', () => {
     const random = seededRandom(19);
     for (let round = 0; round < 5_000; round += 1) {
       const facts = drawn(random);
       const decision = decideScaling(facts);
       const [nodes, status] = underWay(facts, decision);
       const next = decideScaling({ ...facts, nodes, status });
-      // What is missing to the minimum is replaced first; the rest of what waits comes after that.
+      // Nodes missing to the minimum are replaced first; growth for the rest of the work comes after that.
       if (decision.kind === 'replace') expect(next.kind).not.toBe('replace');
       else expect(next).toEqual(NONE);
     }
@@ -394,7 +409,7 @@ describe('of any facts', () => {
       const mayGrow =
         facts.status === 'RESIZING_UP' && (facts.growAfter ?? 0) <= NOW && there.length < facts.maxInstances;
       if (facts.clusterType === 'CLUSTER' || !waits || !mayGrow || facts.waitingRuns <= free) continue;
-      // Without any node, those that are missing to the minimum come first.
+      // Without any node, a replacement up to the minimum comes first.
       expect(['grow', ...(facts.nodes.every(isOut) ? ['replace'] : [])]).toContain(decideScaling(facts).kind);
     }
   });

@@ -1,21 +1,24 @@
 import type { NodeRole } from '../../../../../libs/contracts/agent-protocol';
 import type { ClusterStatus, ClusterType } from '../model/cluster-state';
 
-/** What is known of a node when a decision is made. Times are milliseconds of one clock. */
+/** The facts about a node that a decision uses. Times are milliseconds of one clock. */
 export interface NodeFacts {
   nodeId: number;
   nodeNumber: number;
   role: NodeRole;
-  /** `starting`: asked for, not ready; `ready`: takes work; `leaving`: draining or being destroyed; `broken`: lost or failed. */
+  /**
+   * `starting`: requested, not ready; `ready`: takes work; `leaving`: draining or being destroyed; `broken`: lost or
+   * failed.
+   */
   phase: 'starting' | 'ready' | 'leaving' | 'broken';
   busySlots: number;
   usedCores: number;
   cores: number;
-  /** Since when nothing runs on it; null while something does. */
+  /** Time at which the node became idle; null while something runs on it. */
   idleSince: number | null;
 }
 
-/** What is known of a cluster when a decision is made. Of a CLUSTER, instances are its workers. */
+/** The facts about a cluster that a decision uses. The instances of a CLUSTER are its workers. */
 export interface ScalingFacts {
   now: number;
   clusterType: ClusterType;
@@ -27,32 +30,34 @@ export interface ScalingFacts {
   /** Runs that wait for a slot (PLATFORM, STANDALONE), capped at maxInstances × maxParallelJobs + 1. */
   waitingRuns: number;
   oldestWaitingSince: number | null;
-  /** CLUSTER: cores that the master's applications ask for and have not. */
+  /** CLUSTER: cores that the master's applications request and do not have. */
   pendingCores: number;
   pendingSince: number | null;
-  /** CLUSTER: since when `hasSpareWorker` says so without a break; null or absent if it does not, or is not followed. */
+  /**
+   * CLUSTER: since when `hasSpareWorker` has been true without a break; null or absent if it is false or not tracked.
+   */
   spareWorkerSince?: number | null;
-  /** Not before this time may the cluster grow: an earlier attempt failed. */
+  /** The cluster must not grow before this time, because an earlier attempt failed. */
   growAfter: number | null;
-  /** Measured or default time that a node needs to become ready. */
+  /** Time that a node needs to become ready, measured or a default. */
   startTimeMs: number;
-  /** Mean length of the runs that ended lately; null if none did. */
+  /** Mean duration of recent runs; null if none has ended. */
   recentRunMs: number | null;
   nodes: readonly NodeFacts[];
 }
 
 export type ScalingDecision =
   | { kind: 'none' }
-  /** To RESIZING_UP, or more for the resize under way. */
+  /** Moves to RESIZING_UP, or adds to the resize under way. */
   | { kind: 'grow'; by: number; reason: string }
-  /** To RESIZING_DOWN. */
+  /** Moves to RESIZING_DOWN. */
   | { kind: 'shrink'; nodeIds: number[]; reason: string }
-  /** Below the minimum; the cluster stays RUNNING, unless it has no node at all. */
+  /** Replaces nodes below the minimum. The cluster stays RUNNING, unless it has no node at all. */
   | { kind: 'replace'; by: number; reason: string };
 
 const NONE: ScalingDecision = { kind: 'none' };
 
-/** The instances by what they are good for. Those that leave or are broken are neither capacity nor part of the minimum. */
+/** The instances by their use. Leaving and broken instances count neither as capacity nor towards the minimum. */
 interface Instances {
   ready: NodeFacts[];
   starting: number;
@@ -61,11 +66,11 @@ interface Instances {
 }
 
 /**
- * What is to be done about the number of nodes, from nothing but the facts. What was decided is among the facts of the
- * next decision: nodes asked for are `starting`, those given up are `leaving`.
+ * Decides the change of the number of nodes from the facts alone. The next decision sees the effects among its facts:
+ * requested nodes are `starting`, removed ones are `leaving`.
  *
- * In order: nodes that are missing to the minimum are replaced; the cluster grows by what waits; what was idle for long
- * leaves. A cluster that is not RUNNING is left alone, but what waits while it grows may make it grow further.
+ * The order is: replace nodes missing to the minimum, grow for waiting work, remove nodes that were idle for long. Only
+ * a RUNNING cluster is changed, but one that grows may grow further.
  */
 export function decideScaling(facts: ScalingFacts): ScalingDecision {
   const isRunning = facts.status === 'RUNNING';
@@ -73,7 +78,7 @@ export function decideScaling(facts: ScalingFacts): ScalingDecision {
   const instances = instancesOf(facts);
   if (facts.growAfter === null || facts.now >= facts.growAfter) {
     const missing = instances.min - instances.ready.length - instances.starting;
-    if (missing > 0 && (isRunning || hasNone(facts)))
+    if (missing > 0 && (isRunning || hasNoUsableNode(facts)))
       return { kind: 'replace', by: missing, reason: `${missing} of at least ${count(instances.min, 'node')} missing` };
     const grown = facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
     if (grown.kind !== 'none') return grown;
@@ -81,7 +86,7 @@ export function decideScaling(facts: ScalingFacts): ScalingDecision {
   return isRunning ? shrink(facts, instances) : NONE;
 }
 
-/** Where minimum and maximum contradict each other, the maximum holds: it is what the owner is ready to pay. */
+/** If minimum and maximum contradict each other, the maximum wins, because it limits the owner's cost. */
 function instancesOf({ clusterType, minInstances, maxInstances, nodes }: ScalingFacts): Instances {
   const instances = clusterType === 'CLUSTER' ? nodes.filter(isWorker) : nodes;
   const max = Math.max(0, maxInstances);
@@ -94,9 +99,10 @@ function instancesOf({ clusterType, minInstances, maxInstances, nodes }: Scaling
 }
 
 /**
- * As many nodes as the waiting runs fill that find neither a free slot nor one of a node under way. None while these are
- * all expected to get a slot before a new node could be ready, unless one waits for longer than a node takes to start. By
- * simulation (test/unit/autoscaling), that costs runs some ten seconds and spares up to a tenth of the node time.
+ * Returns as many nodes as the waiting runs fill that find no free slot, also counting nodes under way. Returns none
+ * while all of these runs are expected to get a slot before a new node could be ready, unless one has waited for longer
+ * than a node takes to start. In the simulation (test/unit/autoscaling), this costs runs some ten seconds and saves up
+ * to a tenth of the node time.
  */
 function growByRuns(facts: ScalingFacts, { ready, starting, max }: Instances): ScalingDecision {
   const { waitingRuns, maxParallelJobs } = facts;
@@ -109,15 +115,18 @@ function growByRuns(facts: ScalingFacts, { ready, starting, max }: Instances): S
   return { kind: 'grow', by, reason: `${count(waitingRuns, 'run')} without a slot` };
 }
 
-/** Half of the runs that are expected to end before a node that is asked for now would be ready: some last longer. */
+/**
+ * Returns half of the runs that are expected to end before a node requested now is ready; half, because some last
+ * longer.
+ */
 function slotsFreeSoon({ recentRunMs, startTimeMs }: ScalingFacts, ready: readonly NodeFacts[]): number {
   if (recentRunMs === null || recentRunMs <= 0) return 0;
   return (sum(ready.map(({ busySlots }) => busySlots)) * startTimeMs) / recentRunMs / 2;
 }
 
 /**
- * As many workers as hold the cores that applications ask for, less what is under way. Cores that are free are about to
- * be given; if they are not after the time that a worker takes to start, they do not suit, for lack of memory perhaps.
+ * Returns as many workers as hold the requested cores, less those under way. Free cores are about to be allocated. If
+ * they still are not after the time that a worker takes to start, they do not suit, perhaps for lack of memory.
  */
 function growByCores(facts: ScalingFacts, { ready, starting, max }: Instances): ScalingDecision {
   const { pendingCores, nodes } = facts;
@@ -127,12 +136,12 @@ function growByCores(facts: ScalingFacts, { ready, starting, max }: Instances): 
   const wanted = coresOfWorker > 0 ? Math.ceil((pendingCores - free) / coresOfWorker) : 1;
   const by = Math.min(max - ready.length, wanted) - starting;
   if (by <= 0) return NONE;
-  return { kind: 'grow', by, reason: `${count(pendingCores, 'core')} asked for and not there` };
+  return { kind: 'grow', by, reason: `${count(pendingCores, 'core')} requested but not available` };
 }
 
 /**
- * What was idle for the clean-up timeout, down to the minimum; the highest numbers go first, so that the low ones stay.
- * Nothing goes while something waits: it would soon be wanted again.
+ * Removes nodes that were idle for the clean-up timeout, down to the minimum. The highest numbers go first, so that the
+ * low ones stay. Nothing is removed while work waits, because it would soon be needed again.
  */
 function shrink(facts: ScalingFacts, { ready, min, max }: Instances): ScalingDecision {
   const { clusterType, waitingRuns, pendingCores, nodes } = facts;
@@ -144,15 +153,17 @@ function shrink(facts: ScalingFacts, { ready, min, max }: Instances): ScalingDec
   const expired = byNumber.filter((node) => hasPassed(facts, node.idleSince));
   if (clusterType !== 'CLUSTER') {
     const idle = expired.length > aboveMax ? expired : byNumber.slice(0, aboveMax);
-    return leave(idle.slice(0, surplus), 'idle');
+    return removeNodes(idle.slice(0, surplus), 'idle');
   }
-  // One at a time: what a worker held moves to the others, which shows whether they suffice.
+  // Workers leave one at a time: the load of each moves to the others, which shows whether they suffice.
   if (!hasMaster(nodes)) return NONE;
-  if (expired.length > 0) return leave(expired.slice(0, 1), 'idle');
-  return hasPassed(facts, facts.spareWorkerSince ?? null) ? leave(spareWorkers(nodes).slice(0, 1), 'spare') : NONE;
+  if (expired.length > 0) return removeNodes(expired.slice(0, 1), 'idle');
+  return hasPassed(facts, facts.spareWorkerSince ?? null)
+    ? removeNodes(spareWorkers(nodes).slice(0, 1), 'spare')
+    : NONE;
 }
 
-function leave(nodes: readonly NodeFacts[], what: 'idle' | 'spare'): ScalingDecision {
+function removeNodes(nodes: readonly NodeFacts[], what: 'idle' | 'spare'): ScalingDecision {
   if (nodes.length === 0) return NONE;
   return {
     kind: 'shrink',
@@ -161,14 +172,14 @@ function leave(nodes: readonly NodeFacts[], what: 'idle' | 'spare'): ScalingDeci
   };
 }
 
-/** CLUSTER: whether a worker that is in use could be given up. The caller keeps since when as `spareWorkerSince`. */
+/** CLUSTER: true if a busy worker could be removed. The caller stores since when as `spareWorkerSince`. */
 export function hasSpareWorker({ nodes }: Pick<ScalingFacts, 'nodes'>): boolean {
   return spareWorkers(nodes).length > 0;
 }
 
 /**
- * Workers whose cores in use are free on one other worker, those with the fewest first. Free cores that are scattered do
- * not count: executors have several, and one that found no place would be asked for again.
+ * Returns the workers whose used cores fit on one other worker, those with the fewest first. Scattered free cores do
+ * not count: executors have several cores, and one that does not fit would be requested again.
  */
 function spareWorkers(nodes: readonly NodeFacts[]): NodeFacts[] {
   const workers = nodes.filter((node) => isWorker(node) && isReady(node));
@@ -189,13 +200,13 @@ function waitsForLong({ now, startTimeMs }: ScalingFacts, since: number | null):
   return since !== null && now - since >= startTimeMs;
 }
 
-/** Without its master, what is known of a cluster's applications is old. */
+/** Without its master, the known state of a cluster's applications is outdated. */
 function hasMaster(nodes: readonly NodeFacts[]): boolean {
   return nodes.every((node) => node.role !== 'master' || isReady(node));
 }
 
-/** Of nodes that work or are to. */
-function hasNone({ nodes }: ScalingFacts): boolean {
+/** True if no node works or starts. */
+function hasNoUsableNode({ nodes }: ScalingFacts): boolean {
   return nodes.every(({ phase }) => phase === 'leaving' || phase === 'broken');
 }
 

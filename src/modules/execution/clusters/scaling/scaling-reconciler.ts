@@ -10,25 +10,28 @@ import { FailureCollector } from '../../../../platform/background/workflows/fail
 import { ClusterScaler } from './cluster-scaler';
 import { ScalingRepository } from './scaling.repository';
 
-/** How long the look at a cluster may take to end when the process stops, milliseconds. */
-const END_MS = 1_000;
-/** Pause between two looks at the clusters that were heard of, milliseconds: a busy one is heard of all the time. */
-const BETWEEN_MS = 200;
-/** Clusters that are read together. */
-const BATCH = 200;
+/** Time in which a scaling under way must end when the process stops, milliseconds. */
+const STOP_TIMEOUT_MS = 1_000;
+/**
+ * Minimum pause between two passes over notified clusters, milliseconds. A busy cluster sends notifications all the
+ * time.
+ */
+const MIN_INTERVAL_MS = 200;
+/** Number of clusters that are read together. */
+const BATCH_SIZE = 200;
 
 /**
- * Looks at every running cluster now and then, and at once at one of which something was heard: a run that waits, a node
- * that was lost.
+ * Checks every running cluster periodically, and at once those with a notification, such as a waiting run or a lost
+ * node.
  */
 @Injectable()
 export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApplicationShutdown {
   readonly name = 'scaling';
   readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
-  /** Clusters to look at at once, one after the other. */
-  private readonly woken = new Set<number>();
-  private readonly looks = new Pump((signal) => this.lookAtWoken(signal), { minPauseMs: BETWEEN_MS });
+  /** Clusters to check at once, one after the other. */
+  private readonly pending = new Set<number>();
+  private readonly pump = new Pump((signal) => this.scalePending(signal), { minPauseMs: MIN_INTERVAL_MS });
   private unsubscribe: () => void = () => undefined;
 
   constructor(
@@ -48,42 +51,44 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
 
   async onApplicationShutdown(): Promise<void> {
     this.unsubscribe();
-    // What it has begun is a transaction, which another worker finds done or not.
-    const patience = new AbortController();
-    await Promise.race([this.looks.stop(), pause(END_MS, patience.signal)]);
-    patience.abort();
+    // The scaling is one transaction, so another worker finds it done or not begun.
+    const timeout = new AbortController();
+    await Promise.race([this.pump.stop(), pause(STOP_TIMEOUT_MS, timeout.signal)]);
+    timeout.abort();
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
     let last = 0;
     for (;;) {
-      const clusters = await this.scaling.some(this.dataSource.manager, last, BATCH);
+      const clusters = await this.scaling.page(this.dataSource.manager, last, BATCH_SIZE);
       for (const cluster of clusters.filter((one) => this.scaler.isDue(one)))
         await failures.attempt(`Cluster ${cluster.clusterId}`, () => this.scaler.scale(cluster.clusterId));
-      if (clusters.length < BATCH) break;
+      if (clusters.length < BATCH_SIZE) break;
       last = clusters.at(-1)?.clusterId ?? last;
     }
     failures.throwFailures();
   }
 
-  /** @param payload ids with commas between them; none after the connection was lost: the next pass looks at all */
+  /**
+   * @param payload comma-separated ids; empty after the connection was lost, because the next pass checks all clusters
+   */
   private wake(payload: string): void {
-    for (const id of payload.split(',')) if (Number(id) > 0) this.woken.add(Number(id));
-    if (this.woken.size > 0) this.looks.wake();
+    for (const id of payload.split(',')) if (Number(id) > 0) this.pending.add(Number(id));
+    if (this.pending.size > 0) this.pump.wake();
   }
 
-  private async lookAtWoken(signal: AbortSignal): Promise<void> {
-    const clusters = [...this.woken];
-    this.woken.clear();
-    for (const clusterId of clusters) if (!signal.aborted) await this.look(clusterId);
+  private async scalePending(signal: AbortSignal): Promise<void> {
+    const clusters = [...this.pending];
+    this.pending.clear();
+    for (const clusterId of clusters) if (!signal.aborted) await this.scaleOne(clusterId);
   }
 
-  private async look(clusterId: number): Promise<void> {
+  private async scaleOne(clusterId: number): Promise<void> {
     try {
       await this.scaler.scale(clusterId);
     } catch (error) {
-      this.logger.warn({ err: error, cluster_id: clusterId }, 'The nodes of a cluster are looked at again later');
+      this.logger.warn({ err: error, cluster_id: clusterId }, 'Scaling of a cluster failed; the next pass tries again');
     }
   }
 }

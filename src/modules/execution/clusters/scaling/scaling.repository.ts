@@ -7,16 +7,16 @@ import { givesSlots } from '../model/clusters.joins';
 import { Cluster } from '../model/entities/cluster.entity';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** What a cluster's size is decided by, and whether somebody changes it already. */
+/** The facts that decide the size of a cluster, and whether a workflow already changes it. */
 export interface ScalableCluster {
   clusterId: number;
   facts: ScalingFacts;
-  /** Of the workflow that changes it already; null if none does. */
+  /** The workflow that changes the cluster; null if none does. */
   resizeInstanceId: number | null;
-  /** Whether a workflow has ended without ending its resize, which only a fault of the platform can bring about. */
+  /** True if a workflow has ended without ending its resize, which only a fault of the platform can cause. */
   isAbandoned: boolean;
   spotMissingForMs: number | null;
-  /** Whether it needs nodes and none works. */
+  /** True if the cluster needs nodes and none works. */
   isDown: boolean;
   nodes: ScalableNode[];
 }
@@ -50,12 +50,12 @@ type Row = Pick<
     nodes: ScalableNode[] | null;
   };
 
-/** What is assumed of a cluster none of whose nodes has been added yet, milliseconds. */
-const USUAL_START_MS = 60_000;
+/** Start time of a node that is assumed until one has been measured, milliseconds. */
+const DEFAULT_START_MS = 60_000;
 
 const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 
-/** Of each only as many waiting runs are counted as it could have slots for, and one. */
+/** The count of waiting runs stops at one more than the cluster could have slots. */
 const facts = (use: ClusterUse, which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
     c.resize_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workflow_job_instances i
@@ -78,13 +78,13 @@ const facts = (use: ClusterUse, which: string) => `
     ) n
   WHERE ${givesSlots('c')} AND ${which}`;
 
-/** Reads what the size of running clusters is decided by. */
+/** Reads the facts that decide the size of running clusters. */
 @Injectable()
 export class ScalingRepository {
   constructor(private readonly use: ClusterUse) {}
 
-  /** So many of them, by id from `after` on. */
-  async some(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
+  /** Returns up to `limit` running clusters with ids above `after`. */
+  async page(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
     const found = await rows<Row>(tx, `${facts(this.use, 'c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [
       after,
       limit,
@@ -92,13 +92,13 @@ export class ScalingRepository {
     return found.map(toScalable);
   }
 
-  /** Keeps since when a worker of the cluster could be given up. */
-  async noteSpareWorker(tx: Tx, clusterId: number, isSpare: boolean): Promise<void> {
+  /** Records since when a worker of the cluster could be removed. */
+  async setSpareWorker(tx: Tx, clusterId: number, isSpare: boolean): Promise<void> {
     await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
-  /** One of them; null if it does not run. */
-  async one(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
+  /** Returns one running cluster; null if it does not run. */
+  async find(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
     const [found] = await rows<Row>(tx, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
     return found ? toScalable(found) : null;
   }
@@ -136,7 +136,7 @@ function toScalable(row: Row): ScalableCluster {
       pendingSince: pendingCores > 0 ? (master?.load_at ?? null) : null,
       spareWorkerSince: row.spare_worker_since,
       growAfter: row.grow_after,
-      startTimeMs: row.node_start_ms ?? USUAL_START_MS,
+      startTimeMs: row.node_start_ms ?? DEFAULT_START_MS,
       recentRunMs: row.recent_run_ms,
       nodes: nodes.map(nodeFacts),
     },
@@ -152,7 +152,7 @@ function nodeFacts(node: ScalableNode): NodeFacts {
     busySlots: node.busy_slots,
     usedCores: node.used_cores ?? 0,
     cores: node.cores,
-    // A worker whose load is not known may be at work.
+    // A worker with unknown load may be busy.
     idleSince: node.role === 'worker' && node.used_cores === null ? null : node.idle_since,
   };
 }
@@ -163,7 +163,7 @@ function phaseOf({ status, draining, daemons_state }: ScalableNode): NodeFacts['
       return 'starting';
     case 'RUNNING':
       if (draining) return 'leaving';
-      // After a restart of its daemons it takes work again soon.
+      // After a restart of its daemons, it soon takes work again.
       return daemons_state === 'ready' ? 'ready' : 'starting';
     case 'ERROR':
       return 'broken';

@@ -17,20 +17,21 @@ export class ClusterErrorsQuery extends PageQuery {
 }
 
 export class NodeLogQuery extends RecordSelectorQuery('cluster') {
-  @Param.id({ optional: false, description: 'The node, by one of its states' }) node_status_id: number;
-  @Param.int32({ min: 1, max: 1000, description: 'Only this many lines, from the end' }) last_n_lines?: number;
-  @Param.int64({ min: 1, description: 'Only this many bytes, from the start' }) file_size_bytes?: number;
+  @Param.id({ optional: false, description: 'A state of the node' }) node_status_id: number;
+  @Param.int32({ min: 1, max: 1000, description: 'Returns only the last lines, up to this number' })
+  last_n_lines?: number;
+  @Param.int64({ min: 1, description: 'Returns only the first bytes, up to this number' }) file_size_bytes?: number;
 }
 
 const STEP =
-  'An extension of this platform: the step of the workflow during which the state was entered; null for one that was entered before its first step or without a workflow';
+  'An extension of this platform: the workflow step during which the state was entered; null before the first step, or without a workflow';
 
 export class ClusterStateEvent {
   @Field.id() cluster_status_id: number;
   @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
   @Field.int64() current_node_size: number;
-  @Field.text({ nullable: true, description: 'User name; null for the platform itself' }) created_by: string | null;
-  @Field.text({ nullable: true, description: 'Why the state was reached' }) reason: string | null;
+  @Field.text({ nullable: true, description: 'User name; null if the platform caused it' }) created_by: string | null;
+  @Field.text({ nullable: true, description: 'Reason of the state' }) reason: string | null;
   @Field.text({ nullable: true, description: STEP }) step: string | null;
   @Field.timestamp() start_time: Date;
   @Field.text({ description: 'ISO 8601, or infinity for the current state' }) end_time: Date | string;

@@ -1,7 +1,7 @@
 import { Field } from '../../../../../platform/kernel/dto/fields';
 
 export const STOP_DESTROYS =
-  'An extension of this platform: whether a stop destroys the spot machines of the cluster with their disks, since its provider cannot stop them; the next start makes others';
+  'An extension of this platform: true if a stop destroys the spot machines of the cluster with their disks, because its provider cannot stop them; the next start creates others';
 
 export class CosiOperation {
   @Field.id() workflow_job_id: number;

@@ -35,88 +35,88 @@ export class ClusterNode extends ValidityColumns {
   @Col.int() node_number: number;
   @Col.text() role: NodeRole;
   @Col.text() status: NodeStatus;
-  /** Idempotency token of the provisioning and label of the provider's resources. */
+  /** Idempotency token of the provisioning, and label of the provider's resources. */
   @Col.uuid() token: string;
-  /** Which of its machines this is, from 1: the same request is repeated for one attempt, never for another. */
+  /** The number of the node's machine, from 1. The same request is repeated within an attempt, never for another. */
   @Col.int({ default: 1 }) attempt: number;
-  /** Where its machine is to be; null for that of an earlier release, which is where its environment says. */
+  /** The place of its machine; null for a node of an earlier release, whose place is that of its environment. */
   @Col.json({ nullable: true }) place: Place | null;
-  /** When the machine of this attempt was first to be asked for; null means that the provider was certainly not asked. */
+  /** Time of the first request for the machine of this attempt; null means that the provider was certainly not called. */
   @Col.time({ nullable: true }) asked_at: Date | null;
-  /** Why there is no machine of this attempt where it was to be: the attempt is over, and nothing is asked for it any more. */
+  /**
+   * Why the provider has no machine for this attempt in its place. The attempt is over, and nothing is requested for it
+   * any more.
+   */
   @Col.text({ nullable: true }) no_room: string | null;
-  /** What the provider said in each zone, or the region, that had no room for it since it was planned or last resumed. */
+  /** The provider's messages by zone, or region, without capacity, since the node was planned or last resumed. */
   @Col.json({ default: () => `'{}'` }) tries: Record<string, string>;
-  /** Where its machine is looked for if nobody knows of it any more; null where no credentials are needed for that. */
+  /** The place where an orphaned machine of the node is searched; null if the search needs no credentials. */
   @Col.bigint({ nullable: true }) machine_place_id: number | null;
-  /** When the provider accepted the request for its machine. */
+  /** Time at which the provider accepted the request for its machine. */
   @Col.time({ nullable: true }) accepted_at: Date | null;
-  /** When the provider first showed it. */
+  /** Time at which the provider first showed the machine. */
   @Col.time({ nullable: true }) seen_at: Date | null;
   @Col.text({ nullable: true }) provider_ref: string | null;
   @Col.text({ nullable: true }) ip_address: string | null;
   @Col.int() cores: number;
   @Col.int() memory_mb: number;
-  /**
-   * What the machine is billed by, as it was when the node was planned: its type, its price, whether it is a spot
-   * instance.
-   */
+  /** Billing facts of the machine as of the plan of the node: its type, its price, and whether it is a spot machine. */
   @ForeignKey('MachineType', { name: 'fk_cluster_nodes_machine_type' })
   @Col.int()
   machine_type_id: number;
-  /** Platform compute units per hour, of the type of the lookup. */
+  /** Platform compute units per hour, from the lookup of machine types. */
   @Col.float() machine_price_ycu: number;
   @Col.bool() is_spot: boolean;
-  /** Labels of the cluster at that moment. */
+  /** Labels of the cluster when the node was planned. */
   @Col.json() labels: Record<string, string>;
-  /** That of a node which an earlier release planned, until its agent has registered; others are derived. */
+  /** The token of a node that an earlier release planned, until its agent has registered. Other tokens are derived. */
   @Col.text({ nullable: true }) bootstrap_token: string | null;
-  /** Null once it is spent. */
+  /** Null once the token is spent. */
   @Col.text({ nullable: true }) bootstrap_token_hash: string | null;
-  /** Null for no end, as an earlier release plans them. */
+  /** Null if the token does not expire, as earlier releases planned them. */
   @Col.time({ nullable: true }) bootstrap_expires_at: Date | null;
   @Col.text({ nullable: true }) node_token_hash: string | null;
   @Col.text({ nullable: true }) agent_id: string | null;
-  /** The version of the protocol that its agent says; null for one that says none, or was not heard yet. */
+  /** The protocol version that its agent reports; null if it reports none or has not reported yet. */
   @Col.int({ nullable: true }) protocol_version: number | null;
-  /** Grows with every change of what the node should do; agents wait for it to pass what they know. */
+  /** Grows with every change of the node's desired state. Agents wait until it passes the version that they know. */
   @Col.bigint({ default: 1 }) desired_version: number;
   @Col.text({ default: 'starting' }) daemons_state: string;
-  /** How many unfinished runs it has. */
+  /** Number of unfinished runs on the node. */
   @Col.int({ default: 0 }) busy_slots: number;
-  /** Whether it was planned in the place of one that was lost. */
+  /** True if the node was planned to replace a lost one. */
   @Col.bool({ default: false }) replacement: boolean;
-  /** A worker that is to go has until then to hand over what it keeps; then it goes all the same. */
+  /** Deadline for a draining worker to hand over its blocks. After that, it is removed in any case. */
   @Col.time({ nullable: true }) drain_until: Date | null;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
-  /** Of a worker: cores that executors have; null while it is unknown. */
+  /** Cores that a worker's executors have; null while it is unknown. */
   @Col.int({ nullable: true }) used_cores: number | null;
-  /** Of a master: cores that its applications ask for and have not been given; null while it is unknown. */
+  /** Cores that a master's applications request and have not received; null while it is unknown. */
   @Col.int({ nullable: true }) pending_cores: number | null;
-  /** Of a worker; null while it is unknown. */
+  /** Executors of a worker; null while it is unknown. */
   @Col.int({ nullable: true }) executors: number | null;
-  /** When one of the three last changed. */
+  /** Time of the last change of one of these three. */
   @Col.time({ nullable: true }) load_at: Date | null;
-  /** Since when nothing runs on it, no run or, of a worker, no executor; null while something does. */
+  /** Time at which the node became idle, without runs and, for a worker, without executors; null while it is busy. */
   @Col.time({ nullable: true }) idle_since: Date | null;
-  /** Whether the node is to go: it is given no more runs, and its worker moves what it holds to others. */
+  /** True if the node is being removed: it takes no more runs, and its worker moves its blocks to others. */
   @Col.bool({ default: false }) draining: boolean;
-  /** When its agent said that nothing is left on it. */
+  /** Time at which its agent reported that nothing is left on it. */
   @Col.time({ nullable: true }) drained_at: Date | null;
-  /** When its agent first heard that the provider takes the machine back. */
+  /** Time at which its agent first reported that the provider takes the machine back. */
   @Col.time({ nullable: true }) interrupted_at: Date | null;
-  /** What the provider said of that. */
+  /** The provider's message about that. */
   @Col.text({ nullable: true }) interruption: string | null;
-  /** In no index: it changes every few seconds, in place. */
+  /** No index contains it, because it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
-  /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
+  /** True once its complete logs have been merged into as few pieces as possible. Only some stores keep pieces. */
   @Col.bool({ default: false }) logs_settled: boolean;
 }
 
-/** Whether an agent of the node has ever been heard, so that there may be something on its disk. */
+/** True if an agent of the node has ever reported, so that its disk may hold data. */
 export function hasReported({ agent_id, last_seen_at }: Pick<ClusterNode, 'agent_id' | 'last_seen_at'>): boolean {
   return agent_id !== null || last_seen_at !== null;
 }

@@ -12,6 +12,9 @@ export class ClusterStateEntry extends StateHistoryColumns {
   cluster_id: number;
   @Col.int() node_count: number;
   @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
-  /** Of that workflow, during which the state was entered; null before its first, and in entries of earlier releases. */
+  /**
+   * The workflow step during which the state was entered; null before the first step, and in entries of earlier
+   * releases.
+   */
   @Col.text({ nullable: true }) step: string | null;
 }

@@ -55,7 +55,7 @@ import type { SparkConfig } from '../dto/spark-config.dto';
 @KeepsInUse({
   kept: 'Tenant',
   column: 'tenant_id',
-  // Disabled ones, too.
+  // Disabled clusters count too.
   condition: `t.status <> 'DESTROYED'`,
   columns: 't.cluster_id, t.name, t.status',
   code: 'TENANT.IN_USE',
@@ -101,28 +101,28 @@ export class Cluster extends TenantColumns {
   @Col.bigint({ nullable: true }) disk_throughput_mb: number | null;
   @Col.bigint({ nullable: true }) disk_size: number | null;
   @Col.int({ nullable: true }) number_of_disks: number | null;
-  /** Sealed secret with which its Spark processes authenticate to each other while it is up. */
+  /** Sealed secret with which its Spark processes authenticate to each other while the cluster is up. */
   @Col.bytes({ nullable: true }) spark_secret: Buffer | null;
-  /** The operation under way or last ended; its steps change the cluster only while this names it. */
+  /** The operation under way, or the last one. Its steps change the cluster only while this column names it. */
   @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
-  /** The resize or replacement of nodes under way, or called off and not yet ended; null if there is none. */
+  /** The resize or replacement of nodes under way, or cancelled and not yet ended; null if there is none. */
   @Col.bigint({ nullable: true }) resize_instance_id: number | null;
-  /** No nodes are added before: how long grows with the number of failures in a row. */
+  /** No nodes are added before this time. The pause grows with the number of failures in a row. */
   @Col.time({ nullable: true }) grow_after: Date | null;
   @Col.int({ default: 0 }) grow_failures: number;
-  /** Since when its provider has had no spot machine for it. */
+  /** Since when the provider has had no spot machine for the cluster. */
   @Col.time({ nullable: true }) spot_missing_since: Date | null;
-  /** How long its latest node took from its plan until it was ready. */
+  /** Time from the plan of its latest node until that was ready. */
   @Col.int({ nullable: true }) node_start_ms: number | null;
-  /** How long jobs had their slots of late, milliseconds; null before the first ended. */
+  /** Mean time for which recent jobs had their slots, milliseconds; null before the first has ended. */
   @Col.float({ nullable: true }) recent_run_ms: number | null;
-  /** Of a CLUSTER: since when the others have room for what one of its workers runs. */
+  /** CLUSTER: since when the other workers have room for the load of one of them. */
   @Col.time({ nullable: true }) spare_worker_since: Date | null;
-  /** Last time a job began or ended, or the cluster came up; idle_timeout_ms counts from here. */
+  /** When a job last began or ended, or the cluster came up; idle_timeout_ms counts from here. */
   @Col.time({ nullable: true }) last_active_at: Date | null;
 }
 
-/** Columns of the disks that a cluster describes itself; null where the volume of its configuration decides. */
+/** Columns of the disks that a cluster describes itself; null if the volume of its configuration decides. */
 export type DiskColumns = Pick<
   Cluster,
   'disk_type_id' | 'disk_iops' | 'disk_throughput_mb' | 'disk_size' | 'number_of_disks'

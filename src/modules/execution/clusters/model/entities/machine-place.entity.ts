@@ -3,8 +3,8 @@ import { Col, type Moment } from '../../../../../platform/kernel/persistence/col
 import { KeepsInUse } from '../../../../../platform/http/resources/record-kind';
 
 /**
- * Where nodes were ever planned, as whom their provider was called, and when the machines there are next looked through for
- * those that no node has. It outlives the environments that it follows from: a machine that nobody knows of stays where it is.
+ * A place in which nodes were ever planned: the credentials for its provider, and when it is next searched for machines
+ * without a node. It outlives the environments that it was derived from, because an unknown machine stays where it is.
  */
 @Entity('machine_places')
 @Unique('uq_machine_places_tenant_id', ['tenant_id', 'machine_place_id'])
@@ -31,7 +31,7 @@ import { KeepsInUse } from '../../../../../platform/http/resources/record-kind';
 @KeepsInUse({
   kept: 'CredentialsConf',
   column: 'credentials_conf_id',
-  // What was not seen again within an hour is not known to be there.
+  // A machine that was not seen again within an hour is not known to exist.
   condition: `t.orphans > 0 AND t.swept_at > platform_now() - interval '1 hour'`,
   columns: 't.machine_place_id, t.orphans',
   code: 'CREDENTIALS_CONF.OWNS_MACHINES',
@@ -47,17 +47,17 @@ export class MachinePlace {
   @ForeignKey('CloudProvider', { name: 'fk_machine_places_cloud_provider' })
   @Col.int()
   cloud_provider_id: number;
-  /** These are empty where they do not decide which machines a provider shows together. */
+  /** Endpoint, account and region are empty if they do not limit a list call of the provider. */
   @Col.text() endpoint: string;
   @Col.text() account: string;
   @Col.text() region: string;
   /** Infinity once nothing can be left there. */
   @Col.time({ default: () => 'platform_now()' }) due_at: Moment;
-  /** In a row. */
+  /** Failures in a row. */
   @Col.int({ default: 0 }) failures: number;
-  /** When all machines there were last looked at. */
+  /** Time of the last complete sweep. */
   @Col.time({ nullable: true }) swept_at: Date | null;
-  /** How many nodes without a cluster had something there then. */
+  /** Number of nodes without a cluster that had resources there at the last sweep. */
   @Col.int({ default: 0 }) orphans: number;
   /** Since when no live node belongs there and nothing was found. */
   @Col.time({ nullable: true }) quiet_since: Date | null;

@@ -15,6 +15,9 @@ export class NodeStateEntry extends StateHistoryColumns {
   /** The cluster state during which the node changed. */
   @Col.bigint({ nullable: true }) cluster_state_id: number | null;
   @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
-  /** Of that workflow, during which the state was entered; null before its first, and in entries of earlier releases. */
+  /**
+   * The workflow step during which the state was entered; null before the first step, and in entries of earlier
+   * releases.
+   */
   @Col.text({ nullable: true }) step: string | null;
 }

@@ -5,8 +5,8 @@ import { ClusterNode } from './cluster-node.entity';
 const PRIMARY = { primary: true, primaryKeyConstraintName: 'pk_node_utilization' };
 
 /**
- * What a node used during a step, of what it has. A node has as many rows of each length of step as are shown: a step takes
- * the place of the one so long before it.
+ * The resources that a node used during a step. A node has as many rows of each step length as are shown: a new step
+ * overwrites the oldest one.
  */
 @Entity('node_utilization')
 @Index('ix_node_utilization_time', ['time'])
@@ -15,11 +15,11 @@ export class NodeUtilizationStep {
   @Col.bigint(PRIMARY)
   node_id: number;
   @Col.int(PRIMARY) step_seconds: number;
-  /** The number of the step since 1970, modulo how many are kept. */
+  /** The number of the step since 1970, modulo the number of kept steps. */
   @Col.int(PRIMARY) place: number;
-  /** When the step began. */
+  /** Start of the step. */
   @Col.time() time: Date;
-  /** How many reports of the node the sums are of. */
+  /** Number of the node's reports in the sums. */
   @Col.int() reports: number;
   @Col.bigint() millicores_sum: number;
   @Col.int() millicores_max: number;
@@ -27,7 +27,7 @@ export class NodeUtilizationStep {
   @Col.int() memory_mb_max: number;
   @Col.bigint() disk_mb_sum: number;
   @Col.int() disk_mb_max: number;
-  /** At the last report, as are the slots. */
+  /** Value at the last report, like the slots. */
   @Col.int() disk_mb: number;
   @Col.bigint() busy_slots_sum: number;
   @Col.int() busy_slots_max: number;
