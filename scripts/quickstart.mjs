@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { writeClientFile } from './demo/client-file.mjs';
 import { destroyCluster, runDemo } from './demo/demo.mjs';
 import { ApiError, login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
@@ -17,6 +18,9 @@ import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
 const SERVICE_RESTARTS = 5;
+
+/** What a compute unit costs unless BILLING_UNIT_PRICES says otherwise, so that there are invoices to look at. */
+const EXAMPLE_PRICE = '2000-01-01:0.05:USD';
 
 const HELP = `Usage: npm run quickstart [-- options]
 
@@ -36,6 +40,7 @@ Environment:
   PRODUCT_NAME  the product's name on the wire, PLATFORM by default
   LOG_LEVEL     of API and worker, info by default
   PYTHON        the Python to use, 3.9 or newer
+  BILLING_UNIT_PRICES    what a compute unit costs, 0.05 USD by default
   DATABASE_URL, REDIS_URL, JAVA_HOME, SPARK_HOME   used instead of the embedded ones
   MAVEN_REPOSITORY_URL   mirror of Maven Central
 `;
@@ -92,6 +97,7 @@ class Quickstart {
     this.console = new Console();
     this.print = this.console.print;
     this.runtimeDir = resolve(env.RUNTIME_DIR || '.runtime');
+    this.clientFile = join(this.runtimeDir, 'client.env');
     this.env = env;
     this.host = env.HOST || '127.0.0.1';
     this.port = readPort(env.PORT);
@@ -144,7 +150,7 @@ class Quickstart {
     mkdirSync(runtimeDir, { recursive: true });
     this.lock();
     const readyFile = join(runtimeDir, 'quickstart.json');
-    rmSync(readyFile, { force: true });
+    for (const file of [readyFile, this.clientFile]) rmSync(file, { force: true });
 
     // A platform whose quickstart was killed still holds the port, so it is ended before the port is tried.
     await endLeftoverPlatform(runtimeDir);
@@ -168,6 +174,7 @@ class Quickstart {
       runtime,
       port: this.port,
       host: this.host,
+      env: { BILLING_UNIT_PRICES: this.env.BILLING_UNIT_PRICES || EXAMPLE_PRICE },
       onEvent: print,
       signal,
     });
@@ -181,9 +188,11 @@ class Quickstart {
     const { username, password } = platform;
     const session = await login({ baseUrl: platform.baseUrl, username, password, signal });
     print(`Logged in as ${username}, tenant ${session.tenantId}`);
+    let next = ['  The guides in docs/guides need the workspace and the cluster that npm run quickstart makes.'];
     if (!this.options['no-demo'] && !this.options.watch) {
-      const ok = await this.demo(session, runtime);
-      if (this.options.exit || !ok) return ok ? 0 : 1;
+      const result = await this.demo(session, runtime);
+      if (this.options.exit || !result.ok) return result.ok ? 0 : 1;
+      next = await this.nextSteps(session, runtime, result);
     }
 
     const ready = { base_url: platform.baseUrl, username, password, tenant_id: session.tenantId };
@@ -199,6 +208,8 @@ class Quickstart {
         `  User      ${username}`,
         `  Password  ${password}`,
         `  Logs      ${join(runtimeDir, 'logs')}`,
+        '',
+        ...next,
         '',
         'Serving until Ctrl-C.',
       ].join('\n'),
@@ -237,10 +248,34 @@ class Quickstart {
     console.plain(`  the same from a function                   ${result.called}`);
     console.plain(`  The workspace with the job is exported to  ${result.document}\n`);
     if (!result.ok) console.error('The job, the notebook or the function did not give the expected result.');
-    if (!this.options.exit) return result.ok;
+    if (!this.options.exit) return result;
     await destroyCluster(session, result.clusterId, { signal });
     print('The cluster is destroyed');
-    return result.ok;
+    return result;
+  }
+
+  /**
+   * Writes the file with which the guides begin, for as long as the platform serves.
+   * @param {import('./demo/session.mjs').Session} session
+   * @param {Runtime} runtime
+   * @param {import('./demo/demo.mjs').DemoResult} result
+   * @returns {Promise<string[]>} lines that say what to do next
+   */
+  async nextSteps(session, { javaHome, sparkHome }, { workspaceId, clusterId }) {
+    const { clientFile: file } = this;
+    const names = { username: 'admin', workspaceId, clusterId, javaHome, sparkHome };
+    const { WORKSPACE, CLUSTER } = await writeClientFile(file, session, names);
+    this.freeLater('client.env', () => rmSync(file, { force: true }));
+    return [
+      `  Workspace ${WORKSPACE} (id ${workspaceId}), with the files and jobs of the steps above`,
+      `  Cluster   ${CLUSTER} (id ${clusterId}), running, with room for your jobs`,
+      '',
+      '  Next: open another terminal in this folder and paste the blocks of a guide.',
+      '',
+      '    docs/guides/first-job.md    run a script of your own and read its log',
+      '    docs/guides/notebook.md     execute cells',
+      '    docs/guides/README.md       all guides',
+    ];
   }
 
   lock() {

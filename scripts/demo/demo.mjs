@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { reportingElapsedTime } from '../embedded/elapsed-time.mjs';
 import { callFunction, runCell } from './interactive.mjs';
 import { ApiError } from './session.mjs';
 
@@ -63,6 +64,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {string | null} actual the result line of the job's log
  * @property {string} cell what the cell of the notebook resulted in
  * @property {string} called what the function answered
+ * @property {number} workspaceId
  * @property {number} clusterId
  * @property {string} document file with the exported workspace
  * @property {{title: string, ms: number}[]} steps
@@ -84,7 +86,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
   const step = async (title, action) => {
     print(`${title} …`, true);
     const started = performance.now();
-    const result = await action();
+    const result = await reportingElapsedTime(title, print, action);
     const ms = performance.now() - started;
     steps.push({ title, ms });
     print(`${title}: ${seconds(ms)}`);
@@ -113,7 +115,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
 
   const actual = run.log.match(/^RESULT .*$/m)?.[0]?.trim() ?? null;
   const ok = run.status === 'DONE' && actual === expected && cell === '499500' && called === '{"sum":499500}';
-  return { ok, status: run.status, expected, actual, cell, called, clusterId, document, steps };
+  return { ok, status: run.status, expected, actual, cell, called, workspaceId, clusterId, document, steps };
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reportingElapsedTime } from './elapsed-time.mjs';
 import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -119,19 +120,14 @@ export function npmCommand() {
 export async function runNpm(args, { root, signal, onProgress }) {
   const [command, ...first] = npmCommand();
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
-  const started = Date.now();
   const name = ['npm', ...args.filter((word) => !word.startsWith('-'))].join(' ');
-  const tick = setInterval(() => {
-    onProgress(`${name}: ${Math.round((Date.now() - started) / 1000)} s`, true);
-  }, 5_000);
+  const run = () => runCommand(command, [...first, ...args], { cwd: root, env, signal });
   try {
-    return await runCommand(command, [...first, ...args], { cwd: root, env, signal });
+    return await reportingElapsedTime(name, onProgress, run);
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT')
       throw new SetupError('npm was not found. Install Node.js with npm and put it on PATH.');
     throw error;
-  } finally {
-    clearInterval(tick);
   }
 }
 

@@ -24,6 +24,7 @@ import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
 import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
 import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
 import { DistributionJava } from './distribution-java.mjs';
+import { reportingElapsedTime } from './elapsed-time.mjs';
 import { javaOfSystem, javaOfVariable } from './java.mjs';
 import { javaVersion } from './java-version.mjs';
 import { waitForLock } from './lock.mjs';
@@ -180,10 +181,11 @@ class RuntimeSetup {
     const name = `spark-${createHash('sha256').update(meaning).digest('hex').slice(0, 16)}.jsa`;
     const target = join(folder, name);
     if (existsSync(target)) return target;
-    this.onProgress('Preparing the classes of Spark, so that clusters and jobs start faster');
     rmSync(folder, { recursive: true, force: true });
     try {
-      await makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal });
+      await this.preparing('the classes of Spark, so that clusters and jobs start faster', 'a minute', () =>
+        makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal }),
+      );
       return target;
     } catch (error) {
       return this.without('The classes of Spark could not be prepared; jobs start slower.', error);
@@ -199,10 +201,11 @@ class RuntimeSetup {
     const folder = join(this.folder, 'connectors');
     const target = join(folder, `spark-${sparkVersion}-${CONNECTORS_ID}`);
     if (existsSync(target)) return target;
-    this.onProgress('Preparing the connectors of Spark to object stores');
     try {
       const repository = this.env.MAVEN_REPOSITORY_URL || undefined;
-      await makeConnectors({ sparkHome, javaHome, target, repository, signal: this.signal });
+      await this.preparing('the connectors of Spark to object stores', 'half a minute', () =>
+        makeConnectors({ sparkHome, javaHome, target, repository, signal: this.signal }),
+      );
       return target;
     } catch (error) {
       return this.without('The connectors to object stores could not be prepared; jobs with mounts fail.', error);
@@ -226,8 +229,9 @@ class RuntimeSetup {
     const draft = mkdtempSync(join(folder, 'draft.'));
     try {
       await this.unpackToree(draft);
-      this.onProgress('Preparing the kernel of Scala notebooks');
-      await compileScalaKernel({ sparkHome, javaHome, folder: draft, signal: this.signal });
+      await this.preparing('the kernel of Scala notebooks', 'half a minute', () =>
+        compileScalaKernel({ sparkHome, javaHome, folder: draft, signal: this.signal }),
+      );
       // Those who run Spark may not be the user who prepares it.
       chmodSync(draft, 0o755);
       renameSync(draft, target);
@@ -249,7 +253,7 @@ class RuntimeSetup {
     if (name === null) return null;
     const target = join(this.folder, 'turbo', name);
     if (existsSync(target)) return target;
-    this.onProgress('Fetching what accelerates queries of clusters with turbo');
+    this.onProgress('Fetching the jar that accelerates queries of clusters with turbo');
     try {
       const repository = this.env.MAVEN_REPOSITORY_URL || undefined;
       await fetchTurbo({ sparkVersion, target, repository, signal: this.signal });
@@ -278,6 +282,18 @@ class RuntimeSetup {
     } finally {
       rmSync(this.temporary, { recursive: true, force: true });
     }
+  }
+
+  /**
+   * Says what is prepared and how long that takes, then every few seconds how long it has taken.
+   * @param {string} what
+   * @param {string} duration on a machine that does nothing else
+   * @param {() => Promise<void>} work
+   */
+  async preparing(what, duration, work) {
+    const title = `Preparing ${what}`;
+    this.onProgress(`${title} (once, about ${duration})`);
+    await reportingElapsedTime(title, this.onProgress, work);
   }
 
   /**
