@@ -115,7 +115,7 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime'],
-    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'build']),
+    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'clouds', 'build']),
   },
   {
     name: 'attacks',

@@ -19,7 +19,7 @@ import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
  * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `clouds` what stands for EC2; `build` the compiled
+ * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled
  * programs.
  * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *

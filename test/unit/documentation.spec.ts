@@ -13,6 +13,7 @@ function filesBelow(folders: readonly string[], ending: RegExp): string[] {
   return names.filter((name) => ending.test(name) && statSync(join(root, name)).isFile());
 }
 
+const MAX_GUIDE_BYTES = 8_000;
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow(['docs', 'test/fixtures'], /\.md$/)];
 const withoutCode = (text: string) => text.replaceAll(/```.*?```/gs, '');
 
@@ -47,6 +48,19 @@ describe('the documentation', () => {
 
   it('has a front page that is read in a few minutes', () => {
     expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_000);
+  });
+
+  it('has guides that fit on a page, and names each in their index', () => {
+    const guides = filesBelow(['docs/guides'], /\.md$/).map((file) => file.replace('docs/guides/', ''));
+    const index = read('docs/guides/README.md');
+    const pages = guides.filter((name) => name !== 'README.md');
+    expect(pages.filter((name) => !index.includes(`(${name})`))).toEqual([]);
+    expect(pages.filter((name) => statSync(join(root, 'docs/guides', name)).size > MAX_GUIDE_BYTES)).toEqual([]);
+    // Blocks of commands in another fence would not be run by test/e2e/guides.e2e-spec.ts.
+    const fences = pages.flatMap((name) =>
+      [...read(`docs/guides/${name}`).matchAll(/^```(\w+)$/gm)].map(([, kind]) => kind),
+    );
+    expect([...new Set(fences)].sort()).toEqual(['console', 'sh', 'text']);
   });
 
   it('and the code name no decision that is not there', () => {

@@ -18,6 +18,8 @@ const AT_REST = ['RUNNING', 'STOPPED', 'ERROR'];
 export const SHARED_SETTINGS = {
   e2e: {
     API_DOCS: 'true',
+    // As the quickstart has it.
+    BILLING_UNIT_PRICES: '2000-01-01:0.05:USD',
     // A script that waits for its test is opened long before; one that hangs need not hang for ten minutes.
     BOOTSTRAP_TIMEOUT_MS: '15000',
     LOG_MAX_BYTES: String(1024 * 1024),

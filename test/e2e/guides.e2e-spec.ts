@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { freePort } from '../harness/free-port';
+import { startCluster } from './harness/estate';
+import { guidePages, runGuide } from './harness/guide';
+import { SharedPlatform } from './harness/shared-platform';
+
+const ROOT = join(__dirname, '..', '..');
+const BUCKET = 'guide';
+/** Not every machine that runs tests has the curl that the guides ask their readers for. */
+const hasCurl = spawnSync('curl', ['--fail-with-body', '--version']).status === 0;
+
+// Real: the built processes and Spark, a tenant with what the quickstart's demo makes, a Hive metastore that its guide starts,
+// Beeline and impyla. The bucket is one of moto.
+describe('the guides', () => {
+  let platform: SharedPlatform;
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    platform = await SharedPlatform.join('e2e', 'guides');
+    folder = mkdtempSync(join(tmpdir(), 'guides-'));
+    // A reader is in the project's folder: there, blocks find these two.
+    mkdirSync(join(folder, '.runtime'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    await prepareAsQuickstart(platform, join(folder, '.runtime', 'client.env'));
+    env = await environment();
+  });
+
+  afterAll(async () => {
+    await platform?.close();
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  });
+
+  if (hasCurl) it.each(guidePages())('run as they stand: %s', (page) => runGuide(page, folder, env));
+  else it('need a newer curl', () => expect(guidePages()).not.toEqual([]));
+});
+
+/** Makes the workspace and the cluster of the quickstart's demo, and writes the file with which guides begin. */
+async function prepareAsQuickstart(platform: SharedPlatform, clientFile: string): Promise<void> {
+  const { associate, describeCluster, makeWorkspace, readLookups } = await import('../../scripts/demo/demo.mjs');
+  const { Session } = await import('../../scripts/demo/session.mjs');
+  const { writeClientFile } = await import('../../scripts/demo/client-file.mjs');
+  const { javaHome, sparkHome, sparkVersion } = platform.runtime;
+  const admin = await platform.admin();
+  const session = new Session({ baseUrl: platform.baseUrl });
+  session.token = admin.currentToken;
+  const lookups = await readLookups(session, sparkVersion);
+  const clusterId = await describeCluster(session, lookups, { sparkVersion, productName: 'PLATFORM' });
+  const workspaceId = await makeWorkspace(session);
+  await associate(session, { workspaceId, clusterId });
+  await startCluster(admin, clusterId);
+  const { username } = platform;
+  await writeClientFile(clientFile, session, { username, workspaceId, clusterId, javaHome, sparkHome });
+}
+
+/** What the machine of a reader has: the programs that pages ask for, a bucket, and a free port for the metastore. */
+async function environment(): Promise<NodeJS.ProcessEnv> {
+  const store = process.env['TEST_EC2_URL'] ?? '';
+  const created = await fetch(`${store}/${BUCKET}`, { method: 'PUT' });
+  if (!created.ok) throw new Error(`The bucket was not created: ${created.status} ${await created.text()}`);
+  const programs = [dirname(process.env['TEST_SQL_CLIENT_PYTHON'] ?? ''), dirname(process.execPath)];
+  return {
+    ...process.env,
+    PATH: [...programs, process.env['PATH']].join(':'),
+    S3_URL: store,
+    METASTORE_PORT: String(await freePort()),
+  };
+}
