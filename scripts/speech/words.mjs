@@ -29,7 +29,6 @@ export const NOT_YET = [
   'src/*.ts',
   'src/database',
   'src/modules/execution/billing',
-  'src/modules/execution/clusters',
   'src/modules/execution/notebooks',
   'src/modules/execution/runs',
   'src/modules/execution/user-secrets',

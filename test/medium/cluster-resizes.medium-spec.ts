@@ -126,7 +126,7 @@ describe('the size of a cluster', () => {
 
   async function report(node: Pick<ClusterNode, 'node_id'>, daemons: object = READY): Promise<void> {
     const agents = app.get(ClusterNodesService);
-    await dataSource.transaction((tx) => agents.reported(tx, node.node_id, { ...READY, ...daemons }));
+    await dataSource.transaction((tx) => agents.recordDaemons(tx, node.node_id, { ...READY, ...daemons }));
   }
 
   const begin = (operation: ClusterOperation) => beginOperation(app, subject(), operation);

@@ -296,7 +296,7 @@ describe('clusters', () => {
       expect(await answers(plain, { is_turbo_enabled: true, spark_infra_version_id: SPARK['3.5.9'] })).toBe(200);
       expect(await answers(four, { ...cuda, ...workers(4) })).toBe(200);
       const has = (fields: object, own = one) => answers(own, { ...cuda, ...fields });
-      expect(await has({ is_turbo_enabled: true })).toBe(refused('A cluster has either turbo or CUDA.'));
+      expect(await has({ is_turbo_enabled: true })).toBe(refused('A cluster cannot have both turbo and CUDA.'));
       expect(await has({ spark_infra_version_id: SPARK['3.5.9'] })).toBe(
         refused('Spark infra version v3.5.9-1 does not support CUDA.'),
       );
@@ -309,7 +309,7 @@ describe('clusters', () => {
         refused('Nodes of this cloud environment have no GPUs.'),
       );
       expect(await answers(plain, { is_turbo_enabled: true, spark_infra_version_id: SPARK['3.3.4'] })).toBe(
-        refused('Spark infra version v3.3.4-3 has no turbo.'),
+        refused('Spark infra version v3.3.4-3 does not support turbo.'),
       );
     });
 

@@ -377,7 +377,7 @@ describe('configurations', () => {
       const refused = await estate.delete('cluster_conf', parts.cluster_conf);
       expect(refusal(refused)).toEqual([400, 'RECORD.IN_USE']);
       expect(refused.body.error_message).toMatch(
-        /\(DESTROYED\)\. First destroy each of them, then give it another one or disable it/,
+        /\(DESTROYED\)\. Destroy each of them first, then assign it another one or disable it/,
       );
       expect((await disable(cluster)).status).toBe(201);
       expect((await estate.delete('cluster_conf', parts.cluster_conf)).status).toBe(201);

@@ -33,7 +33,7 @@ describe('the silence of a node', () => {
       [from, to],
     );
 
-  const judged = async () => (await nodes.silent(SILENCE)).map(({ node_id, is_lost }) => ({ node_id, is_lost }));
+  const judged = async () => (await nodes.findSilent(SILENCE)).map(({ node_id, is_lost }) => ({ node_id, is_lost }));
   const silent = { node_id: expect.any(Number), is_lost: false };
   const lost = { node_id: expect.any(Number), is_lost: true };
 
@@ -78,11 +78,11 @@ describe('the silence of a node', () => {
   });
 
   it('notes a second once, and keeps as many as are needed', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => nodes.noteAnswered()));
+    await Promise.all(Array.from({ length: 5 }, () => nodes.recordAnsweredSecond()));
     const count = async () => (await dataSource.query('SELECT count(*)::integer AS n FROM answered_seconds'))[0].n;
     expect(await count()).toBe(1);
     await answered(0, 500);
-    await nodes.forgetAnswered(255);
+    await nodes.deleteAnsweredSeconds(255);
     expect(await count()).toBe(256);
   });
 });

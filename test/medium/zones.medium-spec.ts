@@ -377,7 +377,7 @@ describe('zones without room', () => {
     function killAt(n: number): { calls: number } {
       const seen = { calls: 0 };
       const repositories: [object, string[]][] = [
-        [app.get(ClusterNodesRepository), ['endAttempt', 'beginAttempt', 'noteAsked', 'accepted', 'noteSeen']],
+        [app.get(ClusterNodesRepository), ['endAttempt', 'beginAttempt', 'markRequested', 'markAccepted', 'markSeen']],
         [app.get(BlockedOffersRepository), ['block']],
         [provider, ['provision', 'destroy']],
       ];

@@ -92,7 +92,7 @@ describe('clusters and runs, in every order of statements', () => {
     );
     const service = world.get(ClusterNodesService);
     for (const { node_id: id } of nodes)
-      await world.get(Transactions).run((tx) => service.reported(tx, Number(id), READY));
+      await world.get(Transactions).run((tx) => service.recordDaemons(tx, Number(id), READY));
   }
 
   /** Spark of a node fails for good. */
@@ -105,7 +105,7 @@ describe('clusters and runs, in every order of statements', () => {
     const failed = { state: 'failed', master_url: null, error: 'its Spark failed' } as const;
     const service = world.get(ClusterNodesService);
     const nodeId = Number(random.pick(nodes).node_id);
-    await world.get(Transactions).run((tx) => service.reported(tx, nodeId, failed));
+    await world.get(Transactions).run((tx) => service.recordDaemons(tx, nodeId, failed));
   }
 
   /** What agents do when nothing disturbs them: they come up, and end every run. */

@@ -9,11 +9,11 @@ export {
 export { ClusterMetricsService } from './nodes/cluster-metrics.service';
 export { ClusterNodesService, type DesiredNode } from './nodes/cluster-nodes.service';
 export type { LockedCluster, RunSettings } from './model/cluster-rows.repository';
-export { hasFreeSlot, IS_DEAD, leavesNoneWaiting } from './model/clusters.joins';
+export { hasFreeSlot, IS_DEAD, mayLeaveNoRunWaiting } from './model/clusters.joins';
 export { ClusterSlotsService } from './nodes/cluster-slots.service';
 export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './model/cluster-state';
 export { driverMemoryMb, MIN_DRIVER_MB } from './definition/driver-memory';
-export { ClusterSummary } from './definition/dto/cluster-answers.dto';
+export { ClusterSummary } from './definition/dto/cluster-responses.dto';
 export { SparkConfig } from './model/dto/spark-config.dto';
 export type { ClusterNode } from './model/entities/cluster-node.entity';
 export { parseEnvironment } from './definition/environment';

@@ -74,7 +74,7 @@ export class AgentsController {
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   bootFailure(@CurrentNode() node: ClusterNode, @Body() body: BootFailure): Promise<Record<string, never>> {
-    return this.agents.bootFailed(node, body);
+    return this.agents.recordBootFailure(node, body);
   }
 
   @Operation({

@@ -70,9 +70,9 @@ export class AgentsService {
   }
 
   /** Records why the machine of a node will have no agent. */
-  async bootFailed(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
+  async recordBootFailure(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
     await this.transactions.run((tx) =>
-      this.nodes.bootFailed(tx, node, error || 'The machine failed to boot and did not say why.'),
+      this.nodes.recordBootFailure(tx, node, error || 'The machine failed to boot and did not say why.'),
     );
     return {};
   }
@@ -87,9 +87,9 @@ export class AgentsService {
     gone: () => Promise<unknown>,
   ): Promise<PollResponse> {
     const { node_id: nodeId } = node;
-    this.nodes.assertWanted(node);
+    this.nodes.assertNotGone(node);
     const sign = this.heard.note(nodeId);
-    await this.nodes.speaks(node, body.protocolVersion);
+    await this.nodes.recordProtocolVersion(node, body.protocolVersion);
     if (body.utilization) this.utilization.note(nodeId, body.utilization);
     // Subscribed before the version is read: a change between the two is seen either way.
     const { woken, cancel } = this.wakeUps.subscribe(nodeId);
@@ -107,7 +107,7 @@ export class AgentsService {
       // The answer renews the lease.
       sign.recorded(),
     ]);
-    this.nodes.assertWanted(told.node);
+    this.nodes.assertNotGone(told.node);
     return {
       // Read at the same time, not in one moment: the node asks again for what only one of them has seen.
       version: Math.min(told.node.desired_version, assigned.version),
@@ -122,13 +122,13 @@ export class AgentsService {
 
   async report(node: ClusterNode, body: Report): Promise<Record<string, never>> {
     await this.transactions.run(async (tx) => {
-      await this.nodes.reported(tx, node.node_id, body.daemons);
+      await this.nodes.recordDaemons(tx, node.node_id, body.daemons);
       // The end of a run locks the cluster, and the cluster must be locked before any run, as it is whenever slots are
       // given.
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
       for (const report of endsFirst) await this.runs.applyReport(tx, node, report);
     });
-    await this.nodes.noted(node, body);
+    await this.nodes.recordReport(node, body);
     await this.runs.reportsCommitted(node, body.runs);
     await this.heard.note(node.node_id).recorded();
     return {};

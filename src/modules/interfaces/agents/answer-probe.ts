@@ -44,7 +44,7 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
       const next = delay(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       try {
         await poll(address, signal);
-        await this.nodes.noteAnswered();
+        await this.nodes.recordAnsweredSecond();
         this.failing = false;
       } catch (error) {
         if (!this.failing && !signal.aborted) {

@@ -8,13 +8,13 @@ function heardNodes(locked: readonly number[] = []) {
   const alone: number[] = [];
   const waiting: { end: () => void; fail: () => void }[] = [];
   const nodes = {
-    heardTogether: (nodeIds: readonly number[]) => {
+    recordHeartbeats: (nodeIds: readonly number[]) => {
       together.push([...nodeIds]);
       return new Promise<number[]>((resolve, reject) => {
         waiting.push({ end: () => resolve([...locked]), fail: () => reject(new Error('The database is away')) });
       });
     },
-    heard: (nodeId: number) => {
+    recordHeartbeat: (nodeId: number) => {
       alone.push(nodeId);
       return Promise.resolve();
     },

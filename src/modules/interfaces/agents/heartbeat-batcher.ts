@@ -42,7 +42,7 @@ export class HeartbeatBatcher implements OnApplicationShutdown {
       recorded: async () => {
         // Of a batch that failed each goes on its own: one of them may be the reason.
         const missing = await this.record(batch).catch(() => batch.nodeIds);
-        if (missing.has(nodeId)) await this.nodes.heard(nodeId);
+        if (missing.has(nodeId)) await this.nodes.recordHeartbeat(nodeId);
       },
     };
   }
@@ -70,7 +70,7 @@ export class HeartbeatBatcher implements OnApplicationShutdown {
     const recorded = this.last.then(async () => {
       clearTimeout(batch.timer);
       if (this.batch === batch) this.batch = null;
-      const locked = new Set(await this.nodes.heardTogether([...batch.nodeIds]));
+      const locked = new Set(await this.nodes.recordHeartbeats([...batch.nodeIds]));
       for (const nodeId of locked) this.note(nodeId);
       return locked;
     });

@@ -48,7 +48,7 @@ export interface ClusterRow extends Cluster, AuthorNames {
   mount_ids: number[];
 }
 
-/** Beginnings of conditions on what cluster `t` is made of, `f`; they end in a parenthesis. */
+/** Open conditions on the parts `f` of cluster `t`. The caller closes the parenthesis. */
 const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
   WHERE f.tenant_id = t.tenant_id AND f.cloud_env_id = t.cloud_env_id`;
 const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
@@ -76,13 +76,13 @@ export class ClusterDefinitionsRepository extends ResourceRepository<Cluster, Cl
     });
   }
 
-  /** Those that are made of what is named, as far as it is. */
-  madeOf(asked: {
+  /** Filters by cluster configuration, machine types and cloud providers. Omitted criteria do not filter. */
+  usesParts(parts: {
     clusterConfName?: string;
     machineTypeIds?: readonly number[];
     cloudProviderIds?: readonly number[];
   }): ResourceFilter<Cluster> {
-    const { clusterConfName: name, machineTypeIds, cloudProviderIds } = asked;
+    const { clusterConfName: name, machineTypeIds, cloudProviderIds } = parts;
     return (conditions) =>
       conditions
         .addIf(name !== undefined, `${USES_CLUSTER_CONF} AND f.name = ?)`, name)
@@ -90,7 +90,7 @@ export class ClusterDefinitionsRepository extends ResourceRepository<Cluster, Cl
         .addIf(cloudProviderIds !== undefined, `${USES_CLOUD_ENV} AND f.cloud_provider_id = ANY(?))`, cloudProviderIds);
   }
 
-  /** The latest cluster of a tenant with the id or name; null when there is none. */
+  /** Returns the latest cluster of a tenant with the id or name; null if there is none. */
   async latest(
     tx: Tx,
     tenantId: string,
@@ -105,12 +105,12 @@ export class ClusterDefinitionsRepository extends ResourceRepository<Cluster, Cl
     );
   }
 
-  /** Clears or sets the end of a cluster's validity. */
+  /** Reopens or ends the validity of a cluster. */
   async setEnd(tx: Tx, scope: TenantScope, clusterId: number, isOpen: boolean): Promise<void> {
     await this.write(tx, scope, clusterId, { to_date: isOpen ? Infinity : NOW });
   }
 
-  /** Disabled clusters are read and listed, too. */
+  /** Disabled clusters are read and listed too. */
   protected override addValidity(): void {
     return;
   }

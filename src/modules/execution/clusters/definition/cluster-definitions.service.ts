@@ -17,7 +17,7 @@ import { DependencyRepositoriesService, ObjectStorageManagersService } from '../
 import { ActiveTenantsService } from '../../../foundation/iam';
 import { MetastoreCatalogsService } from '../../../infrastructure/metastores';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../../../foundation/reference-data';
-import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
+import { readCluster, summarizeCluster, writeCluster } from './cluster-responses';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
@@ -34,7 +34,7 @@ import { ClusterRowsRepository } from '../model/cluster-rows.repository';
 import { driverMemoryMb, MIN_DRIVER_MB } from './driver-memory';
 import { EDITABLE_STATUSES } from '../model/cluster-state';
 import { type ClusterRow, ClusterDefinitionsRepository } from './cluster-definitions.repository';
-import type { ClusterRead, ClusterSummary, ClusterWrite } from './dto/cluster-answers.dto';
+import type { ClusterRead, ClusterSummary, ClusterWrite } from './dto/cluster-responses.dto';
 import type {
   ClusterListQuery,
   ClusterSearchQuery,
@@ -46,7 +46,7 @@ import type {
 import type { Cluster } from '../model/entities/cluster.entity';
 import { assertEnabled, invalidState } from '../lifecycle/operation-rules';
 
-/** Fields that may change in every state; all others only in DESTROYED or ERROR. */
+/** Fields that may change in every state. All others may change only in DESTROYED or ERROR. */
 const ALWAYS_EDITABLE: readonly string[] = [
   'name',
   'description',
@@ -55,7 +55,7 @@ const ALWAYS_EDITABLE: readonly string[] = [
   'spark_config',
 ];
 
-/** Clusters as users describe them. */
+/** Clusters as users define them. */
 @Injectable()
 export class ClusterDefinitionsService {
   constructor(
@@ -65,7 +65,7 @@ export class ClusterDefinitionsService {
     private readonly cloudEnvs: CloudEnvsService,
     private readonly clusterConfs: ClusterConfsService,
     private readonly referenceData: ReferenceData,
-    private readonly openTenants: ActiveTenantsService,
+    private readonly activeTenants: ActiveTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
     private readonly lifecycle: ClusterLifecycle,
     private readonly nodes: ClusterNodesRepository,
@@ -88,7 +88,7 @@ export class ClusterDefinitionsService {
           .only('spark_infra_version_id', query.spark_infra_version_ids)
           .only('created_by_user_id', query.created_by_ids)
           .only('modified_by_user_id', query.modified_by_ids);
-        this.repository.madeOf({
+        this.repository.usesParts({
           clusterConfName: query.cluster_conf_name,
           machineTypeIds: query.machine_type_ids,
           cloudProviderIds: query.cloud_providers?.map((name) => CLOUD_PROVIDER_ID[name as CloudProviderName]),
@@ -108,7 +108,7 @@ export class ClusterDefinitionsService {
   async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
-      await this.openTenants.lock(tx, scope.tenantId);
+      await this.activeTenants.lock(tx, scope.tenantId);
       await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
       const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
@@ -128,11 +128,11 @@ export class ClusterDefinitionsService {
 
   async update(scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
     assertChanges(body);
-    const given = Object.entries(body).filter(([, value]) => value !== undefined);
+    const changed = Object.entries(body).filter(([, value]) => value !== undefined);
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx, true);
-      const restricted = given.map(([key]) => key).filter((key) => !ALWAYS_EDITABLE.includes(key));
+      const restricted = changed.map(([key]) => key).filter((key) => !ALWAYS_EDITABLE.includes(key));
       if (restricted.length > 0 && !EDITABLE_STATUSES.includes(row.status)) {
         throw invalidState(
           row,
@@ -160,10 +160,10 @@ export class ClusterDefinitionsService {
     });
   }
 
-  /** Back to STOPPED without nodes: the way to run a destroyed cluster again. */
+  /** Returns a cluster to STOPPED without nodes: the way to run a destroyed cluster again. */
   async enable(scope: TenantScope, selector: RecordSelector): Promise<ClusterWrite> {
     return this.transactions.run(async (tx) => {
-      await this.openTenants.lock(tx, scope.tenantId);
+      await this.activeTenants.lock(tx, scope.tenantId);
       const row = await this.repository.get(scope, selector, tx, true);
       if (openEnded(row.to_date) === null) {
         throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is already enabled.`, {
@@ -185,7 +185,7 @@ export class ClusterDefinitionsService {
     });
   }
 
-  /** The driver memory that each parallel job of a machine gets. */
+  /** Returns the driver memory of each parallel job on a machine. */
   driverMemory(query: DriverMemoryQuery): Message {
     const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
     const megabytes = driverMemoryMb(memory * 1024, jobs);
@@ -196,17 +196,17 @@ export class ClusterDefinitionsService {
     };
   }
 
-  /** Id of a cluster of the tenant, for operations of other domains about it. */
+  /** Returns the id of a cluster of the tenant, for operations of other domains. */
   async idOf(scope: TenantScope, selector: RecordSelector): Promise<number> {
     return (await this.rows.identify(scope, selector)).cluster_id;
   }
 
-  /** The cluster of the tenant, as long as `tx` sees it; 404 when there is none. */
+  /** Returns the cluster of the tenant as `tx` sees it; 404 if there is none. */
   named(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<Pick<Cluster, 'cluster_id' | 'name'>> {
     return this.rows.identify(scope, selector, tx);
   }
 
-  /** The clusters of the tenant among those with the ids, disabled ones included, by id. */
+  /** Returns those of the clusters that belong to the tenant, by id, including disabled ones. */
   async summaries(scope: TenantScope, ids: readonly number[]): Promise<ClusterSummary[]> {
     const clusters = await this.repository.findAllEver(scope, ids);
     return clusters.map((row) => summarizeCluster(row, this.referenceData));
@@ -239,7 +239,7 @@ export class ClusterDefinitionsService {
       catalogId === undefined ? row.metastore_catalog : await this.holdCatalog(scope, catalogId, tx);
     const draft = changedDraft(row, body, { cloudEnv, clusterConf, metastoreCatalog }, this.referenceData);
     checkDraft(draft, this.referenceData, row);
-    // A cluster whose Spark is no longer installed may change otherwise.
+    // A cluster whose Spark is no longer installed may still change in other ways.
     if (body.spark_infra_version_id !== undefined || body.cloud_env_id !== undefined) await this.assertSpark(draft, tx);
     checkAcceleratedConf(always.spark_config ?? row.spark_config, draft);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
@@ -254,17 +254,17 @@ export class ClusterDefinitionsService {
     if (version) await this.onPremNodes.assertSpark(tx, cloudEnv.endpoint, version.spark_version);
   }
 
-  /** A cluster in ERROR may have machines, which are out of reach in another environment. */
+  /** A cluster in ERROR may have machines, which could not be removed from another environment. */
   private async assertNoMachines(row: ClusterRow, tx: Tx): Promise<void> {
     if (await this.nodes.hasNodes(tx, row.cluster_id))
       throw invalidState(
         row,
-        'it may still have machines in its cloud environment: destroy it before it gets another one',
+        'it may still have machines in its cloud environment. Destroy it before you change the environment',
         ['DESTROYED'],
       );
   }
 
-  /** 404 unless the tenant has the manager that the request names; it is locked until the transaction ends. */
+  /** Throws a 404 unless the tenant has the requested manager. Locks the manager until the transaction ends. */
   private async holdObjectStorageManager(
     scope: TenantScope,
     { object_storage_manager_id: id }: Pick<ClusterSettings, 'object_storage_manager_id'>,
@@ -273,7 +273,7 @@ export class ClusterDefinitionsService {
     if (id !== undefined && id !== null) await this.objectStorageManagers.getRow(scope, { id }, tx);
   }
 
-  /** The catalog with the id, if one is given, locked until the transaction ends; 404 unless the tenant has it. */
+  /** Returns the requested catalog, if any, locked until the transaction ends; 404 unless the tenant has it. */
   private async holdCatalog(
     scope: TenantScope,
     id: number | null | undefined,
@@ -283,8 +283,8 @@ export class ClusterDefinitionsService {
   }
 
   /**
-   * The parts of a cluster without nodes may change or be deleted: it may come back only if all of them are current and
-   * fit together, which then stays so because the cluster uses them.
+   * Checks that all parts of a cluster without nodes exist and fit together, because they may have been changed or
+   * deleted meanwhile. Afterwards they stay so, because the cluster uses them.
    */
   private async assertStillFits(scope: TenantScope, row: ClusterRow, tx: Tx): Promise<void> {
     const cloudEnv = await current(() => this.cloudEnvs.getRow(scope, { id: row.cloud_env_id }, tx));
@@ -298,13 +298,16 @@ export class ClusterDefinitionsService {
   }
 }
 
-/** Explains that the cluster still names a record that is gone: the caller did not name it. */
+/** Explains that the cluster still refers to a deleted record, which the caller did not name. */
 async function current<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
     if (!(error instanceof DomainError) || error.kind !== 'not-found') throw error;
-    throw conflict('CLUSTER.REFERENCE_DELETED', `${error.message} It was deleted: give the cluster another one first.`);
+    throw conflict(
+      'CLUSTER.REFERENCE_DELETED',
+      `${error.message} It was deleted. Assign another one to the cluster first.`,
+    );
   }
 }
 
@@ -312,7 +315,7 @@ function defined(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Stored labels without the reserved ones, which are added again. */
+/** Returns the stored labels without the reserved ones, which are added again later. */
 function ownLabels(labels: Record<string, string>, tenantId: string): Record<string, string> {
   const reserved = reservedLabels(tenantId);
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(reserved, key)));

@@ -11,15 +11,15 @@ import {
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 import type { DiskColumns } from '../model/entities/cluster.entity';
 
-/** The disk fields of a cluster itself; null where the volume of its configuration decides, if it has one. */
+/** The disk fields of the cluster itself; null if the volume of its configuration decides. */
 export interface OwnDisks extends DiskShape {
   typeId: number | null;
   number: number | null;
 }
 
-/** The disks that each node of a cluster gets: those of its own fields, and of the volume where they leave it open. */
+/** The disks of each node: the cluster's own fields, with those of the volume as defaults. */
 export interface ClusterDisks {
-  /** Of the cluster configuration, if it has one. */
+  /** The volume of the cluster configuration, if it has one. */
   volume: VolumeData | null;
   type: DiskTypeInfo;
   number: number;
@@ -51,8 +51,8 @@ export function diskColumns(own: OwnDisks): DiskColumns {
   };
 }
 
-/** The disk fields of a request, over those that stay. */
-export function givenDisks(body: CreateCluster | UpdateCluster, kept: OwnDisks = NONE): OwnDisks {
+/** Returns the disk fields of a request, with the kept values as defaults. */
+export function requestedDisks(body: CreateCluster | UpdateCluster, kept: OwnDisks = NONE): OwnDisks {
   return {
     typeId: body.disk_type_id === undefined ? kept.typeId : body.disk_type_id,
     size: body.size ?? kept.size,
@@ -62,7 +62,9 @@ export function givenDisks(body: CreateCluster | UpdateCluster, kept: OwnDisks =
   };
 }
 
-/** The disk fields after an update: with another disk type they keep what it supports, and null clears all. */
+/**
+ * Returns the disk fields after an update. Another disk type keeps the values that it supports; null clears all fields.
+ */
 export function changedDisks(
   row: DiskColumns & { cluster_conf: { volume_conf: VolumeData | null } },
   body: UpdateCluster,
@@ -70,16 +72,16 @@ export function changedDisks(
 ): OwnDisks {
   const before = ownDisks(row);
   const { disk_type_id: typeId } = body;
-  if (typeId === undefined) return givenDisks(body, before);
-  if (typeId === null) return givenDisks(body);
+  if (typeId === undefined) return requestedDisks(body, before);
+  if (typeId === null) return requestedDisks(body);
   const typeBefore = before.typeId ?? row.cluster_conf.volume_conf?.disk_type_id;
   const disk = records.diskType(typeId);
-  // The check of the whole reports whether there is such a type.
-  if (typeBefore === undefined || !disk) return givenDisks(body, before);
-  return givenDisks(body, { ...before, ...keptShape(typeBefore, before, disk) });
+  // An unknown disk type is reported by the check of the whole draft.
+  if (typeBefore === undefined || !disk) return requestedDisks(body, before);
+  return requestedDisks(body, { ...before, ...keptShape(typeBefore, before, disk) });
 }
 
-/** Disks of the nodes; null where nothing describes any, or not enough for a disk. */
+/** Returns the disks of each node; null if nothing describes any, or not enough. */
 export function clusterDisks(own: OwnDisks, volume: VolumeData | null, records: LookupRecords): ClusterDisks | null {
   const typeId = own.typeId ?? volume?.disk_type_id;
   if (typeId === undefined) return null;
@@ -122,13 +124,13 @@ export function checkDisks(
       `The cluster configuration has no volume, so disks of type ${type.name} need a size in GB.`,
     );
   }
-  // The volume's own values were checked when they were written; bounds may have changed since.
+  // The volume's own values were checked when it was written. Bounds may have changed since.
   const chosenSize = own.typeId === null ? own.size : size;
   const violation = diskViolation(type, { size: chosenSize, iops: own.iops, throughputMb: own.throughputMb });
   if (violation) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', violation.message);
 }
 
-/** The cluster's own size and speeds over those that a disk of the volume keeps as one of the type. */
+/** Returns the cluster's own size and speeds, with the volume's as defaults as far as the disk type supports them. */
 function shapeOf(own: OwnDisks, volume: VolumeData | null, type: DiskTypeInfo): DiskShape {
   const { disk_type_id: typeId, size, disk_iops: iops, disk_throughput_mb: throughputMb } = volume ?? NO_VOLUME;
   const kept = keptShape(typeId ?? type.disk_type_id, { size, iops, throughputMb }, type);

@@ -1,7 +1,7 @@
 import type { Values } from '../../../../platform/kernel/persistence/sql';
 import type { CloudEnvData, ClusterConfData } from '../../../infrastructure/environments';
 import type { LookupRecords } from '../../../foundation/reference-data';
-import { changedDisks, diskColumns, givenDisks } from './cluster-disks';
+import { changedDisks, diskColumns, requestedDisks } from './cluster-disks';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from '../model/cluster-state';
 import type { ClusterRow } from './cluster-definitions.repository';
@@ -11,7 +11,7 @@ import type { Cluster } from '../model/entities/cluster.entity';
 
 const DEFAULT_STANDALONE_WORKERS = 1;
 
-/** What a cluster of the type keeps of num_of_workers: the type may have a default, or no workers of its own. */
+/** Returns the num_of_workers that a cluster of the type stores: the type may have a default, or no workers. */
 function workersOf(clusterType: ClusterType, given: number | null): number | null {
   switch (clusterType) {
     case 'PLATFORM':
@@ -23,14 +23,14 @@ function workersOf(clusterType: ClusterType, given: number | null): number | nul
   }
 }
 
-/** The records that a cluster is made of. */
+/** The records that a cluster refers to. */
 export interface ClusterParts {
   cloudEnv: CloudEnvData;
   clusterConf: ClusterConfData;
   metastoreCatalog: ClusterDraft['metastoreCatalog'];
 }
 
-/** The cluster that the request describes. */
+/** Returns the draft of a requested cluster. */
 export function newDraft(body: CreateCluster, parts: ClusterParts): ClusterDraft {
   const clusterType = body.cluster_type as ClusterType;
   return {
@@ -45,11 +45,11 @@ export function newDraft(body: CreateCluster, parts: ClusterParts): ClusterDraft
     maxParallelJobs:
       body.engine_cluster_spark_config?.max_parallel_spark_job_execution_per_instance ?? DEFAULT_PARALLEL_JOBS,
     numOfWorkers: workersOf(clusterType, body.engine_cluster_spark_config?.num_of_workers ?? null),
-    disks: givenDisks(body),
+    disks: requestedDisks(body),
   };
 }
 
-/** The cluster as it will be: what the request gives, else what it is. */
+/** Returns the draft of a cluster after an update: the values of the request, with the present ones as defaults. */
 export function changedDraft(
   row: ClusterRow,
   body: UpdateCluster,
@@ -73,7 +73,7 @@ export function changedDraft(
   };
 }
 
-/** Columns of a new cluster, with defaults filled in. */
+/** Returns the columns of a new cluster, including defaults. */
 export function newClusterColumns(
   body: CreateCluster,
   draft: ClusterDraft,
@@ -91,7 +91,7 @@ export function newClusterColumns(
   };
 }
 
-/** Columns that change only while a cluster has no nodes; those that the request leaves out keep their value. */
+/** Returns the columns that may change only while a cluster has no nodes. Omitted fields keep their value. */
 export function restrictedColumns(
   body: CreateCluster | UpdateCluster,
   draft: ClusterDraft,

@@ -6,7 +6,7 @@ import { firstRow, rows, type Tx } from '../../../../platform/kernel/persistence
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { MountUse } from '../../../infrastructure/storage';
 
-/** Which clusters use mounts. A deleted mount stays where it was attached. */
+/** Reads the clusters that use mounts. A deleted mount stays attached to its clusters. */
 @Injectable()
 export class ClusterMountUse extends MountUse {
   constructor(private readonly dataSource: DataSource) {

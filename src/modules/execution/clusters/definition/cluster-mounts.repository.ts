@@ -21,12 +21,12 @@ export interface ClusterMountFilter {
 export const MOUNT_IDS = `(SELECT coalesce(jsonb_agg(cm.mount_id ORDER BY cm.mount_id), '[]') FROM cluster_mounts cm
   WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id)`;
 
-/** Which mounts are attached to which clusters. */
+/** The attachments of mounts to clusters. */
 @Injectable()
 export class ClusterMountsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A page of attached mounts, newest clusters and mounts first. */
+  /** Returns a page of attached mounts, newest clusters and mounts first. */
   async list(scope: TenantScope, filter: ClusterMountFilter, page: PageRequest): Promise<Page<ClusterMountRow>> {
     const { clusterId, mountId, storageTypeIds } = filter;
     const conditions = new Conditions()
@@ -53,7 +53,7 @@ export class ClusterMountsRepository {
     );
   }
 
-  /** Mounts attached to a cluster, by mount point. */
+  /** Returns the mounts attached to a cluster, by mount point. */
   async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<AttachedMount[]> {
     return rows<AttachedMount>(
       tx,
@@ -64,7 +64,7 @@ export class ClusterMountsRepository {
     );
   }
 
-  /** Attaches these mounts to the cluster, and no others. */
+  /** Attaches exactly these mounts to the cluster. */
   async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<void> {
     const place = [scope.tenantId, clusterId, mountIds];
     await tx.query(

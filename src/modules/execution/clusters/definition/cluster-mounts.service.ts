@@ -10,7 +10,7 @@ import { ClusterRowsRepository } from '../model/cluster-rows.repository';
 import type { ClusterRow } from './cluster-definitions.repository';
 import type { ClusterMountPage, ClusterMountsQuery } from './dto/cluster-mount.dto';
 
-/** Mounts of clusters: which are attached, and attaching them. */
+/** Lists the mounts of clusters and attaches them. */
 @Injectable()
 export class ClusterMountsService {
   constructor(
@@ -38,8 +38,8 @@ export class ClusterMountsService {
   }
 
   /**
-   * Attaches these mounts to the cluster, and no others; answers their ids in order. 404 for one that the tenant does
-   * not have, 400 for two that cannot be on one cluster.
+   * Attaches exactly these mounts to the cluster. Returns their ids in order. Throws a 404 for a mount that the tenant
+   * does not have, and a 400 for two that cannot be on one cluster.
    */
   async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<number[]> {
     await this.attached.hold(tx, scope, mountIds);
@@ -47,17 +47,20 @@ export class ClusterMountsService {
     return [...mountIds].sort((a, b) => a - b);
   }
 
-  /** Locks the cluster's mounts for its return: all of them must exist and still fit together. */
+  /** Locks the mounts of a cluster that is enabled again. All of them must exist and still fit together. */
   async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
     await this.attached.hold(tx, scope, mountIds);
   }
 
-  /** What a node needs to open the mounts of its cluster, credentials included: see {@link AttachedMountsService.open}. */
+  /**
+   * Returns the mounts of a cluster as its nodes open them, credentials included: see {@link
+   * AttachedMountsService.open}.
+   */
   async openedFor(tx: Tx, tenantId: string, clusterId: number): Promise<RunMount[]> {
     return this.attached.open(tx, tenantId, clusterId, await this.repository.ofCluster(tx, tenantId, clusterId));
   }
 
-  /** The mounts of the clusters by their ids. */
+  /** Returns the mounts of the clusters by id. */
   async of(scope: TenantScope, clusters: readonly ClusterRow[]): Promise<Map<number, MountRead>> {
     return this.mounts.readAll(scope, [...new Set(clusters.flatMap(({ mount_ids }) => mount_ids))]);
   }

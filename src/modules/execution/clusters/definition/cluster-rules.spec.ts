@@ -24,7 +24,7 @@ describe('labels of clusters', () => {
     ['Azure', 22, 25],
     ['GCP', 22, 25],
     ['OnPrem', 22, 25],
-  ] as const)('of %s are at most what its machines have room for', (provider, own, ofEnvironment) => {
+  ] as const)('of %s do not exceed the limit of its machines', (provider, own, ofEnvironment) => {
     expect(Object.keys(labelsOf(provider, own, ofEnvironment))).toHaveLength(own + 3);
     const refusal = expect.objectContaining({ code: 'CLUSTER.TOO_MANY_LABELS' }) as Error;
     expect(() => labelsOf(provider, own + 1, ofEnvironment)).toThrow(refusal);
@@ -34,7 +34,7 @@ describe('labels of clusters', () => {
     const cloudEnv = { cloud_provider_id: CLOUD_PROVIDER_ID.Azure, labels: { Team: 'data' } };
     const made = (own: Record<string, string>, provider: number = CLOUD_PROVIDER_ID.Azure) =>
       clusterLabels(own, { ...cloudEnv, cloud_provider_id: provider } as unknown as CloudEnvData, '7', referenceData);
-    expect(() => made({ team: 'data' })).toThrow(/the labels "team" and "Team" apart/);
+    expect(() => made({ team: 'data' })).toThrow(/the labels "team" and "Team" as the same/);
     expect(made({ Team: 'other' })).toMatchObject({ Team: 'other' });
     expect(made({ team: 'data' }, CLOUD_PROVIDER_ID.AWS)).toMatchObject({ team: 'data' });
   });

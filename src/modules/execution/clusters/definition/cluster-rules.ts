@@ -30,10 +30,10 @@ import { checkSecretNames, secretNames } from './secret-names';
 import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf';
 
 const MAX_TOTAL_LABELS = 50;
-/** By provider, how many labels a machine can have, if that is less than {@link MAX_TOTAL_LABELS}. */
+/** Maximum number of labels of a machine by provider, if it is less than {@link MAX_TOTAL_LABELS}. */
 const MACHINE_LABELS: Readonly<Record<number, number>> = { [CLOUD_PROVIDER_ID.OCI]: 10 };
 
-/** What must fit together in a cluster, after a create or update request is applied. */
+/** The parts of a cluster that must fit together after a create or update request. */
 export interface ClusterDraft {
   clusterType: ClusterType;
   cloudEnv: CloudEnvData;
@@ -50,10 +50,10 @@ export interface ClusterDraft {
   disks: OwnDisks;
 }
 
-/** What an existing cluster already refers to: these rows may be closed. */
+/** References of an existing cluster. These lookup rows may be closed. */
 type ReferencesBefore = Pick<Cluster, 'spark_infra_version_id' | 'disk_type_id'>;
 
-/** Checks the draft as a whole; throws a 400 that says what does not fit. */
+/** Checks the draft as a whole. Throws a 400 that names what does not fit. */
 export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
   const machine = machineTypeOf(draft.clusterConf, referenceData);
   const { cloud_provider_id: provider } = draft.cloudEnv;
@@ -88,7 +88,10 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);
 }
 
-/** What is asked for must be offered by the Spark, the type of the cluster, the environment and, for CUDA, the machine type. */
+/**
+ * Checks that a requested accelerator is supported by the Spark version, the cluster type, the environment and, for
+ * CUDA, the machine type.
+ */
 function checkAccelerators(
   draft: ClusterDraft,
   version: SparkInfraVersionRef,
@@ -101,10 +104,10 @@ function checkAccelerators(
   const supports = referenceData.acceleratorSupport(clusterType);
   const lacks = (one: AcceleratorKind): boolean => lacksAccelerator(cloudEnv.cloud_provider_id, cloudEnv.endpoint, one);
   const faults: [boolean, string][] = [
-    [isTurboEnabled && isCudaEnabled, 'A cluster has either turbo or CUDA.'],
-    [isTurboEnabled && !version.has_turbo_support, `${spark} has no turbo.`],
-    [isTurboEnabled && !supports.turbo, `${typed} has no turbo.`],
-    [isTurboEnabled && lacks('turbo'), 'Nodes of this cloud environment have no turbo.'],
+    [isTurboEnabled && isCudaEnabled, 'A cluster cannot have both turbo and CUDA.'],
+    [isTurboEnabled && !version.has_turbo_support, `${spark} does not support turbo.`],
+    [isTurboEnabled && !supports.turbo, `${typed} does not support turbo.`],
+    [isTurboEnabled && lacks('turbo'), 'Nodes of this cloud environment do not support turbo.'],
     [isCudaEnabled && !version.has_cuda_support, `${spark} does not support CUDA.`],
     [isCudaEnabled && !supports.cuda, `${typed} does not support CUDA.`],
     [isCudaEnabled && lacks('cuda'), 'Nodes of this cloud environment have no GPUs.'],
@@ -130,7 +133,7 @@ export function checkAcceleratedConf(
     if (whyOwned(property) === null) assertNotOwned('CLUSTER', property, accelerator);
 }
 
-/** A 400 for more parallel jobs than a machine with so much memory has room for. */
+/** Returns a 400 for more parallel jobs than the memory of a machine allows. */
 export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
   return invalid(
     'CLUSTER.TOO_MANY_PARALLEL_JOBS',
@@ -138,7 +141,7 @@ export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
   );
 }
 
-/** The version says which types of metastores its Spark can use; that of Glue depends on no more than packages. */
+/** Checks that the Spark version supports the type of the metastore catalog. Glue only needs packages. */
 function checkCatalog(catalog: ClusterDraft['metastoreCatalog'], version: SparkInfraVersionRef): void {
   if (!catalog) return;
   const { metastore_catalog_type_id: type, name } = catalog;
@@ -148,7 +151,7 @@ function checkCatalog(catalog: ClusterDraft['metastoreCatalog'], version: SparkI
   if (!lacks) return;
   throw invalid(
     'CLUSTER.CATALOG_UNSUPPORTED',
-    `Spark infra version ${version.spark_docker_image_name} does not support catalogs such as "${name}".`,
+    `Spark infra version ${version.spark_docker_image_name} does not support the type of the catalog "${name}".`,
   );
 }
 
@@ -162,25 +165,27 @@ function checkInstances(draft: ClusterDraft): void {
   }
 }
 
-/** Azure ignores the case of tags: two that differ only by case are the same, and the machine could not be made. */
+/** Azure ignores the case of tags. Two that differ only by case are the same, so the machine could not be created. */
 function checkAlike(keys: Iterable<string>): void {
   const seen = new Map<string, string>();
   for (const key of keys) {
     const other = seen.get(key.toLowerCase());
     if (other !== undefined)
-      throw invalid('LABEL.INVALID', `The provider does not tell the labels "${other}" and "${key}" apart.`, { key });
+      throw invalid('LABEL.INVALID', `The provider treats the labels "${other}" and "${key}" as the same.`, { key });
     seen.set(key.toLowerCase(), key);
   }
 }
 
-/** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
+/**
+ * Returns the labels to store: the caller's own and the reserved ones. Checks them against those of the environment.
+ */
 export function clusterLabels(
-  given: Readonly<Record<string, unknown>>,
+  requested: Readonly<Record<string, unknown>>,
   cloudEnv: CloudEnvData,
   tenantId: string,
   referenceData: ReferenceData,
 ): Record<string, string> {
-  const own = withoutReserved(given, tenantId);
+  const own = withoutReserved(requested, tenantId);
   checkLabels(own, referenceData.labelPattern(cloudEnv.cloud_provider_id));
   const reserved = reservedLabels(tenantId);
   const ownKeys = Object.keys(own).filter((key) => !Object.hasOwn(cloudEnv.labels, key));
@@ -192,12 +197,12 @@ export function clusterLabels(
   }
   const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
   if (cloudEnv.cloud_provider_id === CLOUD_PROVIDER_ID.Azure) checkAlike(together);
-  const most = MACHINE_LABELS[cloudEnv.cloud_provider_id] ?? MAX_TOTAL_LABELS;
-  if (together.size > most) {
-    const why = most < MAX_TOTAL_LABELS ? ': its machines cannot have more' : '';
+  const limit = MACHINE_LABELS[cloudEnv.cloud_provider_id] ?? MAX_TOTAL_LABELS;
+  if (together.size > limit) {
+    const explanation = limit < MAX_TOTAL_LABELS ? ': its machines cannot have more' : '';
     throw invalid(
       'CLUSTER.TOO_MANY_LABELS',
-      `A cluster and its cloud environment may have at most ${most} labels together, 3 reserved ones included${why}.`,
+      `A cluster and its cloud environment may have at most ${limit} labels together, 3 reserved ones included${explanation}.`,
     );
   }
   return { ...own, ...reserved };
@@ -205,7 +210,7 @@ export function clusterLabels(
 
 const ENVIRONMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
 
-/** Checks the Spark settings of a request; null clears a key. */
+/** Checks the Spark settings of a request. Null clears a key. */
 export function checkSparkConfig(config: SparkConfig): void {
   checkConf('CLUSTER', config.conf);
   for (const entry of config.env_var ?? []) {

@@ -14,7 +14,7 @@ import { IdParam, WordParam } from '../../../../platform/http/parameters';
 import { ClusterDefinitionsService } from './cluster-definitions.service';
 import { ClusterHistoriesService } from '../lifecycle/cluster-histories.service';
 import { ClusterOperationsService } from '../lifecycle/cluster-operations.service';
-import { ClusterRead, ClusterWrite } from './dto/cluster-answers.dto';
+import { ClusterRead, ClusterWrite } from './dto/cluster-responses.dto';
 import {
   ClusterErrorRead,
   ClusterErrorsQuery,

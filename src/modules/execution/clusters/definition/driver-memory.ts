@@ -1,9 +1,9 @@
-/** Below this a driver of Spark does not start, or does nothing useful; MiB. */
+/** Minimum memory of a Spark driver; with less, it does not start or cannot do useful work; MiB. */
 export const MIN_DRIVER_MB = 512;
-/** What system and agent of a node keep: so much, or a quarter of a small machine; MiB. */
-const KEPT_MB = 1024;
+/** Memory for the system and the agent of a node; on a small machine, a quarter of its memory if that is less; MiB. */
+const RESERVED_MB = 1024;
 
-/** Memory of each of the jobs that a machine may run at once, as far as none of them names its own; MiB. */
+/** Returns the driver memory of each parallel job that does not set its own; MiB. */
 export function driverMemoryMb(machineMb: number, parallelJobs: number): number {
-  return Math.floor((machineMb - Math.min(KEPT_MB, machineMb / 4)) / parallelJobs);
+  return Math.floor((machineMb - Math.min(RESERVED_MB, machineMb / 4)) / parallelJobs);
 }

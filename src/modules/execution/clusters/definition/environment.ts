@@ -1,4 +1,4 @@
-/** `KEY=VALUE` strings as a map; entries without `=` are refused when the cluster is written. */
+/** Parses `KEY=VALUE` entries. Entries without `=` were refused when the cluster was written. */
 export function parseEnvironment(entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     entries.map((entry) => {

@@ -31,7 +31,9 @@ describe('sparkVersionsFor', () => {
     ['NOTEBOOK', [2]],
     ['THRIFT_SQL', [3]],
     ['PLATFORM_FUNCTIONS', [4]],
-  ])('answers those that run %s', (jobType, ids) => expect(sparkVersionsFor(jobType, referenceData)).toEqual(ids));
+  ])('returns the versions that run %s', (jobType, ids) =>
+    expect(sparkVersionsFor(jobType, referenceData)).toEqual(ids),
+  );
 
   it('reads lookups under the name of the product', () => {
     setProductName('acme');

@@ -11,7 +11,7 @@ const MAX_SECRETS = 100;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const PROPERTY = /^spark\.[A-Za-z0-9_./-]{1,250}$/;
 
-/** Names of secrets by what they are for, without those that are null. */
+/** Returns the names of secrets by variable or property, without null entries. */
 export function secretNames(targets: Targets): Record<string, string> {
   return Object.fromEntries(
     Object.entries(targets ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
@@ -21,13 +21,13 @@ export function secretNames(targets: Targets): Record<string, string> {
 /** Throws a 400 for the first environment variable or Spark property that cannot have a secret, or not this one. */
 export function checkSecretNames({ env_var_secret, conf_secret }: SparkConfig): void {
   check('env_var_secret', env_var_secret, 'CLUSTER.INVALID_ENV_VAR_SECRET', (name) => {
-    if (!VARIABLE.test(name)) return 'it is no name of an environment variable';
+    if (!VARIABLE.test(name)) return 'it is not a valid name of an environment variable';
     return isOwnedVariable(name) ? 'the environment variable belongs to the platform' : null;
   });
   check('conf_secret', conf_secret, 'CLUSTER.INVALID_CONF_SECRET', (property) => {
     assertNotOwned('CLUSTER', property);
-    if (!PROPERTY.test(property)) return 'it is no name of a Spark property';
-    return isOnCommandLine(property) ? 'values of the property are on command lines' : null;
+    if (!PROPERTY.test(property)) return 'it is not a valid name of a Spark property';
+    return isOnCommandLine(property) ? 'the value of this property appears on command lines' : null;
   });
 }
 

@@ -45,11 +45,11 @@ describe('checkConf', () => {
     ['JOB_CONF', 'spark.master=local[1]', 'JOB_CONF.PROPERTY_OWNED'],
     ['JOB', 'spark.b =2', 'JOB.INVALID_CONF'],
     ['JOB', 'spark.eventLog.dir=/tmp', 'JOB.PROPERTY_OWNED'],
-  ])('of a %s answers to %j with %p', (who, entry, code) => expect(refusal(who, entry)).toBe(code));
+  ])('of a %s refuses %j with %p', (who, entry, code) => expect(refusal(who, entry)).toBe(code));
 
   it('says which property it is, and why', () => {
     expect(() => checkConf('JOB_CONF', ['spark.master=local'])).toThrow(
-      "The Spark property spark.master is the platform's: the cluster of the job decides where it runs.",
+      'The Spark property spark.master is managed by the platform: the cluster of the job decides where it runs.',
     );
   });
 });

@@ -2,7 +2,7 @@ import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protoc
 import { whyOwned } from '../../../../../libs/spark/owned-properties';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 
-/** How each of those who configure Spark properties writes an entry, and the code of an entry that is none. */
+/** The form of conf entries and the code of a malformed entry, by kind of record. */
 const FORMS = {
   CLUSTER: { code: 'CLUSTER.INVALID_SPARK_CONF', form: '"key value"', onlyEquals: false },
   JOB_CONF: { code: 'JOB_CONF.INVALID_CONF', form: 'key=value', onlyEquals: true },
@@ -11,12 +11,12 @@ const FORMS = {
   NOTEBOOK: { code: 'NOTEBOOK.INVALID_CONF', form: 'key=value', onlyEquals: true },
 };
 
-/** Who configures a Spark property: the beginning of the codes of its refusals. */
+/** The kind of record that sets a Spark property, which is the prefix of its error codes. */
 export type Configures = keyof typeof FORMS;
 
 /**
- * The property that an entry `key=value` or `key value` sets; null for any other text. The first is an argument of spark-submit,
- * whose value is whatever follows; the second is a line of spark-defaults.conf, where blanks around the value are none of it.
+ * Parses an entry `key=value` or `key value`; null for any other text. The first form is an argument of spark-submit,
+ * whose value is all the rest. The second is a line of spark-defaults.conf, where blanks around the value do not count.
  */
 export function parseConfEntry(entry: string): { key: string; value: string } | null {
   const [, key, whole, line] = /^([^\s=]+)(?:=([^]*)|\s+(?:=\s*)?([^]*))$/.exec(entry) ?? [];
@@ -24,7 +24,7 @@ export function parseConfEntry(entry: string): { key: string; value: string } | 
   return key === undefined || value === undefined ? null : { key, value };
 }
 
-/** Throws a 400 for the first entry of a request that is malformed or sets a property of the platform. */
+/** Throws a 400 for the first entry that is malformed or sets a property of the platform. */
 export function checkConf(who: Configures, entries: readonly string[] | null | undefined): void {
   const { code, form, onlyEquals } = FORMS[who];
   for (const entry of entries ?? []) {
@@ -36,9 +36,11 @@ export function checkConf(who: Configures, entries: readonly string[] | null | u
   }
 }
 
-/** Throws a 400 that says why users cannot set the property, on a cluster with the accelerator. */
+/** Throws a 400 if users cannot set the property on a cluster with the accelerator. */
 export function assertNotOwned(who: Configures, property: string, accelerator: AcceleratorKind | null = null): void {
   const why = whyOwned(property, accelerator);
   if (why === null) return;
-  throw invalid(`${who}.PROPERTY_OWNED`, `The Spark property ${property} is the platform's: ${why}.`, { property });
+  throw invalid(`${who}.PROPERTY_OWNED`, `The Spark property ${property} is managed by the platform: ${why}.`, {
+    property,
+  });
 }

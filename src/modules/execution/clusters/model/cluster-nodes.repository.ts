@@ -21,23 +21,23 @@ import { isNodeToken } from './node-token';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
-/** Limits of the silence of a node: when it counts as silent, and when as lost. */
+/** Limits of the silence of a node: when it counts as findSilent, and when as lost. */
 export interface Silence {
   /** Silence by the clock, milliseconds. */
   ms: number;
   /**
-   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been silent.
+   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been findSilent.
    */
   answeredSeconds: number;
   /** Number of such seconds after which the node is lost. */
   lostAfterSeconds: number;
 }
 
-/** Time within which a provider must show a machine that it has accepted, milliseconds; see ADR 0041. */
-const APPEARS_WITHIN_MS = 5 * 60_000;
+/** Time within which a provider must show a machine that it has markAccepted, milliseconds; see ADR 0041. */
+const VISIBILITY_TIMEOUT_MS = 5 * 60_000;
 
 /** Maximum number of tokens in a query. */
-const TOKENS_AT_ONCE = 1000;
+const TOKEN_BATCH_SIZE = 1000;
 
 /** A node that can take runs, and how many it has. */
 export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
@@ -57,7 +57,7 @@ export type DesiredNodeRow = ClusterNode &
 export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
 
 /** An attempt with the reference of its future machine; null if only the provider's response contains it. */
-type AskedAttempt = NodeAttempt & { reference: string | null };
+type RequestedAttempt = NodeAttempt & { reference: string | null };
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
 
@@ -150,7 +150,7 @@ export class ClusterNodesRepository {
   /**
    * Returns the live node that has the valid bootstrap token with this hash; null if there is none. `lock` locks it.
    */
-  async ofBootstrapToken(
+  async findByBootstrapToken(
     tokenHash: string,
     tx: Tx = this.dataSource.manager,
     lock = false,
@@ -309,8 +309,8 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Records that the provider has accepted the machine of the node's attempt, with its reference and address. */
-  async accepted(
+  /** Records that the provider has markAccepted the machine of the node's attempt, with its reference and address. */
+  async markAccepted(
     { node_id, attempt }: NodeAttempt,
     machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>,
   ): Promise<void> {
@@ -323,9 +323,9 @@ export class ClusterNodesRepository {
    * beforehand. Returns the nodes whose machines may be requested, by id, with the reference on record: another worker
    * may have recorded its own first.
    */
-  async noteAsked(attempts: readonly AskedAttempt[]): Promise<Map<number, string | null>> {
+  async markRequested(attempts: readonly RequestedAttempt[]): Promise<Map<number, string | null>> {
     if (attempts.length === 0) return new Map();
-    const asked = await returning<Pick<ClusterNode, 'node_id' | 'provider_ref'>>(
+    const requested = await returning<Pick<ClusterNode, 'node_id' | 'provider_ref'>>(
       this.dataSource.manager,
       `UPDATE cluster_nodes n
        SET asked_at = coalesce(asked_at, platform_now()), provider_ref = coalesce(provider_ref, a.reference)
@@ -337,7 +337,7 @@ export class ClusterNodesRepository {
         attempts.map(({ reference }) => reference),
       ],
     );
-    return new Map(asked.map(({ node_id, provider_ref }) => [node_id, provider_ref]));
+    return new Map(requested.map(({ node_id, provider_ref }) => [node_id, provider_ref]));
   }
 
   /**
@@ -347,13 +347,13 @@ export class ClusterNodesRepository {
   async endAttempt(
     tx: Tx,
     { node_id, attempt }: NodeAttempt,
-    { zone, said }: { zone: string; said: string },
+    { zone, answer }: { zone: string; answer: string },
   ): Promise<boolean> {
     const node = await this.get(node_id, tx, true);
     if (!node || node.attempt !== attempt || node.no_room !== null) return node !== null;
     if (node.status !== 'INITIATING' || hasReported(node)) return false;
-    const tries = { ...node.tries, [zone]: said };
-    await this.update(tx, node_id, { no_room: said, tries, bootstrap_token: null, bootstrap_token_hash: null });
+    const tries = { ...node.tries, [zone]: answer };
+    await this.update(tx, node_id, { no_room: answer, tries, bootstrap_token: null, bootstrap_token_hash: null });
     return true;
   }
 
@@ -383,7 +383,7 @@ export class ClusterNodesRepository {
   }
 
   /** Records that the provider shows these nodes. */
-  async noteSeen(tokens: readonly string[]): Promise<void> {
+  async markSeen(tokens: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE cluster_nodes SET seen_at = platform_now()
        WHERE token = ANY($1::uuid[]) AND to_date = 'infinity' AND seen_at IS NULL`,
@@ -401,12 +401,12 @@ export class ClusterNodesRepository {
       `SELECT * FROM cluster_nodes WHERE token = ANY($1::uuid[])
          AND (seen_at IS NOT NULL OR last_seen_at IS NOT NULL OR accepted_at IS NULL
            OR accepted_at < platform_now() - $2 * interval '1 millisecond')`,
-      [tokens, APPEARS_WITHIN_MS],
+      [tokens, VISIBILITY_TIMEOUT_MS],
     );
   }
 
   /** Records a heartbeat of the node's agent. */
-  async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
+  async recordHeartbeat(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
       [nodeId],
@@ -417,7 +417,7 @@ export class ClusterNodesRepository {
    * Records heartbeats of many agents. Skips nodes whose row is locked and returns them, so that one of them does not
    * delay the others.
    */
-  async heardTogether(nodeIds: readonly number[]): Promise<number[]> {
+  async recordHeartbeats(nodeIds: readonly number[]): Promise<number[]> {
     const locked = await rows<Pick<ClusterNode, 'node_id'>>(
       this.dataSource.manager,
       `WITH live AS (SELECT node_id FROM cluster_nodes WHERE node_id = ANY($1) AND to_date = 'infinity'),
@@ -431,14 +431,14 @@ export class ClusterNodesRepository {
   }
 
   /** Records that the platform answers agents in this second. */
-  async noteAnswered(): Promise<void> {
+  async recordAnsweredSecond(): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
     );
   }
 
   /** Deletes all but the given number of the latest seconds in which the platform answered. */
-  async forgetAnswered(kept: number): Promise<void> {
+  async deleteAnsweredSeconds(kept: number): Promise<void> {
     await this.dataSource.query(
       `DELETE FROM answered_seconds
        WHERE second < (SELECT second FROM answered_seconds ORDER BY second DESC OFFSET $1 LIMIT 1)`,
@@ -448,13 +448,13 @@ export class ClusterNodesRepository {
 
   /** Returns the tokens whose node is not destroyed. The list may be long and contain texts that are not tokens. */
   async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
-    const asked = tokens.filter(isNodeToken);
+    const requested = tokens.filter(isNodeToken);
     const live = new Set<string>();
-    for (let at = 0; at < asked.length; at += TOKENS_AT_ONCE) {
+    for (let at = 0; at < requested.length; at += TOKEN_BATCH_SIZE) {
       const found = await rows<Pick<ClusterNode, 'token'>>(
         this.dataSource.manager,
         `SELECT token FROM cluster_nodes WHERE token = ANY($1::uuid[]) AND to_date = 'infinity'`,
-        [asked.slice(at, at + TOKENS_AT_ONCE)],
+        [requested.slice(at, at + TOKEN_BATCH_SIZE)],
       );
       for (const { token } of found) live.add(token);
     }
@@ -466,7 +466,7 @@ export class ClusterNodesRepository {
     return rows<ClusterNode>(
       this.dataSource.manager,
       `SELECT n.* FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
-       WHERE ${OUGHT_TO_RUN} AND n.token = ANY($1::uuid[])`,
+       WHERE ${SHOULD_RUN} AND n.token = ANY($1::uuid[])`,
       [tokens.filter(isNodeToken)],
     );
   }
@@ -476,19 +476,19 @@ export class ClusterNodesRepository {
    * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
    * each.
    */
-  async silent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
+  async findSilent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
     return rows(
       this.dataSource.manager,
       `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
        FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
-       WHERE ${OUGHT_TO_RUN}
+       WHERE ${SHOULD_RUN}
          AND n.last_seen_at < platform_now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
       [ms, answeredSeconds, lostAfterSeconds],
     );
   }
 }
 
-const OUGHT_TO_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING' AND ${givesSlots('c')}`;
+const SHOULD_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING' AND ${givesSlots('c')}`;
 
 const NTH_LATEST_ANSWERED = (n: string) =>
   `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

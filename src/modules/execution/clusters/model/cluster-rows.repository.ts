@@ -79,7 +79,7 @@ const SELECTED = `FROM clusters c
   ORDER BY c.to_date DESC, c.cluster_id DESC LIMIT 1`;
 
 /** Pause before the next attempt to add nodes, after the first failure and at most; milliseconds. */
-const FIRST_GROW_PAUSE_MS = 15_000;
+const MIN_GROW_PAUSE_MS = 15_000;
 const MAX_GROW_PAUSE_MS = 2 * 60_000;
 const MAX_START_MS = 60 * 60_000;
 
@@ -184,18 +184,18 @@ export class ClusterRowsRepository {
    * Records that a node could not be added, so that the next attempt waits: longer after each failure, up to two
    * minutes.
    */
-  async noteNotGrown(tx: Tx, clusterId: number, { spotIsMissing }: { spotIsMissing: boolean }): Promise<void> {
+  async recordFailedGrowth(tx: Tx, clusterId: number, { spotIsMissing }: { spotIsMissing: boolean }): Promise<void> {
     await tx.query(
       `UPDATE clusters SET grow_failures = grow_failures + 1,
          grow_after = platform_now() + least($2 * power(2, least(grow_failures, 10)), $3) * interval '1 millisecond',
          spot_missing_since = CASE WHEN $4 THEN coalesce(spot_missing_since, platform_now()) ELSE spot_missing_since END
        WHERE cluster_id = $1`,
-      [clusterId, FIRST_GROW_PAUSE_MS, MAX_GROW_PAUSE_MS, spotIsMissing],
+      [clusterId, MIN_GROW_PAUSE_MS, MAX_GROW_PAUSE_MS, spotIsMissing],
     );
   }
 
   /** Records that a new node is ready, and how long that took. */
-  async noteGrown(
+  async recordGrowth(
     tx: Tx,
     clusterId: number,
     { isSpot, startedInMs }: { isSpot: boolean; startedInMs: number },

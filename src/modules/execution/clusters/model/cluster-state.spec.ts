@@ -44,7 +44,7 @@ describe('cluster states', () => {
   it('lets every operation begin only where the table allows it', () => {
     for (const { from, to } of Object.values(CLUSTER_OPERATIONS)) {
       for (const status of from) {
-        // A resize is called off first.
+        // A resize is cancelled first.
         const begins = RESIZING.includes(status) ? 'RUNNING' : status;
         if (begins !== status) expect(CLUSTER_TRANSITIONS[status]).toContain(begins);
         expect(CLUSTER_TRANSITIONS[begins]).toContain(to);
@@ -63,7 +63,7 @@ describe('node states', () => {
     expect(final).toEqual(['DESTROYED']);
   });
 
-  it('brings a stopped or failed node back through INITIATING', () => {
+  it('return a stopped or failed node to service through INITIATING', () => {
     expect(nodeMayBecome('STOPPED', 'INITIATING')).toBe(true);
     expect(nodeMayBecome('STOPPED', 'RUNNING')).toBe(false);
     expect(nodeMayBecome('ERROR', 'INITIATING')).toBe(true);

@@ -94,8 +94,8 @@ export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {
 };
 
 /**
- * The operations a caller asks for, the states they need and the state they begin with. One that is asked for while the
- * cluster is resized calls the resize off: the cluster is RUNNING in between, in the same transaction.
+ * Operations that users request, with the states that they require and the state that they begin with. A request during a
+ * resize cancels the resize: the cluster is RUNNING in between, in the same transaction.
  */
 export const CLUSTER_OPERATIONS = {
   start: { from: ['STOPPED'], to: 'INITIATING' },

@@ -1,6 +1,6 @@
 /**
- * Asks the domain that uses clusters what runs on one and what waits for it. The answer is SQL about the row of the cluster, and
- * becomes a part of the statement that decides, so that nothing changes between the question and the decision.
+ * Asks the domain that uses clusters what runs on one and what waits for it. Its methods return SQL about the row of the
+ * cluster, which becomes part of the deciding statement, so that nothing changes between the question and the decision.
  */
 export abstract class ClusterUse {
   /**

@@ -19,5 +19,5 @@ export const hasFreeSlot = (cluster: string) => `(${givesSlots(cluster)} AND EXI
  * Returns an SQL condition that no run may be waiting for the cluster with the alias: each gets a slot, an end or a
  * start.
  */
-export const leavesNoneWaiting = (cluster: string) =>
+export const mayLeaveNoRunWaiting = (cluster: string) =>
   `(${oneOf(`${cluster}.status`, ['STOPPED', ...REFUSES_RUNS])} OR ${hasFreeSlot(cluster)})`;

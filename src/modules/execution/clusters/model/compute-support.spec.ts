@@ -15,20 +15,20 @@ describe('the driver of a cloud environment', () => {
     expect(computeDriverName(CLOUD_PROVIDER_ID[provider], endpoint)).toBe(expected);
   });
 
-  it('says what its nodes cannot be accelerated by', () => {
+  it('names the accelerators that its nodes cannot have', () => {
     const lacking = (endpoint: string) =>
       (['turbo', 'cuda'] as const).filter((one) => lacksAccelerator(CLOUD_PROVIDER_ID.OnPrem, endpoint, one));
     expect([lacking('local://'), lacking('https://pve.example.org:8006')]).toEqual([['cuda'], ['cuda']]);
   });
 
-  it('says whose nodes cannot be spot machines', () => {
-    const told = ['local://', 'https://pve.example.org:8006'].map((one) => lacksSpot(CLOUD_PROVIDER_ID.OnPrem, one));
-    expect(told).toEqual([false, true]);
+  it('says if its nodes cannot be spot machines', () => {
+    const shown = ['local://', 'https://pve.example.org:8006'].map((one) => lacksSpot(CLOUD_PROVIDER_ID.OnPrem, one));
+    expect(shown).toEqual([false, true]);
   });
 
-  it('is described for people', () => {
-    const told = servedEnvironments().split(', ');
-    expect(told).toEqual(
+  it('has a description for users', () => {
+    const shown = servedEnvironments().split(', ');
+    expect(shown).toEqual(
       expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']),
     );
   });

@@ -9,7 +9,7 @@ interface DriverEntry {
   /** Text for users, as in "clusters of …". */
   description: string;
   /** Accelerators that its nodes cannot have, whatever their machines; absent if there are none. */
-  lacks?: readonly AcceleratorKind[];
+  lackedAccelerators?: readonly AcceleratorKind[];
   /** True if its provider sells no spot machines. */
   lacksSpot?: boolean;
   /** True if its spot machines cannot be stopped, as its driver's `canStop` says. */
@@ -18,7 +18,7 @@ interface DriverEntry {
    * The scope of one list call of its provider: per account, per region, or both. Absent if nodes are found without
    * credentials.
    */
-  showsBy?: readonly ('account' | 'region')[];
+  listScope?: readonly ('account' | 'region')[];
 }
 
 /** Every compute driver of this release. Only workers have the drivers themselves: `provisioning/drivers.ts`. */
@@ -27,42 +27,42 @@ const COMPUTE_DRIVERS = {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint === LOCAL_ENDPOINT,
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
-    lacks: ['cuda'],
+    lackedAccelerators: ['cuda'],
   },
   aws: {
     cloudProviderId: CLOUD_PROVIDER_ID.AWS,
     serves: () => true,
     description: 'AWS environments',
     endsSpot: true,
-    showsBy: ['region'],
+    listScope: ['region'],
   },
   proxmox: {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint?.startsWith('https://') ?? false,
     description: 'OnPrem environments with the endpoint of a Proxmox VE (https://…)',
-    lacks: ['cuda'],
+    lackedAccelerators: ['cuda'],
     lacksSpot: true,
-    showsBy: [],
+    listScope: [],
   },
   azure: {
     cloudProviderId: CLOUD_PROVIDER_ID.Azure,
     serves: () => true,
     description: 'Azure environments',
     endsSpot: true,
-    showsBy: ['account'],
+    listScope: ['account'],
   },
   google: {
     cloudProviderId: CLOUD_PROVIDER_ID.GCP,
     serves: () => true,
     description: 'GCP environments',
-    showsBy: ['account', 'region'],
+    listScope: ['account', 'region'],
   },
   oci: {
     cloudProviderId: CLOUD_PROVIDER_ID.OCI,
     serves: () => true,
     description: 'OCI environments',
     endsSpot: true,
-    showsBy: ['account', 'region'],
+    listScope: ['account', 'region'],
   },
 } as const satisfies Record<string, DriverEntry>;
 
@@ -84,7 +84,7 @@ export function lacksAccelerator(
 ): boolean {
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
-  return entry?.lacks?.includes(accelerator) ?? false;
+  return entry?.lackedAccelerators?.includes(accelerator) ?? false;
 }
 
 /** True if nodes of a cloud environment cannot be spot machines. */
@@ -102,13 +102,13 @@ export function endsSpot(cloudProviderId: number, endpoint: string | null): bool
 }
 
 /** Returns the scope of one list call of the provider; null if nodes are found without credentials. */
-export function shownTogetherBy(
+export function listScopeOf(
   cloudProviderId: number,
   endpoint: string | null,
 ): readonly ('account' | 'region')[] | null {
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
-  return entry?.showsBy ?? null;
+  return entry?.listScope ?? null;
 }
 
 /** Returns the environments that this release serves, as a text for users. */

@@ -25,20 +25,20 @@ export class BootstrapTokens {
   }
 
   /** Returns the token of a new attempt. */
-  make(node: Pick<ClusterNode, 'token' | 'attempt'>): string {
+  create(node: Pick<ClusterNode, 'token' | 'attempt'>): string {
     const [token] = this.candidates(node);
     if (token === undefined) throw new Error('There is no master key');
     return token;
   }
 
   /** Returns the token that was derived for the node, with any of the master keys. */
-  again(
+  recreate(
     node: Pick<ClusterNode, 'token' | 'attempt' | 'bootstrap_token' | 'bootstrap_token_hash' | 'node_number'>,
   ): string {
     if (node.bootstrap_token !== null) return node.bootstrap_token;
     const { bootstrap_token_hash: hash } = node;
     // A spent token means that the agent has registered, so the machine is only being looked up.
-    if (hash === null) return this.make(node);
+    if (hash === null) return this.create(node);
     const token = this.candidates(node).find((candidate) => agentTokenHash(candidate) === hash);
     if (token !== undefined) return token;
     throw new PermanentError(

@@ -15,9 +15,9 @@ export class ClusterMetricsController {
     method: 'GET',
     path: '/cluster/{cluster_id}/metrics',
     id: 'getClusterMetrics',
-    summary: 'What the nodes of a cluster use, and what is free',
+    summary: 'Used and free resources of the nodes of a cluster',
     description:
-      'An extension of this platform. Cores, memory, disk and slots by node, as the nodes report them two or three times a minute: the last hour by minutes, or the last day by quarters of hours. The present nodes come first, then those that the cluster had during the period. Nodes that share a machine share its disk.',
+      'An extension of this platform. Cores, memory, disk and slots by node, as the nodes report them two or three times a minute: the last hour in steps of a minute, or the last day in steps of 15 minutes. The present nodes come first, then those that the cluster had during the period. Nodes that share a machine share its disk.',
     tag: 'Clusters',
     access: Allow.tenant(),
     response: Responses.one(ClusterMetrics),

@@ -37,8 +37,8 @@ export class ClusterMetricsService {
     );
     const measured = new Map(nodes.map((node) => [node.node_id, { node, points: [] as NodeMetricsPoint[] }]));
     for (const step of steps) {
-      const of = measured.get(step.node_id);
-      of?.points.push(pointOf(of.node, step));
+      const entry = measured.get(step.node_id);
+      entry?.points.push(pointOf(entry.node, step));
     }
     return {
       cluster_id,

@@ -19,7 +19,7 @@ import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
 import { GIVES_SLOTS } from '../model/cluster-state';
 import { parseEnvironment } from '../definition/environment';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
-import { changeOf, type NodeNotes } from './node-load';
+import { changeOf, type NodeReport } from './node-load';
 
 /** The desired state of a node as far as its cluster defines it, with the settings of its runs. */
 export interface DesiredNode {
@@ -53,7 +53,7 @@ export class ClusterNodesService {
     { agentId, protocolVersion }: { agentId: string; protocolVersion: number | null },
   ): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
-      const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
+      const node = await this.findByBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
         throw unauthenticated('The bootstrap token has already been used.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
@@ -63,7 +63,7 @@ export class ClusterNodesService {
         node_token_hash: hash(nodeToken),
         bootstrap_token: null,
       });
-      await this.nodes.heard(node.node_id, tx);
+      await this.nodes.recordHeartbeat(node.node_id, tx);
       return { node, nodeToken };
     });
   }
@@ -73,7 +73,7 @@ export class ClusterNodesService {
    * spend it.
    */
   authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
-    return this.ofBootstrapToken(bootstrapToken);
+    return this.findByBootstrapToken(bootstrapToken);
   }
 
   /**
@@ -104,14 +104,17 @@ export class ClusterNodesService {
   /**
    * Throws a 410 for the agent of a stopped or destroyed node: the agent exits and its supervisor does not restart it.
    */
-  assertWanted(node: ClusterNode): void {
+  assertNotGone(node: ClusterNode): void {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
       throw gone();
     }
   }
 
   /** Records the protocol version of the node's agent if it has changed. */
-  async speaks({ node_id, protocol_version: before }: ClusterNode, protocolVersion: number | null): Promise<void> {
+  async recordProtocolVersion(
+    { node_id, protocol_version: before }: ClusterNode,
+    protocolVersion: number | null,
+  ): Promise<void> {
     if (protocolVersion !== before)
       await this.nodes.update(this.dataSource.manager, node_id, { protocol_version: protocolVersion });
   }
@@ -122,18 +125,18 @@ export class ClusterNodesService {
   }
 
   /** Records a heartbeat of the node's agent. */
-  async heard(nodeId: number): Promise<void> {
-    await this.nodes.heard(nodeId);
+  async recordHeartbeat(nodeId: number): Promise<void> {
+    await this.nodes.recordHeartbeat(nodeId);
   }
 
   /** Records heartbeats of many agents. Returns the nodes whose row is locked, which are not recorded. */
-  heardTogether(nodeIds: readonly number[]): Promise<number[]> {
-    return this.nodes.heardTogether(nodeIds);
+  recordHeartbeats(nodeIds: readonly number[]): Promise<number[]> {
+    return this.nodes.recordHeartbeats(nodeIds);
   }
 
   /** Records that this process answers agents, so that the silence of a node in this second is its own. */
-  noteAnswered(): Promise<void> {
-    return this.nodes.noteAnswered();
+  recordAnsweredSecond(): Promise<void> {
+    return this.nodes.recordAnsweredSecond();
   }
 
   /** Returns the node with its desired state. Throws `NODE.GONE` if it no longer exists. */
@@ -174,17 +177,17 @@ export class ClusterNodesService {
   }
 
   /** Records why the agent of a node cannot start; 401 once an agent has used the bootstrap token. */
-  async bootFailed(tx: Tx, { node_id, cluster_id }: ClusterNode, error: string): Promise<void> {
+  async recordBootFailure(tx: Tx, { node_id, cluster_id }: ClusterNode, error: string): Promise<void> {
     // The cluster is locked first, as everywhere.
     await this.lifecycle.lock(tx, cluster_id);
     const node = await this.nodes.get(node_id, tx, true);
     if (!node || node.agent_id !== null || node.bootstrap_token_hash === null)
       throw unauthenticated('The bootstrap token has already been used.');
-    await this.reported(tx, node_id, { state: 'failed', master_url: null, error });
+    await this.recordDaemons(tx, node_id, { state: 'failed', master_url: null, error });
   }
 
   /** Records the agent's view of its daemons, and wakes the workflow that waits for it. */
-  async reported(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
+  async recordDaemons(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
     const before = await this.nodes.get(nodeId, tx);
     if (!before || isUnchanged(before, daemons)) return;
     // The cluster is locked first, as everywhere, so that two nodes that report at once cannot deadlock.
@@ -199,11 +202,11 @@ export class ClusterNodesService {
     if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
     if (daemons.state === 'ready')
       await this.events.publish(tx, 'nodeBecameReady', { node, clusterStatus: cluster.status });
-    await this.carryOn(tx, cluster, node, daemons);
+    await this.advanceOperation(tx, cluster, node, daemons);
   }
 
   /** Continues the operation that waits for the node, and handles a node that fails later. */
-  private async carryOn(
+  private async advanceOperation(
     tx: Tx,
     cluster: LockedCluster,
     node: ClusterNode,
@@ -215,9 +218,9 @@ export class ClusterNodesService {
       await this.lifecycle.markNodeLost(tx, cluster, node, error ?? 'its Spark daemons failed');
     if (workflowInstanceId === null || !(isResizing || cluster.status === 'INITIATING')) return;
     if (state === 'ready' && node.status === 'INITIATING') {
-      const reason = 'Its agent reports ready';
+      const reason = 'The agent reports that the node is ready';
       await this.lifecycle.transitionNode(tx, node, { to: 'RUNNING', reason, userId: null, workflowInstanceId });
-      if (isResizing) await this.noteGrown(tx, node);
+      if (isResizing) await this.recordGrowth(tx, node);
     }
     const all = await this.nodes.ofCluster(node.cluster_id, tx);
     if (state === 'failed' || all.every((other) => other.daemons_state === 'ready'))
@@ -225,36 +228,36 @@ export class ClusterNodesService {
   }
 
   /** Records the growth, so that the next nodes are added without a pause. */
-  private async noteGrown(tx: Tx, node: ClusterNode): Promise<void> {
+  private async recordGrowth(tx: Tx, node: ClusterNode): Promise<void> {
     const startedInMs = Date.now() - node.from_date.getTime();
-    await this.clusters.noteGrown(tx, node.cluster_id, { isSpot: node.is_spot, startedInMs });
+    await this.clusters.recordGrowth(tx, node.cluster_id, { isSpot: node.is_spot, startedInMs });
   }
 
   /**
    * Records the load of a node, the end of its drain, and an interruption by its provider. Locks only the row of the
    * node.
    */
-  async noted(seen: ClusterNode, notes: NodeNotes): Promise<void> {
+  async recordReport(before: ClusterNode, report: NodeReport): Promise<void> {
     // Most reports contain nothing new. If the node has changed since it was read, the next report covers it.
-    if (!changeOf(seen, notes)) return;
+    if (!changeOf(before, report)) return;
     await this.dataSource.transaction(async (tx) => {
-      const node = await this.nodes.get(seen.node_id, tx, true);
-      const change = node && isCurrent(node) ? changeOf(node, notes) : null;
+      const node = await this.nodes.get(before.node_id, tx, true);
+      const change = node && isCurrent(node) ? changeOf(node, report) : null;
       if (!node || !change) return;
       await this.nodes.update(tx, node.node_id, change.columns);
       if (change.columns.draining === true && !node.draining) await this.nodes.wake(tx, [node.node_id]);
-      if (change.isNews) await this.loadChanged(tx, node);
+      if (change.needsScalingDecision) await this.requestScaling(tx, node);
     });
   }
 
   /** Requests a scaling decision, because the report of the node may require a resize. */
-  private async loadChanged(tx: Tx, node: ClusterNode): Promise<void> {
+  private async requestScaling(tx: Tx, node: ClusterNode): Promise<void> {
     await notifyAfterCommit(tx, 'scaling', String(node.cluster_id));
   }
 
-  private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
-    const node = await this.nodes.ofBootstrapToken(hash(bootstrapToken), tx, lock);
-    if (!node) throw unauthenticated('The bootstrap token is not known, or no longer valid.');
+  private async findByBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
+    const node = await this.nodes.findByBootstrapToken(hash(bootstrapToken), tx, lock);
+    if (!node) throw unauthenticated('The bootstrap token is unknown or has expired.');
     return node;
   }
 
@@ -281,7 +284,7 @@ function isCurrent(node: ClusterNode): boolean {
 }
 
 function gone(): DomainError {
-  return new DomainError('gone', 'NODE.GONE', 'This node is no longer wanted.');
+  return new DomainError('gone', 'NODE.GONE', 'The node was stopped or destroyed, so its agent must exit.');
 }
 
 function isUnchanged(node: ClusterNode, daemons: ObservedDaemons): boolean {

@@ -71,7 +71,7 @@ export class ClusterSlotsService {
   }
 
   /** Requests a scaling decision for a running cluster, because a run waits. */
-  async askForMore(tx: Tx, clusterId: number): Promise<void> {
+  async requestScaling(tx: Tx, clusterId: number): Promise<void> {
     await notifyAfterCommit(tx, 'scaling', String(clusterId));
   }
 
@@ -84,7 +84,7 @@ export class ClusterSlotsService {
   }
 
   /** Starts a stopped cluster because a run needs it. Throws if it cannot be started. */
-  async startFor(tx: Tx, cluster: LockedCluster, userId: number | null, runId: number): Promise<void> {
+  async startForRun(tx: Tx, cluster: LockedCluster, userId: number | null, runId: number): Promise<void> {
     await this.starts.begin(tx, cluster, userId, `Job ${runId} needs the cluster`);
   }
 

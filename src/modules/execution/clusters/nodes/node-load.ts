@@ -3,12 +3,12 @@ import { NOW, type Values } from '../../../../platform/kernel/persistence/sql';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 /** The parts of a report about the node itself: its load, drain and interruption. */
-export type NodeNotes = Pick<ReportRequest, 'load' | 'drained' | 'interruption'>;
+export type NodeReport = Pick<ReportRequest, 'load' | 'drained' | 'interruption'>;
 
 export interface NodeChange {
   columns: Values<ClusterNode>;
   /** True if the change may require a scaling decision. */
-  isNews: boolean;
+  needsScalingDecision: boolean;
 }
 
 /** Values of a node whose machine starts fresh. */
@@ -28,20 +28,20 @@ export const NO_LOAD = {
  * Returns the changes of the node by a report; null if there are none. Hostile jobs may have forged the report, so only
  * the facts of the node's own role count, and no more than it has.
  */
-export function changeOf(node: ClusterNode, notes: NodeNotes): NodeChange | null {
-  const load = loadColumns(node, notes);
-  const isInterrupted = notes.interruption !== undefined && node.interrupted_at === null;
+export function changeOf(node: ClusterNode, report: NodeReport): NodeChange | null {
+  const load = loadColumns(node, report);
+  const isInterrupted = report.interruption !== undefined && node.interrupted_at === null;
   const columns: Values<ClusterNode> = {
     ...load,
-    ...(isDrained(node, notes) ? { drained_at: NOW } : {}),
-    ...(isInterrupted ? { interrupted_at: NOW, interruption: notes.interruption?.detail, draining: true } : {}),
+    ...(isDrained(node, report) ? { drained_at: NOW } : {}),
+    ...(isInterrupted ? { interrupted_at: NOW, interruption: report.interruption?.detail, draining: true } : {}),
   };
   if (Object.keys(columns).length === 0) return null;
   const wantsMore = typeof load.pending_cores === 'number' && load.pending_cores > (node.pending_cores ?? 0);
-  return { columns, isNews: wantsMore || 'drained_at' in columns || isInterrupted };
+  return { columns, needsScalingDecision: wantsMore || 'drained_at' in columns || isInterrupted };
 }
 
-function loadColumns(node: ClusterNode, { load }: NodeNotes): Values<ClusterNode> {
+function loadColumns(node: ClusterNode, { load }: NodeReport): Values<ClusterNode> {
   if (!load) return {};
   if (node.role === 'master') {
     const pending_cores = Math.min(load.pending_cores, MAX_LOAD);
@@ -60,6 +60,6 @@ function loadColumns(node: ClusterNode, { load }: NodeNotes): Values<ClusterNode
 }
 
 /** True once the agent reports the drain as done. A run that the agent does not know of yet also keeps the node. */
-function isDrained(node: ClusterNode, { drained = false }: NodeNotes): boolean {
+function isDrained(node: ClusterNode, { drained = false }: NodeReport): boolean {
   return drained && node.draining && node.drained_at === null && node.busy_slots === 0;
 }

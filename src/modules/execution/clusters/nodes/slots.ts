@@ -5,17 +5,17 @@ import type { NodeSlots } from '../model/cluster-nodes.repository';
  * equals.
  */
 export function spread(nodes: readonly NodeSlots[], maxParallelJobs: number, limit: number): number[] {
-  const given: number[] = [];
+  const assigned: number[] = [];
   const [fewest] = nodes;
-  if (!fewest) return given;
+  if (!fewest) return assigned;
   const busiest = Math.min(maxParallelJobs, fewest.busy_slots + limit);
-  for (let level = fewest.busy_slots; level < busiest && given.length < limit; level += 1) {
+  for (let level = fewest.busy_slots; level < busiest && assigned.length < limit; level += 1) {
     for (const { node_id, busy_slots } of nodes) {
-      if (busy_slots > level || given.length === limit) break;
-      given.push(node_id);
+      if (busy_slots > level || assigned.length === limit) break;
+      assigned.push(node_id);
     }
   }
-  return given;
+  return assigned;
 }
 
 /**
@@ -23,11 +23,11 @@ export function spread(nodes: readonly NodeSlots[], maxParallelJobs: number, lim
  * equals, so that other nodes become idle when the load drops.
  */
 export function pack(nodes: readonly NodeSlots[], maxParallelJobs: number, limit: number): number[] {
-  const given: number[] = [];
+  const assigned: number[] = [];
   for (const { node_id, busy_slots } of nodes) {
-    for (let slot = busy_slots; slot < maxParallelJobs && given.length < limit; slot += 1) given.push(node_id);
+    for (let slot = busy_slots; slot < maxParallelJobs && assigned.length < limit; slot += 1) assigned.push(node_id);
   }
-  return given;
+  return assigned;
 }
 
 /** Returns by node `each` times its number of occurrences. */

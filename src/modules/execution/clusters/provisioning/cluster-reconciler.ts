@@ -68,10 +68,10 @@ export class ClusterReconciler extends Reconciler {
     const ms = Math.min(SILENT_AFTER_MS, leaseMs / 2);
     const answeredSeconds = Math.ceil(Math.min(RECONNECT_GRACE_MS, ms) / 1000);
     const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
-    for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
+    for (const node of await this.nodes.findSilent({ ms, answeredSeconds, lostAfterSeconds })) {
       await failures.attempt(`Node ${node.node_id}`, () => this.restartOrMarkLost(node, signal));
     }
-    await this.nodes.forgetAnswered(lostAfterSeconds + EXTRA_ANSWERED_SECONDS);
+    await this.nodes.deleteAnsweredSeconds(lostAfterSeconds + EXTRA_ANSWERED_SECONDS);
   }
 
   /** Asks the provider about a node that seems to be down, and restarts it or marks it lost. */

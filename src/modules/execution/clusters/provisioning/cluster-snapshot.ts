@@ -170,7 +170,7 @@ export class ClusterSnapshots {
         sparkVersion,
         accelerator,
         agentApiUrl: this.config.agent.apiUrl,
-        bootstrapToken: this.bootstrapTokens.again(node),
+        bootstrapToken: this.bootstrapTokens.recreate(node),
       },
     };
   }

@@ -61,7 +61,7 @@ export class NodeMachines {
     const exhausted = new Set<string>();
     for (const batch of [probes, later]) {
       const remaining = batch.filter((node) => !exhausted.has(offerKey(node)));
-      const requested = await this.nodes.noteAsked(await withReferences(remaining, driver));
+      const requested = await this.nodes.markRequested(await withReferences(remaining, driver));
       await driver.onSite?.assertHere([...requested.values()].filter((reference) => reference !== null));
       await Promise.all(
         remaining.map(async (node) => {
@@ -89,7 +89,7 @@ export class NodeMachines {
         ? await driver.start(nodeRef(snapshot, node), call)
         : await driver.provision(this.snapshots.nodeSpec(snapshot, node), call);
       const { providerRef: provider_ref, privateIp: ip_address } = machine;
-      await this.nodes.accepted(node, { provider_ref, ip_address });
+      await this.nodes.markAccepted(node, { provider_ref, ip_address });
       return { kind: 'accepted' };
     } catch (error) {
       if (!(error instanceof ComputeDriverError)) return { kind: 'failed', error: asError(error) };
@@ -224,7 +224,7 @@ export class NodeMachines {
     const shown = machines.filter(({ state }) => state !== 'gone');
     const isNew = ({ labels }: ProviderNode) => byToken.get(labels.nodeToken)?.seen_at === null;
     const probes = shown.filter(isNew).map(({ labels }) => labels.nodeToken);
-    if (probes.length > 0) await this.nodes.noteSeen(probes);
+    if (probes.length > 0) await this.nodes.markSeen(probes);
     for (const { labels, privateIp: ip_address } of shown) {
       const node = byToken.get(labels.nodeToken);
       if (node && ip_address !== null && node.ip_address !== ip_address)

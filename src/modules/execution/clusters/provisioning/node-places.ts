@@ -51,7 +51,7 @@ export class NodePlaces {
     const scope = scopeToBlock(fault, place, snapshot.place);
     if (offer === null || scope === null) return false;
     return this.dataSource.transaction(async (tx) => {
-      const tried = { zone: place.zone ?? offer.region, said: fault.message.slice(0, MAX_ANSWER_LENGTH) };
+      const tried = { zone: place.zone ?? offer.region, answer: fault.message.slice(0, MAX_ANSWER_LENGTH) };
       const attemptEnds = !hasReported(node) && (await this.nodes.endAttempt(tx, node, tried));
       const blockedMs = blockedForMs(snapshot.cloudProviderId);
       if (scope !== 'nothing') await this.offers.block(tx, offer, scope === 'zone' ? place.zone : null, blockedMs);
@@ -116,7 +116,7 @@ export class NodePlaces {
       });
     // A requested machine may exist although the response was lost, or may have left resources behind.
     if (node.asked_at !== null && (await driver.destroy(nodeRef(snapshot, node), call)) === 'going') return 'going';
-    const token = this.bootstrapTokens.make({ token: node.token, attempt: node.attempt + 1 });
+    const token = this.bootstrapTokens.create({ token: node.token, attempt: node.attempt + 1 });
     const isCurrent = await provisioning.whileCurrent(async (tx) => {
       await this.nodes.beginAttempt(tx, node, {
         place: { ...options.place, zone },

@@ -6,7 +6,7 @@ import { agentTokenHash, BootstrapTokens } from '../nodes/bootstrap-tokens';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
-import { shownTogetherBy } from '../model/compute-support';
+import { listScopeOf } from '../model/compute-support';
 import { MachinePlacesRepository } from './machine-places.repository';
 import type { PlannedNode } from './node-plan';
 import type { ClusterSnapshot } from './cluster-snapshot';
@@ -55,7 +55,7 @@ export class NodePlanner {
         is_spot: plan.market === 'spot',
         labels: snapshot.labels,
         replacement: plan.replacement,
-        bootstrap_token_hash: agentTokenHash(this.bootstrapTokens.make(identity)),
+        bootstrap_token_hash: agentTokenHash(this.bootstrapTokens.create(identity)),
       };
       await this.lifecycle.planNode(tx, node, { reason, userId, workflowInstanceId });
     }
@@ -66,15 +66,15 @@ export class NodePlanner {
   /** Records place and credentials of the machines, so that they can be found even after the cluster is gone. */
   private async watchPlace(tx: Tx, snapshot: ClusterSnapshot): Promise<number | null> {
     const { tenantId, credentialsConfId, cloudProviderId, endpoint, place } = snapshot;
-    const by = shownTogetherBy(cloudProviderId, endpoint);
-    if (by === null) return null;
+    const scope = listScopeOf(cloudProviderId, endpoint);
+    if (scope === null) return null;
     return this.places.watch(tx, {
       tenant_id: tenantId,
       credentials_conf_id: credentialsConfId,
       cloud_provider_id: cloudProviderId,
       endpoint: endpoint ?? '',
-      account: (by.includes('account') && place.account) || '',
-      region: (by.includes('region') && place.region) || '',
+      account: (scope.includes('account') && place.account) || '',
+      region: (scope.includes('region') && place.region) || '',
     });
   }
 }

@@ -230,7 +230,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       const node = await this.nodes.get(node_id, tx, true);
       if (node?.status !== 'INITIATING') return;
       await this.failLocked(tx, node, reason, context);
-      await this.clusters.noteNotGrown(tx, cluster.cluster_id, { spotIsMissing });
+      await this.clusters.recordFailedGrowth(tx, cluster.cluster_id, { spotIsMissing });
     });
   }
 
@@ -239,7 +239,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       const nodes = await this.nodes.ofCluster(cluster.cluster_id, tx, true);
       for (const node of nodes)
         if (node.status === 'INITIATING') await this.failLocked(tx, node, node.error ?? reason, context);
-      await this.clusters.noteNotGrown(tx, cluster.cluster_id, { spotIsMissing: false });
+      await this.clusters.recordFailedGrowth(tx, cluster.cluster_id, { spotIsMissing: false });
     });
   }
 

@@ -173,7 +173,7 @@ export class RunScheduler {
     if (refusal !== null) {
       return this.endWaiting(tx, cluster, 'CLUSTER_FAILED', `The cluster cannot be started for the job: ${refusal}`);
     }
-    await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
+    await this.clusters.startForRun(tx, cluster, first.created_by_user_id, first.run_id);
     return false;
   }
 

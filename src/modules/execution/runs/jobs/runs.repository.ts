@@ -17,7 +17,7 @@ import {
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { RecordKindNames } from '../../../../platform/http/resources/record-kind';
 import { WorkspaceResourceRepository } from '../../../../platform/http/resources/workspace-resource-repository';
-import { type ClusterNode, hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../../clusters';
+import { type ClusterNode, hasFreeSlot, IS_DEAD, mayLeaveNoRunWaiting, type LockedCluster } from '../../clusters';
 import { mayRun, servesWorkspace } from '../../workspaces';
 import { CLUSTER_INFO_COLUMNS } from './run-configurations.repository';
 import type { RunConfiguration } from './entities/run-configuration.entity';
@@ -313,7 +313,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
       this.dataSource.manager,
       prepared(
         `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
-           AND (SELECT TRUE FROM runs ${waitingFor('$1')} LIMIT 1) AND ${leavesNoneWaiting('c')}`,
+           AND (SELECT TRUE FROM runs ${waitingFor('$1')} LIMIT 1) AND ${mayLeaveNoRunWaiting('c')}`,
       ),
       [clusterId],
     );

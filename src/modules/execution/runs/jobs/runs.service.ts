@@ -108,7 +108,7 @@ export class RunsService {
       conf: request.conf ?? null,
       correlation_id: correlationId(),
     });
-    if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
+    if (cluster?.status === 'STOPPED') await this.clusters.startForRun(tx, cluster, scope.userId, run.run_id);
     else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
     else await this.enqueueForSlot(tx, submission);
     return run;
@@ -186,7 +186,7 @@ export class RunsService {
   /** Requests more nodes if the cluster may scale up, and looks for a slot again after the commit, when others see the run. */
   private async enqueueForSlot(tx: Tx, { cluster_id, cluster_status, may_grow }: Submission): Promise<void> {
     this.transactions.afterCommit(tx, () => void this.scheduler.reschedule(cluster_id));
-    if (may_grow && GIVES_SLOTS.includes(cluster_status)) await this.clusters.askForMore(tx, cluster_id);
+    if (may_grow && GIVES_SLOTS.includes(cluster_status)) await this.clusters.requestScaling(tx, cluster_id);
   }
 
   /** Reads what the submission depends on; throws if the run may not be submitted. */

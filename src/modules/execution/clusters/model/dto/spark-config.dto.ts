@@ -1,15 +1,16 @@
 import { Field } from '../../../../../platform/kernel/dto/fields';
 
 const SECRETS = (what: string) =>
-  `${what} to the name of a secret of type ENVIRONMENT VARIABLE: of the user who runs the job, or else of its workspace, or else ` +
-  'of the tenant. At most 100; null names none';
+  `${what} to the name of a secret of type ENVIRONMENT VARIABLE. It is taken from the user who runs the job, or else from its ` +
+  'workspace, or else from the tenant. At most 100; null for none';
 
 /** Spark settings of a cluster that its jobs inherit. */
 export class SparkConfig {
   @Field.texts({
     optional: true,
     nullable: true,
-    description: 'Spark properties but the platform\'s, "key value" each, or "key=value", whose value keeps its blanks',
+    description:
+      'Spark properties, "key value" or "key=value" each, whose value may contain blanks. The platform\'s own are excluded',
   })
   conf?: string[] | null;
   @Field.texts({ optional: true, nullable: true, description: 'Maven coordinates' }) packages?: string[] | null;

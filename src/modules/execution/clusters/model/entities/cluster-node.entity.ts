@@ -44,8 +44,8 @@ export class ClusterNode extends ValidityColumns {
   /** Time of the first request for the machine of this attempt; null means that the provider was certainly not called. */
   @Col.time({ nullable: true }) asked_at: Date | null;
   /**
-   * Why the provider has no machine for this attempt in its place. The attempt is over, and nothing is requested for it
-   * any more.
+   * Message of the provider that it has no machine for this attempt in its place. The attempt is over, and nothing is
+   * requested for it any more.
    */
   @Col.text({ nullable: true }) no_room: string | null;
   /** The provider's messages by zone, or region, without capacity, since the node was planned or last resumed. */

@@ -48,9 +48,9 @@ import type { SparkConfig } from '../dto/spark-config.dto';
 @HoldsItsParts({
   free: ['DESTROYED', 'ERROR'],
   toFree: 'Each must be DESTROYED or in ERROR first.',
-  toRelease: 'First destroy each of them, then give it another one or disable it.',
+  toRelease: 'Destroy each of them first, then assign it another one or disable it.',
   owns: { table: 'cluster_nodes', column: 'cluster_id' },
-  toDisown: 'They may still have machines there, which would be out of reach: destroy them first.',
+  toDisown: 'They may still have machines there, which could no longer be removed. Destroy the clusters first.',
 })
 @KeepsInUse({
   kept: 'Tenant',

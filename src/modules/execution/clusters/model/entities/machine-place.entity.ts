@@ -25,7 +25,7 @@ import { KeepsInUse } from '../../../../../platform/http/resources/record-kind';
   code: 'CREDENTIALS_CONF.OWNS_MACHINES',
   named: ({ name, status }) => `"${String(name)}" (${String(status)})`,
   message: (names) =>
-    `The credentials configuration may own machines of the clusters ${names}. Destroy them first: without it, nobody can.`,
+    `The credentials configuration may own machines of the clusters ${names}. Destroy the clusters first: without the credentials, their machines cannot be removed.`,
   details: (clusters) => ({ clusters }),
 })
 @KeepsInUse({
@@ -37,7 +37,7 @@ import { KeepsInUse } from '../../../../../platform/http/resources/record-kind';
   code: 'CREDENTIALS_CONF.OWNS_MACHINES',
   named: ({ orphans }) => String(orphans),
   message: () =>
-    'The credentials configuration owns machines that no cluster has. They are being removed: try again in some minutes.',
+    'The credentials configuration owns machines that belong to no cluster. They are being removed. Try again in some minutes.',
   details: (places) => ({ machines: places.reduce((sum, { orphans }) => sum + Number(orphans), 0) }),
 })
 export class MachinePlace {

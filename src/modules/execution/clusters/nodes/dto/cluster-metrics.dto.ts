@@ -8,7 +8,7 @@ const ROLES = ['single', 'master', 'worker', 'master-and-workers'] as const sati
 export class ClusterMetricsQuery {
   @Param.oneOf(PERIODS, {
     default: 'hour',
-    description: 'The last hour by minutes, or the last day by quarters of hours',
+    description: 'The last hour in steps of a minute, or the last day in steps of 15 minutes',
   })
   period: (typeof PERIODS)[number] = 'hour';
   @Param.int32({ min: 0 }) node_number?: number;
@@ -17,7 +17,7 @@ export class ClusterMetricsQuery {
 export class ResourceUse {
   @Field.number({ description: 'Average during the step' }) used: number;
   @Field.number({ description: 'Largest during the step' }) used_max: number;
-  @Field.number({ description: 'What the node has besides `used`' }) free: number;
+  @Field.number({ description: 'The rest of what the node has' }) free: number;
 }
 
 export class NodeMetricsPoint {
@@ -25,7 +25,7 @@ export class NodeMetricsPoint {
   @Field.object(() => ResourceUse) cores: ResourceUse;
   @Field.object(() => ResourceUse) memory_mb: ResourceUse;
   @Field.object(() => ResourceUse) disk_mb: ResourceUse;
-  @Field.object(() => ResourceUse, { description: 'Jobs that the node runs, and could run besides' })
+  @Field.object(() => ResourceUse, { description: 'Jobs that the node runs, and more that it could run' })
   slots: ResourceUse;
 }
 
@@ -35,7 +35,7 @@ export class NodeMetrics {
   @Field.oneOf(NODE_STATUSES) node_status: string;
   @Field.timestamp() from_date: Date;
   @Field.validityEnd() to_date: Date | 'infinity' | null;
-  @Field.objects(() => NodeMetricsPoint, { description: 'By time; none for a step in which the node said nothing' })
+  @Field.objects(() => NodeMetricsPoint, { description: 'By time, without the steps in which the node sent no report' })
   points: NodeMetricsPoint[];
 }
 

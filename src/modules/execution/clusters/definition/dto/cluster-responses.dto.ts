@@ -11,7 +11,7 @@ import { SparkConfig } from '../../model/dto/spark-config.dto';
 
 const OWN_DISKS = 'null if the cluster configuration has no volume and the cluster alone describes the disks';
 
-/** The disks of each node, with the cluster's own disk fields over those of the volume configuration. */
+/** The disks of each node: the cluster's own disk fields, with those of the volume configuration as defaults. */
 export class ClusterVolume {
   @Field.id({ nullable: true, description: OWN_DISKS }) volume_conf_id: number | null;
   @Field.text({ nullable: true, description: OWN_DISKS }) name: string | null;
@@ -117,7 +117,7 @@ class SummaryCloudEnv {
   @Field.object(() => SummaryProvider) cloud_provider: SummaryProvider;
 }
 
-/** A cluster inside another record. */
+/** A cluster embedded in another record. */
 export class ClusterSummary {
   @Field.id() cluster_id: number;
   @Field.text() name: string;

@@ -13,14 +13,14 @@ import {
   type ClusterVolume,
   type ClusterVolumeWrite,
   type ClusterWrite,
-} from './dto/cluster-answers.dto';
+} from './dto/cluster-responses.dto';
 import { stopDestroysNodes } from '../lifecycle/operation-rules';
 import { SPARK_CONFIG_KEYS, type SparkConfig } from '../model/dto/spark-config.dto';
 
-/** Disks that no volume configuration describes each stand for themselves. */
+/** Striping factor of disks that no volume configuration describes: each disk is on its own. */
 const NOT_STRIPED = 1;
 
-/** A cluster as reads answer it. */
+/** Returns a cluster in the form of read operations. */
 export function readCluster(
   row: ClusterRow,
   mounts: ReadonlyMap<number, MountRead>,
@@ -61,7 +61,7 @@ export function readCluster(
   };
 }
 
-/** A cluster as other records show it. */
+/** Returns a cluster in the form that other records embed. */
 export function summarizeCluster(row: ClusterRow, referenceData: ReferenceData): ClusterSummary {
   const cluster = readCluster(row, new Map(), referenceData);
   const { cloud_env_id, cloud_env_name, cloud_provider } = cluster.cloud_env;
@@ -70,7 +70,7 @@ export function summarizeCluster(row: ClusterRow, referenceData: ReferenceData):
   return fieldsOf(ClusterSummary, { ...cluster, cloud_env: cloudEnv });
 }
 
-/** A cluster as writes answer it. */
+/** Returns a cluster in the form of write operations. */
 export function writeCluster(row: ClusterRow, referenceData: ReferenceData): ClusterWrite {
   return {
     cluster_id: idText(row.cluster_id),
@@ -114,7 +114,7 @@ function common(row: ClusterRow) {
   };
 }
 
-/** Every key present, as clients expect. */
+/** Returns every key, because clients expect all of them. */
 function sparkConfigOf(config: SparkConfig): SparkConfig {
   return Object.fromEntries(SPARK_CONFIG_KEYS.map((key) => [key, config[key] ?? null]));
 }
