@@ -430,7 +430,7 @@ describe('notebook configurations', () => {
         code('m', '', { cell_type: 'markdown' }),
       ]);
       runId = await run(id);
-      expect(await inTx((tx) => outputs().begin(tx, at()))).toBe(true);
+      expect(await inTx((tx) => outputs().startExecution(tx, at()))).toBe(true);
     });
 
     it('are written as they come, streams in one piece each', async () => {
@@ -439,7 +439,7 @@ describe('notebook configurations', () => {
       await append(print('\u0000 "c"\\\n'), print('e', 'stderr'));
       await append(print('f', 'stderr'), { output_type: 'display_data', data: { 'text/html': '<b>' }, metadata: {} });
       await append(print('g'));
-      await inTx((tx) => outputs().executionCount(tx, at(), 4));
+      await inTx((tx) => outputs().setExecutionCount(tx, at(), 4));
       expect(await shown()).toEqual(['ab\u0000 "c"\\\n', 'ef', '<b>', 'g']);
       expect((await exported(id)).cells[0]).toMatchObject({
         execution_count: 4,
@@ -482,14 +482,14 @@ describe('notebook configurations', () => {
       await append(print('2'));
       expect(await shown()).toEqual(['12']);
       await clear();
-      await inTx((tx) => outputs().begin(tx, at()));
+      await inTx((tx) => outputs().startExecution(tx, at()));
       await append(print('a'));
       await append(print('b'));
       expect(await shown()).toEqual(['ab']);
     });
 
     it('are of code cells that the notebook has, and of the run that executed them last', async () => {
-      const found = await inTx((tx) => outputs().cells(tx, id, ['a', 'm', 'none']));
+      const found = await inTx((tx) => outputs().cellTypes(tx, id, ['a', 'm', 'none']));
       expect([...found]).toEqual(
         expect.arrayContaining([
           ['a', 'code'],
@@ -497,11 +497,11 @@ describe('notebook configurations', () => {
         ]),
       );
       expect(found.size).toBe(2);
-      for (const cell of ['m', 'none']) expect(await inTx((tx) => outputs().begin(tx, at(cell)))).toBe(false);
+      for (const cell of ['m', 'none']) expect(await inTx((tx) => outputs().startExecution(tx, at(cell)))).toBe(false);
       const second = await run(id);
-      await inTx((tx) => outputs().begin(tx, at('a', second)));
+      await inTx((tx) => outputs().startExecution(tx, at('a', second)));
       expect(await append(print('late'))).toBe(false);
-      expect(await inTx((tx) => outputs().executionCount(tx, at(), 1))).toBe(false);
+      expect(await inTx((tx) => outputs().setExecutionCount(tx, at(), 1))).toBe(false);
       expect(await shown()).toEqual([]);
     });
 
@@ -555,7 +555,7 @@ describe('notebook configurations', () => {
       );
       expect(row?.bytes).toBe(row?.sum);
       expect(row?.pieces).toBeLessThan(250);
-      await inTx((tx) => outputs().begin(tx, at()));
+      await inTx((tx) => outputs().startExecution(tx, at()));
       await append(...htmls(0, 100));
       expect(await shown()).toEqual(texts(0, 100));
     });
@@ -570,14 +570,14 @@ describe('notebook configurations', () => {
       expect(await letters()).toEqual(['a', leftOut, 'd', leftOut]);
       await append(html('result'));
       expect(await letters()).toEqual(['a', leftOut, 'd', leftOut, 'result']);
-      await inTx((tx) => outputs().begin(tx, at()));
+      await inTx((tx) => outputs().startExecution(tx, at()));
       await append(print('x'.repeat(11 * 2 ** 20)));
       const [out = '', why = ''] = (await shown()) ?? [];
       expect([out.length > 9 * 2 ** 20, out.length <= 10 * 2 ** 20]).toEqual([true, true]);
       expect(why).toEqual(leftOut);
       await append(html('z'.repeat(2 ** 20)));
       expect(await letters()).toEqual([leftOut, 'z']);
-      await inTx((tx) => outputs().begin(tx, at()));
+      await inTx((tx) => outputs().startExecution(tx, at()));
       await append(html('w'.repeat(11 * 2 ** 20)));
       expect(await shown()).toEqual([leftOut]);
     });
@@ -604,7 +604,7 @@ describe('notebook configurations', () => {
       expect(await api.app.get(NotebookContentsRepository).keysInUse(keys)).toEqual(new Set(keys));
       expect((await exported(id)).cells[0]?.outputs?.[1]).toEqual(picture('b'));
       expect((await shown())?.[0]).toContain('data:image/png;base64,');
-      await inTx((tx) => outputs().begin(tx, at()));
+      await inTx((tx) => outputs().startExecution(tx, at()));
       await sweep();
       expect(await api.app.get(NotebookContentsRepository).keysInUse(keys)).toEqual(new Set());
     });
@@ -645,7 +645,7 @@ describe('notebook configurations', () => {
     const id = await made('busy');
     await post(id, [code('a', 'first')]);
     const runId = await run(id);
-    await inTx((tx) => outputs().begin(tx, { notebookConfId: id, cellUuid: 'a', runId }));
+    await inTx((tx) => outputs().startExecution(tx, { notebookConfId: id, cellUuid: 'a', runId }));
     const print = (index: number) =>
       inTx((tx) =>
         outputs().append(tx, { notebookConfId: id, cellUuid: 'a', runId }, [

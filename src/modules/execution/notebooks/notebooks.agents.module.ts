@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { KernelFramesService } from './instances/kernel-frames.service';
 import { NotebooksModule } from './notebooks.module';
 
-/** Only for processes that serve agents: takes in what kernels say. */
+/** Consumes the frames of kernels; only for processes that serve agents. */
 @Module({
   imports: [NotebooksModule],
   providers: [KernelFramesService],

@@ -18,23 +18,23 @@ import { type CellRow, NotebookOutputsRepository } from './notebook-outputs.repo
 import { NotebookOutputsService, type StagedOutputs } from './notebook-outputs.service';
 import { outputsText } from './notebook-staging.service';
 
-/** How often a change begins anew because another one came first. */
-const ATTEMPTS = 3;
+/** A change starts over if another one was committed first. */
+const MAX_ATTEMPTS = 3;
 
-/** Somebody else made another revision meanwhile. */
-class OtherRevision extends Error {}
+/** Thrown if another change made a new revision meanwhile. */
+class RevisionChanged extends Error {}
 
-/** What a client's cells change. */
+/** The changes that a client's cells make. */
 interface Change {
   current: CurrentNotebook;
   document: NotebookDocument;
-  /** Whether it is another one than before. */
-  isOther: boolean;
+  /** True if the document differs from the current revision. */
+  isNewRevision: boolean;
   cells: ReadonlyMap<string, CellRow>;
   outputs: StagedOutputs[];
 }
 
-/** The cells of notebooks as the API shows them, and as clients send them back. */
+/** Reads and writes the cells of notebooks in the form of the API. */
 @Injectable()
 export class NotebookCellsService {
   constructor(
@@ -48,8 +48,8 @@ export class NotebookCellsService {
     private readonly outputsRepository: NotebookOutputsRepository,
   ) {}
 
-  /** Cells as JSON with commas between; few outputs are in memory at once. */
-  async *written(notebookConfId: number): AsyncGenerator<string> {
+  /** Yields the cells as comma-separated JSON, so that only few outputs are in memory at a time. */
+  async *jsonParts(notebookConfId: number): AsyncGenerator<string> {
     const current = await this.documents.current(notebookConfId);
     const document = await this.documents.read(current);
     const rows = await this.outputs.rows(notebookConfId);
@@ -64,24 +64,24 @@ export class NotebookCellsService {
   }
 
   /**
-   * Takes over the cells that a client sends. Outputs of cells that an unfinished instance has executed are the server's
-   * and stay: the client may not have seen the last of them.
+   * Stores the cells that a client sends. Outputs of cells that an unfinished instance has executed are kept, because the client
+   * may not have received the last of them.
    */
   async update(scope: WorkspaceScope, notebookConfId: number, cells: readonly unknown[]): Promise<Message> {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     const row = await this.confs.get({ ...scope, kind: NOTEBOOK }, { id: notebookConfId });
-    const sent = refusing(() => readCells(cells));
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const sent = asInvalid(() => readCells(cells));
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const change = await this.changeOf(scope.tenantId, notebookConfId, sent);
-      if (change.isOther) assertMayEdit(scope.workspace, row);
-      if (!change.isOther && change.outputs.length === 0) return saved(row, 'has not changed');
+      if (change.isNewRevision) assertMayEdit(scope.workspace, row);
+      if (!change.isNewRevision && change.outputs.length === 0) return savedMessage(row, 'has not changed');
       try {
         return await this.apply(scope, row, change);
       } catch (error) {
-        if (!(error instanceof OtherRevision)) throw error;
+        if (!(error instanceof RevisionChanged)) throw error;
       }
     }
-    throw conflict('NOTEBOOK_CONF.BUSY', `The notebook "${row.name}" is being changed by others. Try again.`);
+    throw conflict('NOTEBOOK_CONF.BUSY', `The notebook "${row.name}" is being changed by other requests. Try again.`);
   }
 
   private async changeOf(tenantId: string, notebookConfId: number, sent: readonly SentCell[]): Promise<Change> {
@@ -95,34 +95,34 @@ export class NotebookCellsService {
       const staged = await this.changedOutputs(tenantId, notebookConfId, id, cells.get(id), output);
       if (staged) outputs.push(staged);
     }
-    return { current, document, isOther: !isDeepStrictEqual(before.cells, document.cells), cells, outputs };
+    return { current, document, isNewRevision: !isDeepStrictEqual(before.cells, document.cells), cells, outputs };
   }
 
-  /** Null if they stay as they are. */
+  /** Returns null if the outputs are unchanged. */
   private async changedOutputs(
     tenantId: string,
     notebookConfId: number,
     id: string,
     cell: CellRow | undefined,
-    given: readonly ShownOutput[],
+    sent: readonly ShownOutput[],
   ): Promise<StagedOutputs | null> {
-    if (cell?.is_running || (!cell && given.length === 0)) return null;
-    if (cell && (await this.outputs.isShown(tenantId, notebookConfId, cell, given))) return null;
+    if (cell?.is_running || (!cell && sent.length === 0)) return null;
+    if (cell && (await this.outputs.isShown(tenantId, notebookConfId, cell, sent))) return null;
     const before = cell ? await this.outputs.read(tenantId, notebookConfId, cell) : [];
-    const outputs = given.map((one, index) => outputOf(one, before[index], id, index));
-    return this.outputs.stage(tenantId, id, outputs, given.length > 0 ? (cell?.execution_count ?? null) : null);
+    const outputs = sent.map((one, index) => outputOf(one, before[index], id, index));
+    return this.outputs.stage(tenantId, id, outputs, sent.length > 0 ? (cell?.execution_count ?? null) : null);
   }
 
-  /** Throws {@link OtherRevision} if the notebook is another one by now. */
+  /** Throws {@link RevisionChanged} if the notebook was changed meanwhile. */
   private async apply(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<Message> {
     const { tenantId } = scope;
     const { job_conf_id: notebookConfId } = row;
-    if (change.isOther) return this.applyDocument(scope, row, change);
+    if (change.isNewRevision) return this.applyDocument(scope, row, change);
     return this.transactions.run(async (tx) => {
       await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
       await this.lock(tx, change.current);
       await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
-      return saved(row, 'is saved');
+      return savedMessage(row, 'is saved');
     });
   }
 
@@ -143,7 +143,7 @@ export class NotebookCellsService {
         const placed = await this.files.place(tx, scope, path, blob);
         await this.confs.recordChange(tx, { ...scope, kind: NOTEBOOK }, notebookConfId);
         unused = placed.unused;
-        return saved(row, 'is saved');
+        return savedMessage(row, 'is saved');
       });
     } finally {
       await this.files.discard(unused ?? [blob.key]);
@@ -153,7 +153,7 @@ export class NotebookCellsService {
   private async lock(tx: Tx, { job_conf_id, notebook_revision_id }: CurrentNotebook): Promise<void> {
     await this.outputsRepository.lock(tx, job_conf_id);
     const now = await this.repository.current(job_conf_id, tx);
-    if (now?.notebook_revision_id !== notebook_revision_id) throw new OtherRevision();
+    if (now?.notebook_revision_id !== notebook_revision_id) throw new RevisionChanged();
   }
 
   private fileText(tenantId: string, notebookConfId: number, { document, cells, outputs }: Change): Readable {
@@ -163,28 +163,28 @@ export class NotebookCellsService {
     const text = ipynbText(document, ({ id }) => {
       const staged = changed.get(id);
       if (!staged) return reader.written(id);
-      return outputsText({ outputs: [...staged.given], executionCount: staged.outputs.execution_count });
+      return outputsText({ outputs: [...staged.sent], executionCount: staged.outputs.execution_count });
     });
     return Readable.from(text, { objectMode: false });
   }
 }
 
-/** What a client shows is the output that it was made of, if it still is. */
-function outputOf(given: ShownOutput, before: NbOutput | undefined, cellUuid: string, index: number): NbOutput {
+/** Returns the stored output if the client sent it back unchanged, because the API shows less than is stored. */
+function outputOf(sent: ShownOutput, before: NbOutput | undefined, cellUuid: string, index: number): NbOutput {
   if (before) {
     const { type, Celloutput: content } = shown(before);
-    if (type === given.type && content === given.Celloutput) return before;
+    if (type === sent.type && content === sent.Celloutput) return before;
   }
-  return sentOutput(given, cellUuid, index);
+  return sentOutput(sent, cellUuid, index);
 }
 
-/** An output that a client sends; throws a 400 for an image that is none. */
-export function sentOutput(given: ShownOutput, cellUuid: string, index: number): NbOutput {
-  const output = fromShown(given);
+/** Converts an output that a client sends; throws a 400 for an invalid image. */
+export function sentOutput(sent: ShownOutput, cellUuid: string, index: number): NbOutput {
+  const output = fromShown(sent);
   if (output) return output;
   throw invalid(
     'NOTEBOOK_CONF.INVALID_CELLS',
-    `The output ${index + 1} of the cell "${cellUuid}" is no image: a data URL of PNG, JPEG, GIF, WebP or SVG is.`,
+    `Output ${index + 1} of the cell "${cellUuid}" is not a valid image. Send a data URL of a PNG, JPEG, GIF, WebP or SVG image.`,
   );
 }
 
@@ -192,7 +192,7 @@ function assertMayEdit({ permission }: WorkspaceContext, row: RunConfigurationRo
   if (permission === undefined || !includesPermission(permission, 'EDIT')) {
     throw forbidden(
       'WORKSPACE.PERMISSION_REQUIRED',
-      'Only the outputs of cells may be changed with RUN on the workspace; their code, order, number and metadata need EDIT.',
+      'RUN on the workspace allows changing only the outputs of cells. Changing their code, order, number or metadata requires EDIT.',
       { needed: 'EDIT', held: permission ?? null },
     );
   }
@@ -201,7 +201,7 @@ function assertMayEdit({ permission }: WorkspaceContext, row: RunConfigurationRo
   }
 }
 
-function refusing<T>(read: () => T): T {
+function asInvalid<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -210,6 +210,6 @@ function refusing<T>(read: () => T): T {
   }
 }
 
-function saved(row: RunConfigurationRow, what: string): Message {
-  return { message: `The notebook "${row.name}" (id ${row.job_conf_id}) ${what}.` };
+function savedMessage(row: RunConfigurationRow, result: string): Message {
+  return { message: `The notebook "${row.name}" (id ${row.job_conf_id}) ${result}.` };
 }

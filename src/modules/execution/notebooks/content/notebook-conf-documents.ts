@@ -14,14 +14,14 @@ import { languageOf, NOTEBOOK_SETTINGS, NotebookConfExport, typeOf } from './dto
 import { sentOutput } from './notebook-cells.service';
 import { notebookPath } from './notebook-staging.service';
 
-/** A notebook configuration of a document, and its notebook. */
+/** A notebook configuration in a document, with its notebook. */
 export interface DocumentedNotebook {
   conf: Pick<RunConfiguration, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
   path: string;
   notebook: { document: NotebookDocument; outputs: Map<string, CellOutputs> };
 }
 
-/** A notebook configuration as documents have it, without values that look secret, and without its cells. */
+/** Returns the document of a notebook configuration, without values that look secret and without its cells. */
 export function exportNotebookConf(
   row: Pick<RunConfiguration, 'name' | 'language' | 'max_concurrency' | 'settings'>,
   path: string,
@@ -36,9 +36,9 @@ export function exportNotebookConf(
   };
 }
 
-/** Reads a notebook configuration of a document; throws a 400 that says what is wrong with it. */
-export async function readNotebookConf(given: unknown): Promise<DocumentedNotebook> {
-  const read = await validated(NotebookConfExport, given);
+/** Parses the document of a notebook configuration; throws a 400 if it is invalid. */
+export async function readNotebookConf(document: unknown): Promise<DocumentedNotebook> {
+  const read = await validated(NotebookConfExport, document);
   const { notebook_name: name, notebook_type, notebook_path, max_concurrency, notebook_cells: cells } = read;
   const language = languageOf(notebook_type);
   const settings = settingsOf(read);
@@ -52,9 +52,9 @@ export async function readNotebookConf(given: unknown): Promise<DocumentedNotebo
   };
 }
 
-function notebookOf(language: string, given: readonly unknown[]): DocumentedNotebook['notebook'] {
+function notebookOf(language: string, cells: readonly unknown[]): DocumentedNotebook['notebook'] {
   try {
-    const sent = readCells(given);
+    const sent = readCells(cells);
     const outputs = new Map<string, CellOutputs>();
     for (const { cell_uuid: id, cell_type, output } of sent) {
       if (cell_type !== 'code' || output.length === 0) continue;

@@ -30,7 +30,6 @@ const base = '/workspace/{workspace_id}/notebook';
 const view = Allow.workspace('VIEW');
 const edit = Allow.workspace('EDIT');
 
-/** What notebooks are described by, and their cells. */
 @Controller()
 export class NotebookConfsController {
   constructor(
@@ -43,7 +42,7 @@ export class NotebookConfsController {
     path: `${base}/confs/search`,
     id: 'searchNotebookConfs',
     summary: 'Search notebook configurations by part of the name',
-    description: 'If nothing is found, the answer is 404.',
+    description: 'Responds with 404 if nothing is found.',
     tag,
     access: view,
     response: Responses.page(NotebookConfListItem),
@@ -75,7 +74,7 @@ export class NotebookConfsController {
     method: 'POST',
     path: `${base}/conf`,
     id: 'createNotebookConf',
-    summary: 'Create a notebook configuration, with a file of the workspace as its notebook',
+    summary: 'Create a notebook configuration whose notebook is a file of the workspace',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -106,7 +105,7 @@ export class NotebookConfsController {
     method: 'PUT',
     path: `${base}/conf`,
     id: 'updateNotebookConf',
-    summary: 'Update a notebook configuration; instances started before keep what they began with',
+    summary: 'Update a notebook configuration; instances that were already started keep their settings',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -125,7 +124,7 @@ export class NotebookConfsController {
     method: 'DELETE',
     path: `${base}/conf`,
     id: 'deleteNotebookConf',
-    summary: 'Delete a notebook configuration without unfinished instances; its file stays',
+    summary: 'Delete a notebook configuration that has no unfinished instances; its file is kept',
     tag,
     access: edit,
     response: Responses.message,
@@ -140,7 +139,7 @@ export class NotebookConfsController {
     method: 'GET',
     path: `${base}/conf/export`,
     id: 'exportNotebookConf',
-    summary: 'Export a notebook as an .ipynb file, with the outputs as they are now',
+    summary: 'Export a notebook as an .ipynb file with its current outputs',
     tag,
     access: view,
     response: Responses.binary,
@@ -172,7 +171,7 @@ export class NotebookConfsController {
     method: 'PUT',
     path: `${base}/conf/disable`,
     id: 'disableNotebookConf',
-    summary: 'Disable a notebook configuration: no new instance of it can be started',
+    summary: 'Disable a notebook configuration, so that no new instance of it can be started',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -187,7 +186,7 @@ export class NotebookConfsController {
     method: 'POST',
     path: `${base}/conf/clone`,
     id: 'cloneNotebookConf',
-    summary: 'Copy a notebook configuration and its cells without outputs',
+    summary: 'Copy a notebook configuration and its cells, without outputs',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -204,7 +203,7 @@ export class NotebookConfsController {
     id: 'updateNotebookCells',
     summary: 'Store the cells of a notebook with their outputs',
     description:
-      'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of cells that an unfinished instance has executed belong to the server and stay.',
+      'RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them.',
     tag,
     access: Allow.workspace('RUN'),
     response: Responses.message,

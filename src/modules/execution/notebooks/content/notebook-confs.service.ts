@@ -38,7 +38,7 @@ import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookReader } from './notebook-reader.service';
 import { notebookPath, NotebookStagingService, type StagedNotebook } from './notebook-staging.service';
 
-/** Notebook configurations as users see them; their instances are in `instances`. */
+/** Notebook configurations. Their instances are in `instances`. */
 @Injectable()
 export class NotebookConfsService {
   constructor(
@@ -71,11 +71,11 @@ export class NotebookConfsService {
     };
   }
 
-  /** A `NotebookConfRead` as the text of JSON: a notebook with its outputs may be large. */
+  /** Returns a `NotebookConfRead` as chunks of JSON, because a notebook with its outputs may be large. */
   async get(scope: WorkspaceScope, selector: RecordSelector): Promise<AsyncIterable<string>> {
     const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     const paths = await this.documentsRepository.paths([row.job_conf_id]);
-    return this.written(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
+    return this.jsonParts(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
   }
 
   async create(scope: WorkspaceScope, body: CreateNotebookConf): Promise<NotebookConfWrite> {
@@ -85,9 +85,9 @@ export class NotebookConfsService {
     const language = languageOf(notebook_type);
     assertFiles(settings);
     checkConf('NOTEBOOK_CONF', settings.conf);
-    const staged = await this.staged(scope, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
+    const staged = await this.stage(scope, notebookPath(notebook_path ?? `/${name}.ipynb`), language);
     const conf = { name, job_type: 'NOTEBOOK', language, max_concurrency, settings };
-    return this.begin(scope, conf, selectorFrom(body, 'cluster'), staged);
+    return this.insert(scope, conf, selectorFrom(body, 'cluster'), staged);
   }
 
   update(scope: WorkspaceScope, selector: RecordSelector, body: UpdateNotebookConf): Promise<NotebookConfWrite> {
@@ -106,7 +106,7 @@ export class NotebookConfsService {
     );
   }
 
-  /** The file stays, and so do the revisions that instances began with. */
+  /** Keeps the file, and the revisions that instances were started with. */
   delete(scope: WorkspaceScope, selector: RecordSelector): Promise<Message> {
     return this.transactions.run(async (tx) => {
       const { name, job_conf_id: id } = await this.configurations.delete(tx, { ...scope, kind: NOTEBOOK }, selector);
@@ -115,7 +115,7 @@ export class NotebookConfsService {
     });
   }
 
-  /** A new configuration with the same settings and cells, and no outputs. */
+  /** Creates a configuration with the same settings and cells, without outputs. */
   async clone(
     scope: WorkspaceScope,
     selector: RecordSelector,
@@ -124,15 +124,16 @@ export class NotebookConfsService {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     const path = notebookPath(copy.path ?? `/${copy.name}.ipynb`);
-    if (await this.files.at(scope.workspace, path)) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
+    if (await this.files.at(scope.workspace, path))
+      throw conflict('FILE.EXISTS', `The file "${path}" already exists. Choose another clone_file_path.`);
     const document = await this.documents.read(await this.documents.current(row.job_conf_id));
     const staged = await this.staging.stage(scope.tenantId, path, { document, outputs: new Map() });
     const { job_type, language, max_concurrency, settings, cluster_id: id } = row;
     const conf = { name: copy.name, job_type, language, max_concurrency, settings };
-    return this.begin(scope, conf, { id }, staged);
+    return this.insert(scope, conf, { id }, staged);
   }
 
-  /** Opens the notebook as an .ipynb file with its outputs. */
+  /** Returns the notebook as an .ipynb file with its outputs. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
     const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     return this.documents.export(row.job_conf_id, row.name);
@@ -143,13 +144,13 @@ export class NotebookConfsService {
     return write(row, paths.get(row.job_conf_id));
   }
 
-  private async *written(notebookConfId: number, head: object): AsyncGenerator<string> {
+  private async *jsonParts(notebookConfId: number, head: object): AsyncGenerator<string> {
     yield `${JSON.stringify(head).slice(0, -1)},"notebook_cells":{"cells":[`;
-    yield* this.cells.written(notebookConfId);
+    yield* this.cells.jsonParts(notebookConfId);
     yield ']}}';
   }
 
-  private async begin(
+  private async insert(
     scope: WorkspaceScope,
     conf: ConfigurationValues,
     cluster: RecordSelector,
@@ -161,7 +162,7 @@ export class NotebookConfsService {
         unused = null;
         await this.files.lock(tx, scope.workspace);
         const row = await this.configurations.add(tx, { ...scope, kind: NOTEBOOK }, conf, cluster);
-        const discarded = await this.staging.begin(tx, scope, row.job_conf_id, staged);
+        const discarded = await this.staging.commit(tx, scope, row.job_conf_id, staged);
         const answer = await this.write(row, tx);
         unused = discarded;
         return answer;
@@ -172,7 +173,7 @@ export class NotebookConfsService {
     }
   }
 
-  private async staged(
+  private async stage(
     { tenantId, workspace }: WorkspaceScope,
     path: string,
     language: string,
@@ -181,14 +182,15 @@ export class NotebookConfsService {
     if (!file) {
       return this.staging.stage(tenantId, path, { document: emptyDocument(language), outputs: new Map() });
     }
-    if (file.is_dir) throw invalid('NOTEBOOK_CONF.INVALID_PATH', `"/${path}" is a directory.`);
+    if (file.is_dir)
+      throw invalid('NOTEBOOK_CONF.INVALID_PATH', `notebook_path "/${path}" is a directory. Name an .ipynb file.`);
     const open = async () => (await this.files.read(file)).stream;
     const notebook = await this.reader.read(tenantId, path, { sizeBytes: file.size_bytes ?? 0, open });
     return this.staging.stage(tenantId, path, notebook, file);
   }
 }
 
-function own(row: RunConfigurationRow, path: string | undefined) {
+function sharedFields(row: RunConfigurationRow, path: string | undefined) {
   const settings = Object.fromEntries(NOTEBOOK_SETTINGS.map((name) => [name, row.settings[name]]));
   return {
     notebook_name: row.name,
@@ -206,7 +208,7 @@ function read(row: RunConfigurationRow, path: string | undefined): Omit<Notebook
     notebook_conf_id: row.job_conf_id,
     cluster_id: row.cluster_id,
     workspace_id: row.workspace_id,
-    ...own(row, path),
+    ...sharedFields(row, path),
     cluster_info: clusterInfo(row),
     ...readAudit(row),
   };
@@ -217,7 +219,7 @@ function write(row: RunConfigurationRow, path: string | undefined): NotebookConf
     notebook_conf_id: idText(row.job_conf_id),
     cluster_id: idText(row.cluster_id),
     workspace_id: idText(row.workspace_id),
-    ...own(row, path),
+    ...sharedFields(row, path),
     ...writeAudit(row),
   };
 }

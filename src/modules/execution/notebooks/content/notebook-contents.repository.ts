@@ -5,14 +5,14 @@ import { ofTenant } from '../../../../platform/kernel/persistence/tenant-conditi
 import { BlobUse } from '../../workspaces';
 import type { NotebookContent } from './entities/notebook-content.entity';
 
-/** Large texts of notebooks, by tenant and hash. */
+/** Stores which large texts of notebooks are in the blob store, by tenant and hash. */
 @Injectable()
 export class NotebookContentsRepository extends BlobUse {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
 
-  /** Whether the tenant has the content, which then stays for another hour at least. */
+  /** Returns true if the tenant has the content, and protects it from the sweeper for another hour. */
   async touch(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<boolean> {
     const touched = await returning(
       tx,
@@ -22,7 +22,7 @@ export class NotebookContentsRepository extends BlobUse {
     return touched.length > 0;
   }
 
-  /** Adds a content unless somebody else was first. */
+  /** Adds a content, unless a concurrent writer has added it. */
   async add(tx: Tx, content: Omit<NotebookContent, 'used_at'>): Promise<void> {
     await tx.query(
       `INSERT INTO notebook_contents (tenant_id, sha256, blob_key, size_bytes) VALUES ($1, $2, $3, $4)
@@ -50,8 +50,8 @@ export class NotebookContentsRepository extends BlobUse {
   }
 
   /**
-   * Removes contents that nobody refers to and nobody was about to for so long; their bytes go with the next sweep of the
-   * store. Answers at how many it looked, at most `limit`, and when the last of them was used, to go on behind.
+   * Removes unreferenced contents that have not been used for `minutes`; the next sweep of the blob store deletes their bytes. Returns
+   * the number of contents examined, at most `limit`, and when the last one was used, which is where the next call continues.
    */
   async removeUnused(
     tx: Tx,

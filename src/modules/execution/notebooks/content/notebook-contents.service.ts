@@ -5,20 +5,20 @@ import { BlobStore } from '../../../../../libs/object-storage/blob-store';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { NotebookContentsRepository } from './notebook-contents.repository';
 
-/** A text on its way into a row: itself, or in the store under its hash. */
+/** A text to be inserted into a row: the text itself, or its hash if it is in the blob store. */
 export interface StagedText {
   sha256: string;
   bytes: number;
-  /** Null if it lies in the store. */
+  /** Null if it is in the store. */
   inline: string | null;
-  /** Of what was just written there; null if it is there already. */
+  /** Key of the blob that was just written; null if the store had it already. */
   blobKey: string | null;
 }
 
-/** Larger than any notebook with what JSON adds to its texts. */
+/** Larger than any notebook, including the escapes of JSON. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Texts of notebooks: small ones lie in their rows, large ones by hash in the store of files. */
+/** Texts of notebooks. Small ones are stored in their rows, large ones by hash in the blob store. */
 @Injectable()
 export class NotebookContentsService {
   constructor(
@@ -27,8 +27,8 @@ export class NotebookContentsService {
   ) {}
 
   /**
-   * Writes a text of more than so many bytes into the store unless it is there: before the row that refers to it, whose
-   * transaction {@link keep}s it. One that is not kept is swept an hour later.
+   * Writes a text of more than `inlineBytes` into the store, unless it is there already. The transaction that inserts the row must
+   * then {@link keep} it, else it is swept an hour later.
    */
   async stage(tenantId: string, text: string, inlineBytes: number, tx?: Tx): Promise<StagedText> {
     const bytes = Buffer.byteLength(text);
@@ -46,7 +46,7 @@ export class NotebookContentsService {
 
   async open(tenantId: string, sha256: string, tx?: Tx): Promise<Readable> {
     const key = await this.repository.blobKey(tenantId, sha256, tx);
-    if (key === null) throw new Error('A content of a notebook is not in the store');
+    if (key === null) throw new Error('The blob store does not have a content of a notebook');
     return this.blobs.read(key);
   }
 

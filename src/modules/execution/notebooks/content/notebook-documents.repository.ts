@@ -14,10 +14,10 @@ import type { WorkspaceFileRow } from '../../workspaces';
 import { NotebookDocumentRow } from './entities/notebook-document.entity';
 import { NotebookRevision } from './entities/notebook-revision.entity';
 
-/** Revisions of a notebook that no run names and that stay nevertheless. */
-const NEWEST_KEPT = 20;
-/** Older ones that one change removes at most. */
-const REMOVED_AT_ONCE = 50;
+/** Number of revisions that are kept although no run references them. */
+const MAX_UNREFERENCED_REVISIONS = 20;
+/** Bounds the work of one change. */
+const MAX_PRUNED_AT_ONCE = 50;
 
 export type RevisionText = Pick<NotebookRevision, 'notebook_revision_id' | 'tenant_id' | 'sha256' | 'document'>;
 
@@ -27,7 +27,6 @@ export type CurrentNotebook = Pick<NotebookDocumentRow, 'job_conf_id' | 'workspa
 const CURRENT = `SELECT d.job_conf_id, d.workspace_file_id, r.notebook_revision_id, r.tenant_id, r.sha256, r.document
   FROM notebook_documents d JOIN notebook_revisions r ON r.notebook_revision_id = d.notebook_revision_id`;
 
-/** Notebooks and their revisions. */
 @Injectable()
 export class NotebookDocumentsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -36,14 +35,14 @@ export class NotebookDocumentsRepository {
     return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.job_conf_id = $1`, [notebookConfId]);
   }
 
-  /** The notebook whose file it is. */
+  /** Returns the notebook that a file belongs to. */
   async ofFile(workspaceFileId: number, tx: Tx = this.dataSource.manager): Promise<CurrentNotebook | null> {
     return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.workspace_file_id = $1`, [workspaceFileId]);
   }
 
-  /** The current revision, which stays from now on; null if there is no such notebook. */
+  /** Returns the current revision and protects it from pruning; null if there is no such notebook. */
   async keepCurrent(tx: Tx, notebookConfId: number): Promise<number | null> {
-    // By itself: a statement that waited for another revision would not find that one.
+    // A separate statement: one that waits for a lock does not see the revision that was committed meanwhile.
     await tx.query('SELECT 1 FROM notebook_documents WHERE job_conf_id = $1 FOR SHARE', [notebookConfId]);
     const found = await firstRow<Pick<NotebookRevision, 'notebook_revision_id' | 'is_kept'>>(
       tx,
@@ -79,7 +78,7 @@ export class NotebookDocumentsRepository {
     await updateRows(tx, NotebookDocumentRow, change, { job_conf_id: notebookConfId });
   }
 
-  /** Gives the notebook these cells: those that it had before keep their outputs, as far as they still can have any. */
+  /** Replaces the cells of the notebook. Remaining cells keep their outputs, unless their type has changed. */
   async setCells(tx: Tx, notebookConfId: number, cells: readonly { id: string; cell_type: string }[]): Promise<void> {
     const params = [notebookConfId, cells.map(({ id }) => id), cells.map(({ cell_type }) => cell_type)];
     await tx.query(
@@ -102,17 +101,17 @@ export class NotebookDocumentsRepository {
     );
   }
 
-  /** Removes old revisions that no run names. */
-  async prune(tx: Tx, notebookConfId: number, keep = NEWEST_KEPT): Promise<void> {
+  /** Removes old revisions that no run references. */
+  async prune(tx: Tx, notebookConfId: number, keep = MAX_UNREFERENCED_REVISIONS): Promise<void> {
     await tx.query(
       `DELETE FROM notebook_revisions WHERE notebook_revision_id IN (
          SELECT notebook_revision_id FROM notebook_revisions WHERE job_conf_id = $1 AND NOT is_kept
-         ORDER BY notebook_revision_id DESC OFFSET $2 LIMIT ${REMOVED_AT_ONCE})`,
+         ORDER BY notebook_revision_id DESC OFFSET $2 LIMIT ${MAX_PRUNED_AT_ONCE})`,
       [notebookConfId, keep],
     );
   }
 
-  /** Removes a notebook; the revisions that runs name stay. */
+  /** Removes a notebook, but keeps the revisions that runs reference. */
   async delete(tx: Tx, notebookConfId: number): Promise<void> {
     for (const table of ['notebook_outputs', 'notebook_cells', 'notebook_documents']) {
       await tx.query(`DELETE FROM ${table} WHERE job_conf_id = $1`, [notebookConfId]);
@@ -120,7 +119,7 @@ export class NotebookDocumentsRepository {
     await this.prune(tx, notebookConfId, 0);
   }
 
-  /** Paths of the files of notebooks, by the ids of their configurations. */
+  /** Returns the paths of the notebooks' files by configuration id. */
   async paths(notebookConfIds: readonly number[], tx: Tx = this.dataSource.manager): Promise<Map<number, string>> {
     const found = await rows<{ job_conf_id: number; path: string }>(
       tx,
@@ -131,7 +130,7 @@ export class NotebookDocumentsRepository {
     return new Map(found.map(({ job_conf_id, path }) => [job_conf_id, path]));
   }
 
-  /** A notebook whose file it is, or lies in the directory; null if there is none. */
+  /** Returns a notebook whose file is this one or is in this directory. */
   async below(
     tx: Tx,
     { workspace_id, workspace_file_id, is_dir, path }: WorkspaceFileRow,

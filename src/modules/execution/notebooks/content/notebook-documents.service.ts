@@ -15,16 +15,16 @@ import { NotebookContentsService, type StagedText } from './notebook-contents.se
 import { type CurrentNotebook, NotebookDocumentsRepository, type RevisionText } from './notebook-documents.repository';
 import { NotebookOutputsService } from './notebook-outputs.service';
 
-/** Of a document that lies in the row of its revision. */
-const INLINE_BYTES = 64 * 1024;
+/** Larger documents are stored in the blob store. */
+const MAX_INLINE_BYTES = 64 * 1024;
 
-/** A document that shall become a revision; what is large is in the store. */
+/** A document that is about to become a revision; a large text is already in the blob store. */
 export interface StagedDocument {
   document: NotebookDocument;
   text: StagedText;
 }
 
-/** Notebooks as documents with revisions. */
+/** The documents of notebooks and their revisions. */
 @Injectable()
 export class NotebookDocumentsService {
   constructor(
@@ -34,21 +34,21 @@ export class NotebookDocumentsService {
   ) {}
 
   /**
-   * The revision that a run of the configuration begins with, which stays from then on; null if the configuration has no
-   * notebook.
+   * Returns the revision for a new run of the configuration and keeps it from then on; null if the configuration has no notebook.
    */
   currentRevision(tx: Tx, notebookConfId: number): Promise<number | null> {
     return this.repository.keepCurrent(tx, notebookConfId);
   }
 
-  /** Opens a revision as an .ipynb file without outputs. @param name of the file */
+  /** Returns a revision as an .ipynb file without outputs. @param name of the file, without extension */
   async exportRevision(tenantId: string, revisionId: number, name: string): Promise<FileContent> {
     const revision = await this.repository.revision(tenantId, revisionId);
-    if (!revision) throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `There is no notebook revision ${revisionId}.`);
+    if (!revision)
+      throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `There is no notebook revision with id ${revisionId}.`);
     return ipynbFile(name, await this.read(revision), () => NO_OUTPUTS);
   }
 
-  /** The current notebook of a configuration with its outputs. */
+  /** Returns the current notebook of a configuration as an .ipynb file with its outputs. */
   async export(notebookConfId: number, name: string): Promise<FileContent> {
     const current = await this.current(notebookConfId);
     const document = await this.read(current);
@@ -58,7 +58,7 @@ export class NotebookDocumentsService {
     return ipynbFile(name, document, ({ id }) => reader.written(id));
   }
 
-  /** Paths of the notebooks' files, by the ids of their configurations. */
+  /** Returns the paths of the notebooks' files by configuration id. */
   paths(notebookConfIds: readonly number[], tx?: Tx): Promise<Map<number, string>> {
     return this.repository.paths(notebookConfIds, tx);
   }
@@ -74,11 +74,11 @@ export class NotebookDocumentsService {
   }
 
   async stage(tenantId: string, document: NotebookDocument): Promise<StagedDocument> {
-    return { document, text: await this.contents.stage(tenantId, documentText(document), INLINE_BYTES) };
+    return { document, text: await this.contents.stage(tenantId, documentText(document), MAX_INLINE_BYTES) };
   }
 
-  /** Makes a document the first revision of a configuration. */
-  async begin(
+  /** Inserts a document as the first revision of a configuration. */
+  async create(
     tx: Tx,
     owner: { tenantId: string; userId: number; notebookConfId: number; fileId: number },
     staged: StagedDocument,
@@ -94,7 +94,7 @@ export class NotebookDocumentsService {
     await this.repository.setCells(tx, owner.notebookConfId, staged.document.cells);
   }
 
-  /** Makes a document the current revision, unless it is: whoever calls this has locked the notebook. */
+  /** Makes a document the current revision, if it differs. The caller has locked the notebook. */
   async change(
     tx: Tx,
     owner: { tenantId: string; userId: number; notebookConfId: number },

@@ -10,7 +10,7 @@ import { NotebookOutputsService, type StagedOutputs } from './notebook-outputs.s
 import { NotebookReader } from './notebook-reader.service';
 import { ENDING } from './notebook-staging.service';
 
-/** What changes of files mean to the notebooks that they are. */
+/** Applies changes of files to the notebooks that they belong to. */
 @Injectable()
 export class NotebookFileUse extends FileUse {
   constructor(
@@ -23,7 +23,7 @@ export class NotebookFileUse extends FileUse {
     super();
   }
 
-  /** An upload is another revision. Outputs of cells that run stay. */
+  /** An upload creates a revision. Outputs of cells of unfinished instances are kept. */
   async read(
     { tenantId, userId }: TenantScope,
     file: WorkspaceFileRow,
@@ -32,13 +32,13 @@ export class NotebookFileUse extends FileUse {
     const current = await this.repository.ofFile(file.workspace_file_id);
     if (!current) return null;
     const { job_conf_id: notebookConfId } = current;
-    const { document, outputs: given } = await this.reader.read(tenantId, file.path, content);
+    const { document, outputs: uploaded } = await this.reader.read(tenantId, file.path, content);
     const staged = await this.documents.stage(tenantId, document);
     const cells = await this.outputs.rows(notebookConfId);
     const outputs: StagedOutputs[] = [];
     for (const { id, cell_type } of document.cells) {
       const cell = cells.get(id);
-      const after = given.get(id);
+      const after = uploaded.get(id);
       if (cell_type !== 'code' || cell?.is_running || (!after && (cell?.outputs ?? 0) === 0)) continue;
       outputs.push(await this.outputs.stage(tenantId, id, after?.outputs ?? [], after?.executionCount ?? null));
     }
@@ -54,7 +54,7 @@ export class NotebookFileUse extends FileUse {
     if (!used) return;
     throw conflict(
       'FILE.IS_NOTEBOOK',
-      `"${used.path}" is the notebook of the configuration "${used.name}". Delete that first.`,
+      `"${used.path}" is the notebook of the configuration "${used.name}". Delete that configuration first.`,
       { notebook_conf_id: used.job_conf_id },
     );
   }
@@ -62,6 +62,6 @@ export class NotebookFileUse extends FileUse {
   async assertMayMove(tx: Tx, file: WorkspaceFileRow, path: string): Promise<void> {
     if (file.is_dir || path.endsWith(ENDING)) return;
     if (!(await this.repository.ofFile(file.workspace_file_id, tx))) return;
-    throw conflict('FILE.IS_NOTEBOOK', `"${file.path}" is a notebook: its name must end in ${ENDING}.`);
+    throw conflict('FILE.IS_NOTEBOOK', `"${file.path}" is the file of a notebook, so its name must end in ${ENDING}.`);
   }
 }

@@ -6,10 +6,10 @@ import type { NotebookDocumentRow } from './entities/notebook-document.entity';
 import type { NotebookOutputPiece } from './entities/notebook-output.entity';
 import type { NotebookRevision } from './entities/notebook-revision.entity';
 
-/** Most bytes of a piece of a stream that is added to. */
-export const PIECE_BYTES = 64 * 1024;
+/** A piece of a stream is extended up to this size. */
+export const MAX_PIECE_BYTES = 64 * 1024;
 
-/** The notebook that outputs are added to, which until the transaction ends nobody else changes. */
+/** A notebook that is locked until the transaction ends. */
 export type LockedNotebook = Pick<NotebookDocumentRow, 'job_conf_id' | 'tenant_id' | 'output_bytes'> &
   Pick<NotebookRevision, 'size_bytes'>;
 
@@ -17,14 +17,14 @@ export type CellRow = Pick<
   NotebookCell,
   'cell_uuid' | 'cell_type' | 'run_id' | 'execution_count' | 'bytes' | 'shown_sha256' | 'outputs' | 'pieces'
 > & {
-  /** Whether that run has not ended. */
+  /** True if the run `run_id` has not ended. */
   is_running: boolean;
 };
 
 export type PieceRow = Pick<NotebookOutputPiece, 'cell_uuid' | 'output' | 'stream' | 'bytes' | 'content' | 'sha256'>;
 export type NewPiece = Omit<PieceRow, 'cell_uuid'>;
 
-/** An output of a cell with the bytes of all its pieces. */
+/** An output of a cell with the size of all its pieces. */
 export type KeptOutput = Pick<PieceRow, 'output' | 'bytes'>;
 
 /** Outputs that replace those of a cell. */
@@ -40,14 +40,13 @@ export interface NewOutputs {
 
 const PIECE_COLUMNS = 'cell_uuid, output, stream, bytes, content, sha256';
 
-/** Outputs of cells. */
 @Injectable()
 export class NotebookOutputsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Whoever changes a notebook or its outputs begins with this; null if there is none. */
+  /** Must be the first step of every change of a notebook or its outputs. Returns null if there is no such notebook. */
   async lock(tx: Tx, notebookConfId: number): Promise<LockedNotebook | null> {
-    // By itself: a statement that waited for another revision would not find that one, and so no notebook.
+    // A separate statement: one that waits for a lock does not see the revision that was committed meanwhile, and finds no row.
     const locked = await rows(
       tx,
       prepared('SELECT 1 FROM notebook_documents WHERE job_conf_id = $1 FOR NO KEY UPDATE'),
@@ -82,7 +81,7 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Which of the cells the notebook has. */
+  /** Returns those of the cells that the notebook has. */
   async typesOf(
     tx: Tx,
     notebookConfId: number,
@@ -95,8 +94,8 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Removes the outputs of a cell and makes it a run's, which executes it from now on. */
-  async begin(tx: Tx, notebookConfId: number, cellUuid: string, runId: number): Promise<boolean> {
+  /** Removes the outputs of a cell and records the run that executes it from now on. */
+  async startExecution(tx: Tx, notebookConfId: number, cellUuid: string, runId: number): Promise<boolean> {
     if (!(await this.clear(tx, notebookConfId, cellUuid))) return false;
     await tx.query(
       prepared(
@@ -128,19 +127,19 @@ export class NotebookOutputsRepository {
     return cleared.length > 0;
   }
 
-  /** Notes that the outputs of a cell are to be removed when another one comes. */
+  /** Marks a cell so that its outputs are removed when the next one arrives. */
   async clearLater(tx: Tx, notebookConfId: number, cellUuid: string): Promise<boolean> {
-    const noted = await returning(
+    const marked = await returning(
       tx,
       prepared(
         'UPDATE notebook_cells SET clears_next = TRUE WHERE job_conf_id = $1 AND cell_uuid = $2 RETURNING cell_uuid',
       ),
       [notebookConfId, cellUuid],
     );
-    return noted.length > 0;
+    return marked.length > 0;
   }
 
-  /** The outputs that a cell has, in their order. */
+  /** Returns the kept outputs of a cell in order. */
   async kept(
     tx: Tx,
     { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
@@ -155,7 +154,7 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Removes the outputs of a cell from a number on up to another one, which stays. */
+  /** Removes the outputs of a cell in a half-open range. */
   async remove(
     tx: Tx,
     { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
@@ -170,7 +169,7 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Adds to the last piece of a stream unless it would become too large. */
+  /** Appends to the last piece of a stream; returns false if the piece would become too large. */
   async extend(
     tx: Tx,
     { job_conf_id, cell_uuid, number }: Pick<NotebookOutputPiece, 'job_conf_id' | 'cell_uuid' | 'number'>,
@@ -181,7 +180,7 @@ export class NotebookOutputsRepository {
       tx,
       prepared(
         `UPDATE notebook_outputs SET content = content || $4, bytes = bytes + $5
-         WHERE job_conf_id = $1 AND cell_uuid = $2 AND number = $3 AND bytes + $5 <= ${PIECE_BYTES} RETURNING number`,
+         WHERE job_conf_id = $1 AND cell_uuid = $2 AND number = $3 AND bytes + $5 <= ${MAX_PIECE_BYTES} RETURNING number`,
       ),
       [job_conf_id, cell_uuid, number, content, bytes],
     );
@@ -207,8 +206,8 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Notes what was added to a cell, or removed from it. */
-  async added(
+  /** Records what was added to a cell or removed from it. */
+  async updateTotals(
     tx: Tx,
     { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
     cell: Pick<NotebookCell, 'outputs' | 'pieces' | 'open_stream' | 'is_cut'>,
@@ -244,7 +243,7 @@ export class NotebookOutputsRepository {
     return counted.length > 0;
   }
 
-  /** All cells of a notebook, in no order. */
+  /** Returns all cells of a notebook in no particular order. */
   async cells(notebookConfId: number, tx: Tx = this.dataSource.manager): Promise<CellRow[]> {
     return rows<CellRow>(
       tx,
@@ -256,7 +255,7 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Pieces of the outputs of some cells; those of each cell in their order. */
+  /** Returns the pieces of the cells' outputs, ordered within each cell. */
   async pieces(
     notebookConfId: number,
     cellUuids: readonly string[],
@@ -271,8 +270,8 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Remembers what outputs look like that somebody had to compare, unless they have changed meanwhile. */
-  async setShown(
+  /** Stores the hash of the shown outputs after a comparison, unless they have changed meanwhile. */
+  async setShownHash(
     notebookConfId: number,
     { cell_uuid, bytes, pieces, outputs }: CellRow,
     sha256: string,
@@ -285,9 +284,9 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Gives cells other outputs, those excepted which an unfinished run has executed. */
-  async replace(tx: Tx, notebookConfId: number, given: readonly NewOutputs[]): Promise<void> {
-    for (const { pieces, ...cell } of given) {
+  /** Replaces the outputs of cells, except of those that an unfinished run has executed. */
+  async replace(tx: Tx, notebookConfId: number, replacements: readonly NewOutputs[]): Promise<void> {
+    for (const { pieces, ...cell } of replacements) {
       const free = await returning(
         tx,
         `WITH cell AS (

@@ -2,7 +2,7 @@ import type { CellRow } from './notebook-outputs.repository';
 import { NotebookOutputsService } from './notebook-outputs.service';
 
 describe('outputs of a cell', () => {
-  it('are read without keeping others from their turns, however many numbers they have', async () => {
+  it('are read without blocking the event loop, however many numbers they contain', async () => {
     const numbers = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, 0.5]));
     const output = { output_type: 'display_data', data: { 'text/plain': 'x' }, metadata: numbers };
     const content = JSON.stringify(output);

@@ -24,7 +24,7 @@ import {
   type NewOutputs,
   type NewPiece,
   NotebookOutputsRepository,
-  PIECE_BYTES,
+  MAX_PIECE_BYTES,
   type PieceRow,
 } from './notebook-outputs.repository';
 
@@ -38,45 +38,45 @@ export interface ExecutedCell {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Of a single output that lies in its row. */
-const INLINE_BYTES = 256 * KIB;
-/** Of the outputs that runs give to one cell. */
+/** Larger outputs are stored in the blob store. */
+const MAX_INLINE_BYTES = 256 * KIB;
+/** Bounds of the outputs that runs add to one cell. */
 const MAX_BYTES = 10 * MIB;
 const MAX_OUTPUTS = 100;
-/** Of these, the first ones that stay when later ones go; the room beyond is for the end, where the result is. */
+/** The first outputs are never dropped. The rest of the room is for the last ones, where the result is. */
 const FIRST_OUTPUTS = MAX_OUTPUTS / 2;
 const FIRST_BYTES = 2 * MIB;
-/** Of a notebook with its outputs, as far as runs add to it: as much as can be sent again. */
+/** Runs add outputs to a notebook up to this size, which is also the most that a client can send back. */
 const MAX_NOTEBOOK_BYTES = 30 * MIB;
-/** Most of them are a byte each. */
-const PIECE_CHARACTERS = PIECE_BYTES - 4096;
-/** Outputs that are in memory at once while a notebook is written. */
+/** Most characters take one byte. */
+const PIECE_CHARACTERS = MAX_PIECE_BYTES - 4096;
+/** Bounds the outputs in memory while a notebook is exported. */
 const READ_BYTES = 4 * MIB;
 
 /**
- * Two levels of an output are parsed, such as its data by media type or the fields of an error. Stored outputs are known to be
- * JSON, since they were checked before they were stored.
+ * Only two levels of an output are parsed, such as its data by media type or the fields of an error. Stored outputs are valid
+ * JSON, because they were checked before.
  */
 const KEPT_JSON = { values: 500_000, levels: MAX_DEPTH, parsedLevels: 2 };
 
-/** Takes the place of outputs of a cell that are left out. */
+/** Stands in place of the dropped outputs of a cell. */
 const LEFT_OUT: StreamOutput = {
   output_type: 'stream',
   name: 'stderr',
   text: `\n[Outputs are left out here: a cell keeps the first and the last of them, at most ${MAX_OUTPUTS} outputs and ${MAX_BYTES / MIB} MiB, and a notebook with its outputs ${MAX_NOTEBOOK_BYTES / MIB} MiB.]\n`,
 };
 
-/** What a cell has, as far as adding to it needs. */
+/** The state of a cell that appending to it needs. */
 type OpenCell = NonNullable<Awaited<ReturnType<NotebookOutputsRepository['cell']>>>;
 
-/** Outputs that are to replace those of a cell, with what of them is on its way into the store. */
+/** Outputs that will replace those of a cell, and the texts of them that are already in the blob store. */
 export interface StagedOutputs {
-  given: readonly NbOutput[];
+  sent: readonly NbOutput[];
   outputs: NewOutputs;
   texts: readonly StagedText[];
 }
 
-/** What executions of cells leave: written as it comes, whoever looks on. */
+/** Stores the outputs of executed cells as they arrive, whether or not a client is connected. */
 @Injectable()
 export class NotebookOutputsService {
   constructor(
@@ -85,88 +85,88 @@ export class NotebookOutputsService {
   ) {}
 
   /**
-   * Begins an execution: the cell has no outputs, and those of the run are its own from now on. False, and nothing
-   * changes, if the notebook has no such code cell.
+   * Starts an execution: clears the cell's outputs and accepts those of the run from now on. Returns false, and changes nothing, if
+   * the notebook has no such code cell.
    */
-  async begin(tx: Tx, { notebookConfId, cellUuid, runId }: ExecutedCell): Promise<boolean> {
+  async startExecution(tx: Tx, { notebookConfId, cellUuid, runId }: ExecutedCell): Promise<boolean> {
     if (!(await this.repository.lock(tx, notebookConfId))) return false;
-    return this.repository.begin(tx, notebookConfId, cellUuid, runId);
+    return this.repository.startExecution(tx, notebookConfId, cellUuid, runId);
   }
 
   /**
-   * Removes the outputs so far, or those which are there when the next one `waits`. False if the cell is not, or no longer,
-   * the run's.
+   * Clears the outputs of a cell, or with `waits` when the next output arrives. Returns false if another run has executed the cell
+   * meanwhile.
    */
   async clear(tx: Tx, at: ExecutedCell, { waits }: { waits: boolean }): Promise<boolean> {
-    if (!(await this.ofRun(tx, at))) return false;
+    if (!(await this.lockCell(tx, at))) return false;
     return waits
       ? this.repository.clearLater(tx, at.notebookConfId, at.cellUuid)
       : this.repository.clear(tx, at.notebookConfId, at.cellUuid);
   }
 
   /**
-   * Adds outputs; a stream that goes on becomes one output. Of more than 10 MiB or 100 outputs the first and the last are
-   * kept, and a line in stderr stands in the place of the others. What is no output of nbformat (`readOutput`) must be left
-   * out before. False if the cell is not, or no longer, the run's.
+   * Appends outputs; consecutive parts of a stream become one output. Beyond 10 MiB or 100 outputs, the first and the last are kept,
+   * and a line in stderr stands for the others. The caller has checked that the outputs are valid nbformat (`readOutput`). Returns
+   * false if another run has executed the cell meanwhile.
    */
   async append(tx: Tx, at: ExecutedCell, outputs: readonly NbOutput[]): Promise<boolean> {
-    const found = await this.ofRun(tx, at);
+    const found = await this.lockCell(tx, at);
     if (!found) return false;
     if (found.cell.clears_next && outputs.length > 0) {
       await this.repository.clear(tx, at.notebookConfId, at.cellUuid);
       return this.append(tx, at, outputs);
     }
-    const added = new AddedOutputs(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
+    const added = new OutputAppender(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
     await added.addAll(mergedStreams(outputs));
     return true;
   }
 
-  /** Sets how often the kernel has executed something. False if the cell is not, or no longer, the run's. */
-  executionCount(tx: Tx, at: ExecutedCell, count: number | null): Promise<boolean> {
+  /** Sets the execution count of a cell. Returns false if another run has executed the cell meanwhile. */
+  setExecutionCount(tx: Tx, at: ExecutedCell, count: number | null): Promise<boolean> {
     return this.repository.setExecutionCount(tx, at.notebookConfId, at.cellUuid, at.runId, count);
   }
 
-  /** Which of the cells the notebook has, by their ids, and what they are. */
-  async cells(tx: Tx, notebookConfId: number, cellUuids: readonly string[]): Promise<Map<string, CellType>> {
+  /** Returns the types of those cells that the notebook has, by id. */
+  async cellTypes(tx: Tx, notebookConfId: number, cellUuids: readonly string[]): Promise<Map<string, CellType>> {
     const found = await this.repository.typesOf(tx, notebookConfId, cellUuids);
     return new Map(found.map(({ cell_uuid, cell_type }) => [cell_uuid, cell_type]));
   }
 
-  /** Outputs that shall replace those of a cell; what is large is in the store when this returns. */
+  /** Prepares outputs that replace those of a cell. Writes large ones to the blob store. */
   async stage(
     tenantId: string,
     cellUuid: string,
-    given: readonly NbOutput[],
+    sent: readonly NbOutput[],
     executionCount: number | null,
   ): Promise<StagedOutputs> {
     const pieces: NewPiece[] = [];
     const texts: StagedText[] = [];
-    for (const [index, output] of given.entries()) {
+    for (const [index, output] of sent.entries()) {
       if (output.output_type === 'stream') {
         pieces.push(...streamPieces(index, output));
         continue;
       }
-      const text = await this.contents.stage(tenantId, exactJson(output), INLINE_BYTES);
+      const text = await this.contents.stage(tenantId, exactJson(output), MAX_INLINE_BYTES);
       if (text.inline === null) texts.push(text);
       pieces.push(pieceOf(index, text));
     }
-    const last = given.at(-1);
+    const last = sent.at(-1);
     return {
-      given,
+      sent,
       texts,
       outputs: {
         cell_uuid: cellUuid,
         execution_count: executionCount,
-        outputs: given.length,
+        outputs: sent.length,
         bytes: pieces.reduce((sum, { bytes }) => sum + bytes, 0),
         open_stream: last?.output_type === 'stream' ? last.name : null,
-        shown_sha256: shownHash(given.map(shown)),
+        shown_sha256: shownHash(sent.map(shown)),
         pieces,
       },
     };
   }
 
-  /** Gives cells the outputs, those excepted which an unfinished run has executed. */
+  /** Replaces the outputs of cells, except of those that an unfinished run has executed. */
   async replace(tx: Tx, tenantId: string, notebookConfId: number, staged: readonly StagedOutputs[]): Promise<void> {
     for (const { texts } of staged) for (const text of texts) await this.contents.keep(tx, tenantId, text);
     await this.repository.replace(
@@ -176,39 +176,38 @@ export class NotebookOutputsService {
     );
   }
 
-  /** Cells of a notebook by their ids. */
+  /** Returns the cells of a notebook by id. */
   async rows(notebookConfId: number, tx?: Tx): Promise<Map<string, CellRow>> {
     return new Map((await this.repository.cells(notebookConfId, tx)).map((cell) => [cell.cell_uuid, cell]));
   }
 
-  /** The outputs of a cell. */
   async read(tenantId: string, notebookConfId: number, cell: CellRow): Promise<NbOutput[]> {
     const pieces = await this.repository.pieces(notebookConfId, [cell.cell_uuid]);
     return parsedOutputs(this.contents, tenantId, outputsOf(pieces, cell.outputs));
   }
 
-  /** Whether the outputs of a cell are those that a client shows. */
+  /** Returns true if the outputs that a client sends are the stored ones. */
   async isShown(
     tenantId: string,
     notebookConfId: number,
     cell: CellRow,
-    given: readonly ShownOutput[],
+    sent: readonly ShownOutput[],
   ): Promise<boolean> {
-    if (cell.outputs === 0 || given.length === 0) return cell.outputs === 0 && given.length === 0;
+    if (cell.outputs === 0 || sent.length === 0) return cell.outputs === 0 && sent.length === 0;
     let { shown_sha256: hash } = cell;
     if (hash === null) {
       hash = shownHash((await this.read(tenantId, notebookConfId, cell)).map(shown));
-      await this.repository.setShown(notebookConfId, cell, hash);
+      await this.repository.setShownHash(notebookConfId, cell, hash);
     }
-    return hash === shownHash(given);
+    return hash === shownHash(sent);
   }
 
-  /** The outputs of cells one after the other, of which only a few are in memory at once; ask in the order of `cells`. */
+  /** Returns a reader that keeps only few outputs in memory. They must be read in the order of `cells`. */
   reader(tenantId: string, notebookConfId: number, cells: readonly CellRow[]): OutputsReader {
     return new OutputsReader(this.repository, this.contents, tenantId, notebookConfId, cells);
   }
 
-  private async ofRun(
+  private async lockCell(
     tx: Tx,
     { notebookConfId, cellUuid, runId }: ExecutedCell,
   ): Promise<{ notebook: LockedNotebook; cell: OpenCell } | null> {
@@ -218,16 +217,16 @@ export class NotebookOutputsService {
   }
 }
 
-/** Adds outputs to a cell within the bounds. Numbers of outputs that are left out stay unused. */
-class AddedOutputs {
-  /** More bytes than before, or fewer. */
+/** Appends outputs to a cell within the limits. The numbers of dropped outputs are not reused. */
+class OutputAppender {
+  /** Change of the size of the cell's outputs; may be negative. */
   private bytes = 0;
   private readonly cell: Pick<OpenCell, 'outputs' | 'pieces' | 'open_stream' | 'is_cut'>;
   private room: number;
-  /** Behind the first ones, the oldest first; null until room has to be made. */
+  /** Droppable outputs, oldest first; null until outputs must be dropped. */
   private last: KeptOutput[] | null = null;
   private first = 0;
-  /** Which are to be removed; none unless the end is behind the beginning. */
+  /** Half-open range of the outputs to remove. */
   private removed = { from: 0, to: 0 };
 
   constructor(
@@ -244,48 +243,48 @@ class AddedOutputs {
   }
 
   async addAll(outputs: readonly NbOutput[]): Promise<void> {
-    // What would only be removed again is not written first.
-    const leaves = Math.max(0, FIRST_OUTPUTS - this.cell.outputs);
-    const goesOn = outputs.length - (MAX_OUTPUTS - FIRST_OUTPUTS);
+    // Outputs that later ones would displace are not written at all.
+    const keptFirst = Math.max(0, FIRST_OUTPUTS - this.cell.outputs);
+    const keptFrom = outputs.length - (MAX_OUTPUTS - FIRST_OUTPUTS);
     for (const [index, output] of outputs.entries()) {
-      if (index > leaves && index < goesOn) this.leaveOut();
+      if (index > keptFirst && index < keptFrom) this.skip();
       else await this.add(output);
     }
-    if (this.removed.to > this.removed.from) await this.repository.remove(this.tx, this.place(), this.removed);
-    await this.repository.added(this.tx, this.place(), this.cell, this.bytes);
+    if (this.removed.to > this.removed.from) await this.repository.remove(this.tx, this.cellKey(), this.removed);
+    await this.repository.updateTotals(this.tx, this.cellKey(), this.cell, this.bytes);
   }
 
   private async add(output: NbOutput): Promise<void> {
     if (output.output_type === 'stream') {
-      const goesOn = this.cell.open_stream === output.name;
-      for (const piece of streamPieces(goesOn ? this.cell.outputs - 1 : this.cell.outputs, output)) {
-        if (await this.hasRoom(piece.bytes, piece.output)) await this.addPart(piece);
-        else return this.leaveOut();
+      const continues = this.cell.open_stream === output.name;
+      for (const piece of streamPieces(continues ? this.cell.outputs - 1 : this.cell.outputs, output)) {
+        if (await this.makeRoom(piece.bytes, piece.output)) await this.addPart(piece);
+        else return this.skip();
       }
       return;
     }
     const text = exactJson(output);
-    if (!(await this.hasRoom(Buffer.byteLength(text), this.cell.outputs))) return this.leaveOut();
+    if (!(await this.makeRoom(Buffer.byteLength(text), this.cell.outputs))) return this.skip();
     const { tenant_id } = this.notebook;
-    const staged = await this.contents.stage(tenant_id, text, INLINE_BYTES, this.tx);
+    const staged = await this.contents.stage(tenant_id, text, MAX_INLINE_BYTES, this.tx);
     await this.contents.keep(this.tx, tenant_id, staged);
     await this.insert(pieceOf(this.cell.outputs, staged));
   }
 
-  private leaveOut(): void {
+  private skip(): void {
     this.cell.outputs += 1;
     this.cell.open_stream = null;
     this.cell.is_cut = true;
   }
 
-  /** Whether there is room for more of an output, for which older ones go if that helps. */
-  private async hasRoom(bytes: number, output: number): Promise<boolean> {
+  /** Returns true if the output fits; drops older outputs if that makes room. */
+  private async makeRoom(bytes: number, output: number): Promise<boolean> {
     const isNew = output === this.cell.outputs;
     if (bytes <= this.room && !(isNew && this.cell.outputs >= MAX_OUTPUTS)) return true;
     const last = (this.last ??= await this.readLast());
-    const mayGo = last.filter((kept) => kept.output !== output);
-    if (bytes > this.room + mayGo.reduce((sum, kept) => sum + kept.bytes, 0)) return false;
-    for (const kept of mayGo) {
+    const droppable = last.filter((kept) => kept.output !== output);
+    if (bytes > this.room + droppable.reduce((sum, kept) => sum + kept.bytes, 0)) return false;
+    for (const kept of droppable) {
       if (bytes <= this.room && !(isNew && this.first + last.length >= MAX_OUTPUTS)) break;
       last.shift();
       this.room += kept.bytes;
@@ -297,7 +296,7 @@ class AddedOutputs {
   }
 
   private async readLast(): Promise<KeptOutput[]> {
-    const kept = await this.repository.kept(this.tx, this.place());
+    const kept = await this.repository.kept(this.tx, this.cellKey());
     let bytes = 0;
     for (const { output, bytes: more } of kept) {
       bytes += more;
@@ -309,8 +308,8 @@ class AddedOutputs {
 
   private async addPart(piece: NewPiece): Promise<void> {
     if (piece.output < this.cell.outputs) {
-      const place = { ...this.place(), number: this.cell.pieces - 1 };
-      if (await this.repository.extend(this.tx, place, piece.content ?? '', piece.bytes)) {
+      const key = { ...this.cellKey(), number: this.cell.pieces - 1 };
+      if (await this.repository.extend(this.tx, key, piece.content ?? '', piece.bytes)) {
         this.count(piece);
         return;
       }
@@ -319,7 +318,7 @@ class AddedOutputs {
   }
 
   private async insert(piece: NewPiece): Promise<void> {
-    await this.repository.insert(this.tx, { ...this.place(), number: this.cell.pieces, ...piece });
+    await this.repository.insert(this.tx, { ...this.cellKey(), number: this.cell.pieces, ...piece });
     this.cell.pieces += 1;
     this.cell.outputs = piece.output + 1;
     this.cell.open_stream = piece.stream;
@@ -335,12 +334,12 @@ class AddedOutputs {
     else if (output >= this.first) this.last.push({ output, bytes });
   }
 
-  private place() {
+  private cellKey() {
     return { job_conf_id: this.notebook.job_conf_id, cell_uuid: this.cellUuid };
   }
 }
 
-/** Reads the outputs of cells, as many at a time as fit into a few MiB. */
+/** Reads the outputs of cells in batches of a few MiB. */
 export class OutputsReader {
   private readonly rows: ReadonlyMap<string, CellRow>;
   private readonly order: readonly CellRow[];
@@ -358,7 +357,7 @@ export class OutputsReader {
     this.order = cells.filter(({ outputs }) => outputs > 0);
   }
 
-  /** For a file: as pieces of JSON. */
+  /** Returns the outputs as chunks of JSON for a file. */
   async written(cellUuid: string): Promise<WrittenOutputs> {
     return {
       executionCount: this.rows.get(cellUuid)?.execution_count ?? null,
@@ -374,24 +373,24 @@ export class OutputsReader {
   private async outputs(cellUuid: string): Promise<StoredOutput[]> {
     const outputs = this.rows.get(cellUuid)?.outputs ?? 0;
     if (outputs === 0) return [];
-    if (!this.read.has(cellUuid)) await this.readOn(cellUuid);
+    if (!this.read.has(cellUuid)) await this.readBatch(cellUuid);
     const pieces = this.read.get(cellUuid) ?? [];
     this.read.delete(cellUuid);
     return outputsOf(pieces, outputs);
   }
 
-  private async readOn(cellUuid: string): Promise<void> {
-    const asked = [cellUuid];
+  private async readBatch(cellUuid: string): Promise<void> {
+    const batch = [cellUuid];
     let bytes = this.rows.get(cellUuid)?.bytes ?? 0;
     for (; this.next < this.order.length; this.next += 1) {
       const cell = this.order[this.next];
       if (!cell || cell.cell_uuid === cellUuid) continue;
       bytes += cell.bytes;
       if (bytes > READ_BYTES) break;
-      asked.push(cell.cell_uuid);
+      batch.push(cell.cell_uuid);
     }
-    this.read = new Map(asked.map((id) => [id, []]));
-    for (const piece of await this.repository.pieces(this.notebookConfId, asked)) {
+    this.read = new Map(batch.map((id) => [id, []]));
+    for (const piece of await this.repository.pieces(this.notebookConfId, batch)) {
       this.read.get(piece.cell_uuid)?.push(piece);
     }
   }
@@ -406,7 +405,7 @@ function streamPieces(output: number, { name, text }: Pick<StreamOutput, 'name' 
   const add = (part: string) => {
     const content = JSON.stringify(part).slice(1, -1);
     const bytes = Buffer.byteLength(content);
-    if (bytes <= PIECE_BYTES) {
+    if (bytes <= MAX_PIECE_BYTES) {
       pieces.push({ output, stream: name, bytes, content, sha256: null });
       return;
     }
@@ -414,17 +413,17 @@ function streamPieces(output: number, { name, text }: Pick<StreamOutput, 'name' 
     add(part.slice(0, middle));
     add(part.slice(middle));
   };
-  // A stream without a text is an output, too.
+  // An empty stream is an output, too.
   for (let from = 0; from === 0 || from < text.length; from += PIECE_CHARACTERS) {
     add(text.slice(from, from + PIECE_CHARACTERS));
   }
   return pieces;
 }
 
-/** The pieces of an output, at least one; null in the place of outputs that are left out. */
+/** The pieces of one output, or null in place of dropped outputs. */
 type StoredOutput = readonly PieceRow[] | null;
 
-/** @param total how many outputs there were, with those that are left out */
+/** @param total number of outputs, including dropped ones */
 function outputsOf(pieces: readonly PieceRow[], total: number): StoredOutput[] {
   const outputs: (PieceRow[] | null)[] = [];
   let next = 0;
@@ -441,7 +440,7 @@ function outputsOf(pieces: readonly PieceRow[], total: number): StoredOutput[] {
   return outputs;
 }
 
-/** JSON of outputs with commas between; the parts of a stream become one. */
+/** Yields outputs as comma-separated JSON; joins the parts of a stream. */
 async function* writtenOutputs(
   contents: NotebookContentsService,
   tenantId: string,
@@ -488,7 +487,7 @@ async function parsedOutputs(
   return parsed;
 }
 
-/** One of the same outputs as clients see them. */
+/** Returns a hash of outputs in the form that clients see. */
 export function shownHash(outputs: readonly ShownOutput[]): string {
   const hash = createHash('sha256');
   for (const { type, Celloutput: content } of outputs) {

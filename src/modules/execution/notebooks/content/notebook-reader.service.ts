@@ -7,11 +7,11 @@ import { JsonParser } from '../../../../platform/http/bodies/json-parser';
 import { FairBulkhead } from '../../../../platform/kernel/process/fair-bulkhead';
 
 const MIB = 1024 * 1024;
-/** Of a notebook as a file, or as a request. */
+/** Maximum size of a notebook as a file or a request. */
 export const MAX_NOTEBOOK_BYTES = 30 * MIB;
-/** Values in one: in a file each line of code is one. */
+/** Maximum number of JSON values in a notebook; in a file each line of code is one. */
 export const MAX_VALUES = 500_000;
-/** Files that are in memory at once, and who waits for that. */
+/** Bounds the files in memory, and the queue for them. */
 const READING = {
   code: 'NOTEBOOK.TOO_MANY_FILES',
   maxConcurrent: 2,
@@ -21,17 +21,17 @@ const READING = {
 };
 const BOUNDS = { values: MAX_VALUES, levels: 100 };
 
-/** Reads .ipynb files, as strangers may have written them. */
+/** Reads untrusted .ipynb files. */
 @Injectable()
 export class NotebookReader {
   private readonly bulkhead = new FairBulkhead(READING);
 
   constructor(private readonly parser: JsonParser) {}
 
-  /** Throws a 400 that says why the file is no notebook, and a 503 when too many are read at once. */
+  /** Throws a 400 if the file is not a valid notebook, and a 503 if too many files are being read. */
   async read(tenantId: string, path: string, { sizeBytes, open }: FileToRead): Promise<ReadNotebook> {
     if (sizeBytes > MAX_NOTEBOOK_BYTES) {
-      throw refused(path, `A notebook has at most ${MAX_NOTEBOOK_BYTES / MIB} MiB.`);
+      throw invalidNotebook(path, `A notebook may have at most ${MAX_NOTEBOOK_BYTES / MIB} MiB.`);
     }
     return this.bulkhead.run(tenantId, async () => {
       const chunks: Buffer[] = [];
@@ -47,12 +47,12 @@ interface FileToRead {
   open: () => Promise<Readable>;
 }
 
-/** What `read` gives; a 400 for what it says is wrong with the notebook of a file. */
+/** Calls `read` and throws a 400 if it finds the notebook invalid. */
 function notebookOf(path: string, read: () => ReadNotebook): ReadNotebook {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NotebookError) throw refused(path, error.message);
+    if (error instanceof NotebookError) throw invalidNotebook(path, error.message);
     throw error;
   }
 }
@@ -67,14 +67,14 @@ function faultOf(parsed: Exclude<ParsedJson, { value: object }>): string {
   if ('unusable' in parsed) {
     const { why, of } = parsed.unusable;
     return why === 'key'
-      ? `No key may be called ${of}.`
-      : 'It contains half of a surrogate pair, which is no character.';
+      ? `The key ${of} is not allowed.`
+      : 'It contains half of a surrogate pair, which is not a valid character.';
   }
   return parsed.broken === 'levels'
     ? `It is nested deeper than ${BOUNDS.levels} levels.`
     : `It has more than ${BOUNDS.values} values.`;
 }
 
-function refused(path: string, why: string) {
-  return invalid('FILE.NOT_A_NOTEBOOK', `"/${path}" cannot be a notebook. ${why}`);
+function invalidNotebook(path: string, problem: string) {
+  return invalid('FILE.NOT_A_NOTEBOOK', `"/${path}" cannot be read as a notebook. ${problem}`);
 }

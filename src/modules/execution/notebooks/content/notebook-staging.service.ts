@@ -21,30 +21,33 @@ import { NotebookOutputsService, type StagedOutputs } from './notebook-outputs.s
 
 export const ENDING = '.ipynb';
 
-/** A notebook that shall be one of a configuration, with what of it is on its way into the store. */
+/** A notebook that will be inserted for a configuration. Its large texts are already in the blob store. */
 export interface StagedNotebook {
   path: string;
   document: StagedDocument;
   outputs: StagedOutputs[];
-  /** The file that it was read from; null if it is to be written. */
+  /** The existing file that becomes the notebook; null if a file must be written. */
   adopted: WorkspaceFileRow | null;
-  /** What is to be written. */
+  /** The content of the file to write. */
   blob: StoredBlob | null;
 }
 
-/** The path of a notebook's file; throws a 400 for one that it cannot have. */
-export function notebookPath(given: string): string {
-  const path = normalizePath(given);
+/** Normalizes the path of a notebook's file; throws a 400 if it does not end in `.ipynb`. */
+export function notebookPath(text: string): string {
+  const path = normalizePath(text);
   if (path.endsWith(ENDING) && path !== ENDING && !path.endsWith(`/${ENDING}`)) return path;
-  throw invalid('NOTEBOOK_CONF.INVALID_PATH', `The file "${given}" of a notebook must end in ${ENDING}.`);
+  throw invalid(
+    'NOTEBOOK_CONF.INVALID_PATH',
+    `The path "${text}" of a notebook must name a file that ends in ${ENDING}.`,
+  );
 }
 
-/** JSON of outputs that are in memory, with commas between. */
+/** Returns outputs in memory as comma-separated JSON. */
 export function outputsText({ outputs, executionCount }: CellOutputs): WrittenOutputs {
   return { executionCount, outputs: outputs.map((output, index) => (index === 0 ? '' : ',') + exactJson(output)) };
 }
 
-/** Makes notebooks of configurations: what is large before the transaction, and the rows in it. */
+/** Creates the notebooks of configurations: writes large texts before the transaction, and rows within it. */
 @Injectable()
 export class NotebookStagingService {
   constructor(
@@ -55,7 +58,7 @@ export class NotebookStagingService {
     private readonly outputsRepository: NotebookOutputsRepository,
   ) {}
 
-  /** @param adopted the file that it was read from; without one it becomes a file at the path */
+  /** @param adopted existing file that becomes the notebook; if absent, a file is written at the path */
   async stage(
     tenantId: string,
     path: string,
@@ -63,12 +66,12 @@ export class NotebookStagingService {
     adopted: WorkspaceFileRow | null = null,
   ): Promise<StagedNotebook> {
     const staged: StagedOutputs[] = [];
-    for (const [id, given] of outputs) {
-      staged.push(await this.outputs.stage(tenantId, id, given.outputs, given.executionCount));
+    for (const [id, cell] of outputs) {
+      staged.push(await this.outputs.stage(tenantId, id, cell.outputs, cell.executionCount));
     }
     const text = ipynbText(document, ({ id }) => {
-      const given = outputs.get(id);
-      return given ? outputsText(given) : NO_OUTPUTS;
+      const cell = outputs.get(id);
+      return cell ? outputsText(cell) : NO_OUTPUTS;
     });
     return {
       path,
@@ -80,11 +83,11 @@ export class NotebookStagingService {
   }
 
   /**
-   * Gives a new configuration its notebook, in a transaction that has locked the files of the workspace; answers what of
-   * the store to discard after it.
-   * @param overwrite whether the file may replace another one
+   * Inserts the notebook of a new configuration, in a transaction that has locked the files of the workspace. Returns the keys of
+   * blobs to discard after the commit.
+   * @param overwrite true if the file may replace another one
    */
-  async begin(
+  async commit(
     tx: Tx,
     scope: WorkspaceScope,
     notebookConfId: number,
@@ -94,29 +97,29 @@ export class NotebookStagingService {
     const { file, unused } = await this.fileOf(tx, scope, staged, overwrite);
     const { tenantId, userId } = scope;
     const owner = { tenantId, userId, notebookConfId, fileId: file.workspace_file_id };
-    await this.documents.begin(tx, owner, staged.document);
+    await this.documents.create(tx, owner, staged.document);
     await this.outputs.replace(tx, tenantId, notebookConfId, staged.outputs);
     return unused;
   }
 
-  /** Gives a configuration, which may have a notebook already, another one; otherwise as {@link begin}. */
+  /** Like {@link commit}, but replaces the notebook that the configuration may have. */
   async replace(tx: Tx, scope: WorkspaceScope, notebookConfId: number, staged: StagedNotebook): Promise<string[]> {
     const current = await this.outputsRepository.lock(tx, notebookConfId);
-    if (!current || !staged.blob) return this.begin(tx, scope, notebookConfId, staged, true);
+    if (!current || !staged.blob) return this.commit(tx, scope, notebookConfId, staged, true);
     const { tenantId, userId } = scope;
     const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
     await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged.document);
     const cells = await this.outputs.rows(notebookConfId, tx);
-    const given = new Set(staged.outputs.map(({ outputs }) => outputs.cell_uuid));
+    const replaced = new Set(staged.outputs.map(({ outputs }) => outputs.cell_uuid));
     const cleared = [...cells.values()].filter(({ cell_uuid, outputs, is_running }) => {
-      return outputs > 0 && !is_running && !given.has(cell_uuid);
+      return outputs > 0 && !is_running && !replaced.has(cell_uuid);
     });
     const empty = await Promise.all(cleared.map(({ cell_uuid: id }) => this.outputs.stage(tenantId, id, [], null)));
     await this.outputs.replace(tx, tenantId, notebookConfId, [...staged.outputs, ...empty]);
     return (await this.files.place(tx, scope, path, staged.blob)).unused;
   }
 
-  /** Removes bytes that became no file after all. */
+  /** Removes the blob of a file that was not inserted. */
   async discard({ blob }: StagedNotebook): Promise<void> {
     if (blob) await this.files.discard([blob.key]);
   }
@@ -131,12 +134,15 @@ export class NotebookStagingService {
     if (file) await this.assertFree(tx, file);
     if (blob && (!file || overwrite)) return this.files.place(tx, scope, path, blob);
     if (file && file.blob_key === adopted?.blob_key) return { file, unused: [] };
-    if (file && blob && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
-    throw conflict('NOTEBOOK_CONF.FILE_CHANGED', `The file "/${path}" has just been changed. Try again.`);
+    if (file && blob && !overwrite) throw conflict('FILE.EXISTS', `The file "${path}" already exists.`);
+    throw conflict('NOTEBOOK_CONF.FILE_CHANGED', `The file "/${path}" was changed by another request. Try again.`);
   }
 
   private async assertFree(tx: Tx, file: WorkspaceFileRow): Promise<void> {
     if (!(await this.repository.ofFile(file.workspace_file_id, tx))) return;
-    throw conflict('NOTEBOOK_CONF.PATH_IN_USE', `The file "/${file.path}" is the notebook of another configuration.`);
+    throw conflict(
+      'NOTEBOOK_CONF.PATH_IN_USE',
+      `The file "/${file.path}" is the notebook of another configuration. Choose another path.`,
+    );
   }
 }

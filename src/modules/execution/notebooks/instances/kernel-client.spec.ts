@@ -18,46 +18,46 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-describe('a socket to a kernel', () => {
+describe('KernelClient', () => {
   let socket: FakeSocket;
   let failures: unknown[];
-  let asked: number;
+  let reads: number;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    [socket, failures, asked] = [new FakeSocket(), [], 0];
+    [socket, failures, reads] = [new FakeSocket(), [], 0];
   });
   afterEach(() => jest.useRealTimers());
 
-  /** A client whose process is too busy for its first reads. */
+  /** Creates a client whose first reads fail because the process is overloaded. */
   function clientOf(busyReads: number): KernelClient {
-    const behind = (after: number): Promise<KernelMessages> => {
-      asked += 1;
-      if (asked <= busyReads) return Promise.reject(overloaded('JSON.BUSY', 'The server is overloaded at the moment.'));
-      const messages = after === 0 ? [{ number: 1, text: Buffer.from('said') }] : [];
+    const messagesAfter = (after: number): Promise<KernelMessages> => {
+      reads += 1;
+      if (reads <= busyReads) return Promise.reject(overloaded('JSON.BUSY', 'The server is overloaded at the moment.'));
+      const messages = after === 0 ? [{ number: 1, text: Buffer.from('output') }] : [];
       return Promise.resolve({ messages, lost: false });
     };
-    const work = { behind, ask: () => Promise.resolve([]), failed: (error: unknown) => failures.push(error) };
+    const work = { messagesAfter, submit: () => Promise.resolve([]), failed: (error: unknown) => failures.push(error) };
     return new KernelClient(socket as unknown as WebSocket, work, 0);
   }
 
-  it('goes on when its process was too busy to read what the kernel says', async () => {
+  it('retries when the process is too busy to read frames', async () => {
     clientOf(3).wake();
     await jest.advanceTimersByTimeAsync(10_000);
-    expect([socket.sent, socket.closed, failures]).toEqual([['said'], [], []]);
+    expect([socket.sent, socket.closed, failures]).toEqual([['output'], [], []]);
   });
 
-  it('ends when its process stays too busy', async () => {
+  it('closes when the process stays too busy', async () => {
     clientOf(Infinity).wake();
     await jest.advanceTimersByTimeAsync(600_000);
     expect([socket.closed, failures]).toEqual([[1011], [expect.objectContaining({ code: 'JSON.BUSY' })]]);
   });
 
-  it('waits no longer once it is closed', async () => {
+  it('stops retrying after it is closed', async () => {
     clientOf(Infinity).wake();
     await jest.advanceTimersByTimeAsync(2_500);
     socket.emit('close');
     await jest.advanceTimersByTimeAsync(10_000);
-    expect([asked, jest.getTimerCount(), failures]).toEqual([3, 0, []]);
+    expect([reads, jest.getTimerCount(), failures]).toEqual([3, 0, []]);
   });
 });

@@ -3,42 +3,42 @@ import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { pause } from '../../../../platform/kernel/process/pause';
 import { Pump } from '../../../../platform/kernel/process/pump';
 import type { KernelMessages } from './kernel-feed';
-import { answerTo, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
+import { replyText, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
 
-/** Messages, and their bytes, that a client may have sent without their having been taken. */
-const MAX_UNSENT = 64;
-const MAX_UNSENT_BYTES = 8 * 1024 * 1024;
-/** How long a client may take to read what it was sent. */
-const SLOW_MS = 30_000;
-/** The pause before a client is served again that was not served because the process was busy, milliseconds, and the most retries. */
-const BUSY_MS = 1_000;
-const MAX_BUSY = 60;
-/** Of RFC 6455. */
+/** The socket is paused when a client has sent this much that is not handled yet. */
+const MAX_QUEUED_MESSAGES = 64;
+const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+/** The connection is closed if a client takes longer to read a message. */
+const SEND_TIMEOUT_MS = 30_000;
+/** Delivery is retried when the process is overloaded. */
+const RETRY_DELAY_MS = 1_000;
+const MAX_RETRIES = 60;
+/** Close codes of RFC 6455. */
 const CLOSE = { normal: 1000, unsupported: 1003, policy: 1008, failed: 1011 } as const;
 
-/** What a client needs of the rest. */
+/** The services that a client uses. */
 export interface ClientWork {
-  /** Some of what the kernel has said behind a number. */
-  behind: (after: number) => Promise<KernelMessages>;
-  /** Sends a message to the kernel; texts of messages that answer it at once. */
-  ask: (request: ClientRequest) => Promise<string[]>;
-  /** Told of an error that is not the client's fault. */
+  /** Returns some of the kernel's messages after a number. */
+  messagesAfter: (after: number) => Promise<KernelMessages>;
+  /** Sends a message to the kernel; returns the texts of immediate replies. */
+  submit: (request: ClientRequest) => Promise<string[]>;
+  /** Called for an error that the client did not cause. */
   failed: (error: unknown) => void;
 }
 
 /**
- * One socket to a kernel. It is sent what the kernel says from a position on, in order, and no more than it reads; what it
- * sends is taken one by one, and it is not read while too much waits.
+ * One socket to a kernel. Delivers the kernel's messages from a position on, in order and not faster than the client reads. Handles
+ * the client's messages one by one, and pauses the socket while too many are queued.
  */
 export class KernelClient {
   private readonly delivery = new Pump((signal) => this.deliver(signal), { failed: (error) => this.fail(error) });
   private closed = false;
-  private busy = 0;
-  private readonly untaken: { text: string; bytes: number }[] = [];
-  private untakenBytes = 0;
-  private taking = false;
+  private retries = 0;
+  private readonly queued: { text: string; bytes: number }[] = [];
+  private queuedBytes = 0;
+  private isHandling = false;
 
-  /** @param delivered number of the last frame that its session has */
+  /** @param delivered number of the last frame that the session has received */
   constructor(
     private readonly socket: WebSocket,
     private readonly work: ClientWork,
@@ -48,15 +48,15 @@ export class KernelClient {
     socket.on('close', () => this.stop());
   }
 
-  /** Delivers what there is, once more if that is under way. */
+  /** Delivers new messages; runs once more if a delivery is in progress. */
   wake(): void {
     this.delivery.wake();
   }
 
-  /** Delivers all that is left, answers the requests that nobody else will, and closes the socket. */
-  async end(unanswered: readonly string[], why: string): Promise<void> {
+  /** Delivers the remaining messages, replies to the requests that the kernel will not answer, and closes the socket. */
+  async end(unanswered: readonly string[], reason: string): Promise<void> {
     await this.delivery.run();
-    const reply = { status: 'aborted', execution_count: 0, ename: 'NotebookEnded', evalue: why, traceback: [] };
+    const reply = { status: 'aborted', execution_count: 0, ename: 'NotebookEnded', evalue: reason, traceback: [] };
     for (const msgId of unanswered) for (const text of repliesTo(msgId, reply)) await this.send(text);
     this.close(CLOSE.normal, 'The notebook has ended');
   }
@@ -66,25 +66,25 @@ export class KernelClient {
     this.socket.close(code, reason);
   }
 
-  /** Whether there may be more. */
+  /** Returns true if there may be more. */
   private async deliver(signal: AbortSignal): Promise<boolean> {
     try {
-      const hasMore = await this.deliverSome();
-      this.busy = 0;
+      const hasMore = await this.deliverBatch();
+      this.retries = 0;
       return hasMore;
     } catch (error) {
       const isBusy = error instanceof DomainError && error.kind === 'overloaded';
-      if (!isBusy || this.busy >= MAX_BUSY) throw error;
-      this.busy += 1;
-      return pause(BUSY_MS, signal);
+      if (!isBusy || this.retries >= MAX_RETRIES) throw error;
+      this.retries += 1;
+      return pause(RETRY_DELAY_MS, signal);
     }
   }
 
-  /** Whether there may be more. */
-  private async deliverSome(): Promise<boolean> {
-    const { messages, lost } = await this.work.behind(this.delivered);
+  /** Returns true if there may be more. */
+  private async deliverBatch(): Promise<boolean> {
+    const { messages, lost } = await this.work.messagesAfter(this.delivered);
     if (lost) {
-      // It read too late. What was said is in the cells; with its next socket it goes on with what is kept.
+      // The client read too late. The cells have the outputs, and its next socket resumes with the kept frames.
       this.delivered = (messages[0]?.number ?? this.delivered + 1) - 1;
       this.close(CLOSE.policy, 'KERNEL.READ_TOO_LATE');
       return false;
@@ -97,11 +97,11 @@ export class KernelClient {
     return messages.length > 0;
   }
 
-  /** Resolves once the text was handed to the connection; false when it was not. */
+  /** Resolves to true after the text was handed to the connection, and to false if that failed. */
   private async send(text: string | Buffer): Promise<boolean> {
     if (this.closed) return false;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), SLOW_MS).unref()));
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), SEND_TIMEOUT_MS).unref()));
     const sent = new Promise<boolean>((resolve) =>
       this.socket.send(text, { binary: false }, (error) => resolve(!error)),
     );
@@ -115,36 +115,36 @@ export class KernelClient {
 
   private onMessage(data: Buffer, isBinary: boolean): void {
     if (this.closed) return;
-    if (isBinary) return this.close(CLOSE.unsupported, 'Only text is understood');
-    this.untaken.push({ text: data.toString('utf8'), bytes: data.length });
-    this.untakenBytes += data.length;
-    if (this.untaken.length >= MAX_UNSENT || this.untakenBytes >= MAX_UNSENT_BYTES) this.socket.pause();
-    if (!this.taking) void this.takeAll();
+    if (isBinary) return this.close(CLOSE.unsupported, 'Only text frames are supported');
+    this.queued.push({ text: data.toString('utf8'), bytes: data.length });
+    this.queuedBytes += data.length;
+    if (this.queued.length >= MAX_QUEUED_MESSAGES || this.queuedBytes >= MAX_QUEUED_BYTES) this.socket.pause();
+    if (!this.isHandling) void this.handleQueued();
   }
 
-  private async takeAll(): Promise<void> {
-    this.taking = true;
+  private async handleQueued(): Promise<void> {
+    this.isHandling = true;
     try {
-      for (let next = this.untaken.shift(); next && !this.closed; next = this.untaken.shift()) {
-        this.untakenBytes -= next.bytes;
-        await this.take(next.text);
-        if (this.untaken.length === 0 && this.socket.isPaused) this.socket.resume();
+      for (let next = this.queued.shift(); next && !this.closed; next = this.queued.shift()) {
+        this.queuedBytes -= next.bytes;
+        await this.handle(next.text);
+        if (this.queued.length === 0 && this.socket.isPaused) this.socket.resume();
       }
     } catch (error) {
       this.fail(error);
     } finally {
-      this.taking = false;
+      this.isHandling = false;
     }
   }
 
-  private async take(text: string): Promise<void> {
+  private async handle(text: string): Promise<void> {
     let request: ClientRequest | null = null;
     try {
       request = readClientMessage(text);
       if (!request) return;
-      for (const answer of await this.work.ask(request)) await this.send(answer);
+      for (const answer of await this.work.submit(request)) await this.send(answer);
       if (request.type === 'interrupt_request') {
-        await this.send(answerTo(request, 'interrupt_reply', { status: 'ok' }, 'control'));
+        await this.send(replyText(request, 'interrupt_reply', { status: 'ok' }, 'control'));
       }
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
@@ -153,13 +153,13 @@ export class KernelClient {
     }
   }
 
-  /** A refused request is answered as the kernel answers one that fails. */
+  /** Replies to a refused request in the way the kernel replies to one that fails. */
   private async refuse(request: ClientRequest, { code, message }: DomainError): Promise<void> {
     const reply = { status: 'error', execution_count: 0, ename: code, evalue: message, traceback: [] };
     const replies =
       request.type === 'execute_request'
         ? repliesTo(request.msgId, reply)
-        : [answerTo(request, request.type.replace('_request', '_reply'), reply, 'shell')];
+        : [replyText(request, request.type.replace('_request', '_reply'), reply, 'shell')];
     for (const text of replies) await this.send(text);
   }
 

@@ -4,34 +4,34 @@ import { runWithoutCaller } from '../../../../platform/kernel/context/request-co
 import type { FramePage } from '../../runs';
 import { type KernelFrame, stateMessage } from './kernel-messages';
 
-/** Places that a feed remembers what is behind. */
-const MAX_CONCURRENT_READS = 4;
+/** Number of positions whose messages are cached. */
+const MAX_CACHED_READS = 4;
 
-/** What clients are sent of the frames behind a number. */
+/** The messages for clients in the frames after a number. */
 export interface KernelMessages {
-  /** The oldest first; of a frame that is not for clients the text is null. All clients share the memory. */
+  /** Oldest first. The text is null for a frame that is not for clients. All clients share the buffers. */
   messages: { number: number; text: Buffer | null }[];
-  /** Whether frames behind the number are no longer kept. */
+  /** True if some frames after the number are no longer kept. */
   lost: boolean;
 }
 
-/** What a kernel says to its sockets of this process: read once for all that are at the same place. */
+/** The messages of a kernel for the sockets of this process, read once for all that are at the same position. */
 export class KernelFeed {
   private readonly reads = new Map<number, Promise<KernelMessages>>();
 
-  /** @param parse reads a frame; null if it is not one of a kernel */
+  /** @param parse returns null for a payload that is not a frame of a kernel */
   constructor(
     private readonly read: (after: number) => Promise<FramePage>,
     private readonly parse: (payload: Buffer) => Promise<KernelFrame | null>,
   ) {}
 
-  /** There may be more behind what was read. Whoever reads already must do so once more. */
-  renew(): void {
+  /** Called when there may be new frames. Readers that are in progress must read again. */
+  invalidate(): void {
     this.reads.clear();
   }
 
-  /** Some of what is behind a number. */
-  behind(after: number): Promise<KernelMessages> {
+  /** Returns some of the messages after a number. */
+  messagesAfter(after: number): Promise<KernelMessages> {
     const known = this.reads.get(after);
     if (known) return known;
     const read = runWithoutCaller(() => this.read(after)).then(async ({ frames, lost }) => ({
@@ -41,7 +41,7 @@ export class KernelFeed {
     read.catch(() => this.reads.get(after) === read && this.reads.delete(after));
     this.reads.set(after, read);
     const [oldest] = this.reads.keys();
-    if (this.reads.size > MAX_CONCURRENT_READS && oldest !== undefined) this.reads.delete(oldest);
+    if (this.reads.size > MAX_CACHED_READS && oldest !== undefined) this.reads.delete(oldest);
     return read;
   }
 
@@ -52,10 +52,10 @@ export class KernelFeed {
   }
 }
 
-/** A frame as a client gets it; null for what is not for clients. */
+/** Returns the text of a frame for clients; null if it is not for them. */
 function textOf(frame: KernelFrame | null): Buffer | null {
   if (!frame) return null;
   if (frame.op === 'message') return Buffer.from(exactJson(frame.message));
-  // Idle and busy come as the kernel's own messages.
+  // The kernel itself sends messages for idle and busy.
   return frame.state === 'idle' || frame.state === 'busy' ? null : Buffer.from(stateMessage(frame.state));
 }

@@ -3,7 +3,7 @@ import type { KernelInfo } from './dto/notebook.dto';
 import { kernelState } from './kernel-state';
 import type { KernelRow } from './kernels.repository';
 
-/** A kernel as answers show it. */
+/** Returns the kernel in the form of responses. */
 export function kernelInfo(run: Pick<Run, 'status' | 'job_conf_snapshot'>, kernel: KernelRow): KernelInfo {
   return {
     kernel_id: kernel.kernel_id,

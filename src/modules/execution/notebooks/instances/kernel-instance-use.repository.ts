@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InstanceUse } from '../../runs';
 import { isQuiet } from './kernels.repository';
 
-/** Which instances have kernels that do nothing. */
+/** Says which instances have idle kernels. */
 @Injectable()
 export class KernelInstanceUse extends InstanceUse {
   isIdle(run: string, time: string): string {

@@ -9,23 +9,22 @@ import { withoutByteOrderMark } from '../../../../../libs/json/byte-order-mark';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
 
-/** Version of Jupyter's message protocol. */
-const PROTOCOL = '5.3';
+const JUPYTER_PROTOCOL_VERSION = '5.3';
 const MAX_ID_LENGTH = 128;
 const MSG_ID = /^[\x21-\x7e]+$/;
-/** Content of a longer reply is not kept; characters. */
-const MAX_REPLY_BYTES = 64 * 1024;
-/** More kernels than an instance can have had; what says otherwise would stop all that follow. */
+/** The content of a longer reply is not stored. */
+const MAX_REPLY_CHARACTERS = 64 * 1024;
+/** More than an instance can have. A forged larger generation would make all later kernels look outdated. */
 const MAX_GENERATIONS = 1_000_000;
 
-/** Code is one string, and other requests of clients have a handful of values. */
+/** The code of a request is one string, and other requests have few values. */
 const REQUEST_JSON: UntrustedBounds = { bytes: MAX_PAYLOAD_BYTES, values: 10_000, levels: MAX_DEPTH };
 
-/** How many levels of a frame are above the content of its message. */
+/** Levels of a frame above the content of its message. */
 const LEVELS_ABOVE = 2;
 /**
- * Only two levels of the content of a message are parsed: its members, and their members, such as data by media type. What is
- * inside the data, however much, is only passed on.
+ * Only two levels of the content of a message are parsed: its members and their members, such as data by media type. The data
+ * itself is passed on unparsed.
  */
 export const FRAME_JSON: OpaqueTextBounds = {
   bytes: MAX_PAYLOAD_BYTES,
@@ -34,7 +33,7 @@ export const FRAME_JSON: OpaqueTextBounds = {
   parsedLevels: LEVELS_ABOVE + 2,
 };
 
-/** What clients may ask a kernel, and by which of its channels. */
+/** The requests that clients may send, and the Jupyter channel of each. */
 const REQUEST_TYPES = {
   execute_request: 'shell',
   complete_request: 'shell',
@@ -49,7 +48,7 @@ type RequestType = keyof typeof REQUEST_TYPES;
 
 type Json = Record<string, unknown>;
 
-/** A message of Jupyter's protocol, in the form of its WebSockets. */
+/** A message of the Jupyter protocol in the form used on WebSockets. */
 export interface KernelMessage {
   header: Json;
   msg_id: string;
@@ -61,7 +60,7 @@ export interface KernelMessage {
   channel: string;
 }
 
-/** A checked message of a client. */
+/** A validated message of a client. */
 export interface ClientRequest {
   msgId: string;
   type: RequestType;
@@ -69,8 +68,8 @@ export interface ClientRequest {
 }
 
 /**
- * Reads a text frame of a client: a Jupyter message, whose type and id may be in its header alone. Null for one of a type
- * that kernels are not asked here. 400 for anything else.
+ * Parses a text frame of a client: a Jupyter message, whose type and id may be only in its header. Returns null for a type that is
+ * not supported, and throws a 400 for an invalid message.
  */
 export function readClientMessage(text: string): ClientRequest | null {
   const message = parsed(text);
@@ -78,20 +77,21 @@ export function readClientMessage(text: string): ClientRequest | null {
   const header = objectOf(message['header']) ?? {};
   const type = message['msg_type'] ?? header['msg_type'];
   const msgId = message['msg_id'] ?? header['msg_id'];
-  if (typeof type !== 'string' || typeof msgId !== 'string') throw malformed('A message needs msg_type and msg_id.');
+  if (typeof type !== 'string' || typeof msgId !== 'string')
+    throw malformed('msg_type and msg_id are required and must be strings.');
   if (!isMessageId(msgId)) {
-    throw malformed(`A msg_id must have 1 to ${MAX_ID_LENGTH} visible ASCII characters.`);
+    throw malformed(`msg_id must have 1 to ${MAX_ID_LENGTH} visible ASCII characters.`);
   }
   if (!isRequestType(type)) return null;
-  const given = objectOf(message['content']) ?? {};
-  const content = type === 'execute_request' ? executeContent(given) : given;
+  const received = objectOf(message['content']) ?? {};
+  const content = type === 'execute_request' ? executeContent(received) : received;
   const metadata = objectOf(message['metadata']) ?? {};
-  const asked = { ...headerOf(type, msgId), session: textOf(header['session']) ?? '' };
+  const sentHeader = { ...headerOf(type, msgId), session: textOf(header['session']) ?? '' };
   return {
     msgId,
     type,
     message: {
-      header: asked,
+      header: sentHeader,
       msg_id: msgId,
       msg_type: type,
       parent_header: {},
@@ -103,28 +103,28 @@ export function readClientMessage(text: string): ClientRequest | null {
   };
 }
 
-function executeContent(given: Json): Json {
-  const { code, silent, store_history: storeHistory, user_expressions: expressions, stop_on_error: stops } = given;
-  if (typeof code !== 'string') throw malformed('An execute_request needs code, which must be a string.');
+function executeContent(received: Json): Json {
+  const { code, silent, store_history: storeHistory, user_expressions: expressions, stop_on_error: stops } = received;
+  if (typeof code !== 'string') throw malformed('The code of an execute_request is required and must be a string.');
   return {
     code: withoutByteOrderMark(code),
     silent: silent === true,
     store_history: storeHistory !== false,
     user_expressions: objectOf(expressions) ?? {},
-    // Nobody is asked: whoever sees the notebook later has no way to answer.
+    // A kernel must not wait for input: a client that connects later could not answer.
     allow_stdin: false,
     stop_on_error: stops !== false,
   };
 }
 
-/** What the bridge beside a kernel says. */
+/** A frame from the bridge of a kernel. */
 export type KernelFrame =
   | { op: 'kernel'; generation: number; state: StoredKernelState; reason: string | null }
   | { op: 'message'; generation: number; message: Json; type: string; parentId: string | null };
 
 /**
- * Reads a frame. Its message must be written with `exactJson`. Null for a frame that no bridge writes, since a job can write
- * whatever it likes.
+ * Validates a frame. Its message must be serialized with `exactJson`. Returns null for an invalid frame: the job is not trusted
+ * and can write any bytes.
  * @param parsed a value that was parsed within {@link FRAME_JSON}
  */
 export function kernelFrame(parsed: unknown): KernelFrame | null {
@@ -152,31 +152,31 @@ function readMessage(frame: Json, generation: number): KernelFrame | null {
 }
 
 /**
- * The cell that a request means: `msg_id` is its id, perhaps with a colon and more behind it, by which a cell is executed
- * again.
+ * Returns the id of the cell that a request executes. `msg_id` is that id, optionally followed by a colon and a suffix, so that a
+ * cell can be executed again.
  */
 export function cellOf(msgId: string): string {
   return msgId.split(':', 1)[0] ?? '';
 }
 
-/** What PostgreSQL keeps in no JSON, as it is written: NUL and halves of surrogate pairs. Or a backslash, which begins neither. */
+/** Escapes that PostgreSQL rejects in JSON: NUL and halves of surrogate pairs. Also matches an escaped backslash, to skip it. */
 const UNSTORABLE = /\\\\|\\u0000|\\ud[89a-f][0-9a-f]{2}/g;
 const STORED_AS: Readonly<Record<string, string>> = { '\\\\': '\\\\', '\\u0000': '' };
 
-/** Content of a message, with nothing that PostgreSQL could not keep; null when it is too long. */
+/** Returns the content of a message without what PostgreSQL rejects; null if it is too long. */
 export function keptReply(message: Json): Json | null {
   const text = exactJson(objectOf(message['content']) ?? {});
-  if (text.length > MAX_REPLY_BYTES) return null;
+  if (text.length > MAX_REPLY_CHARACTERS) return null;
   return parsed(text.replaceAll(UNSTORABLE, (escape) => STORED_AS[escape] ?? '\ufffd'));
 }
 
-/** The content of a message, an empty object where it has none. */
+/** Returns the content of a message, or an empty object. */
 export function contentOf(message: Json): Json {
   return objectOf(message['content']) ?? {};
 }
 
-/** A message that the platform itself sends to a client, as the answer to one of its messages. */
-export function answerTo(
+/** Returns the text of a message that the platform itself sends as the reply to a client's message. */
+export function replyText(
   parent: { msgId: string; type: string },
   type: string,
   content: Json,
@@ -196,23 +196,23 @@ export function answerTo(
   return JSON.stringify(message);
 }
 
-/** An `execute_reply` and the status behind it, for a request that no kernel answers. */
+/** Returns an `execute_reply` and the idle status after it, for a request that the kernel does not answer. */
 export function repliesTo(msgId: string, reply: Json): string[] {
   const parent = { msgId, type: 'execute_request' };
   return [
-    answerTo(parent, 'execute_reply', reply, 'shell'),
-    answerTo(parent, 'status', { execution_state: 'idle' }, 'iopub'),
+    replyText(parent, 'execute_reply', reply, 'shell'),
+    replyText(parent, 'status', { execution_state: 'idle' }, 'iopub'),
   ];
 }
 
-/** What a kernel's change of state is to a client. */
+/** Returns the status message that tells clients of a change of the kernel's state. */
 export function stateMessage(state: StoredKernelState): string {
-  return answerTo({ msgId: '', type: '' }, 'status', { execution_state: state }, 'iopub');
+  return replyText({ msgId: '', type: '' }, 'status', { execution_state: state }, 'iopub');
 }
 
 function headerOf(type: string, msgId: string): Json {
   const date = new Date().toISOString();
-  return { msg_id: msgId, msg_type: type, username: '', session: '', date, version: PROTOCOL };
+  return { msg_id: msgId, msg_type: type, username: '', session: '', date, version: JUPYTER_PROTOCOL_VERSION };
 }
 
 function malformed(message: string): Error {

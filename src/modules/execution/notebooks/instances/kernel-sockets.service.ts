@@ -11,13 +11,12 @@ import { FRAME_JSON, kernelFrame } from './kernel-messages';
 import { KernelsRepository, type Position } from './kernels.repository';
 import { KernelsService } from './kernels.service';
 
-/** How often positions are kept, and ends of instances looked for. */
-const LOOK_MS = 1_000;
-/** Positions in one statement. */
+/** Interval of saving positions and polling for ended instances. */
+const POLL_INTERVAL_MS = 1_000;
 const BATCH = 500;
-/** Frames that a client is sent from one read, bytes: about so many, but one piece at least. */
-const AT_ONCE_BYTES = 256 * 1024;
-/** Requests that are answered for an instance that has ended. */
+/** Approximate size of the frames in one read, which returns at least one batch. */
+const FRAME_PAGE_BYTES = 256 * 1024;
+/** Bounds the replies to the open requests of an ended instance. */
 const MAX_UNANSWERED = 1_000;
 
 interface OpenClient {
@@ -34,14 +33,18 @@ interface OpenKernel {
   stop: () => void;
 }
 
-/** The sockets to kernels that this process serves. */
+/** Serves the sockets to kernels in this process. */
 @Injectable()
 export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   private readonly open = new Set<OpenClient>();
-  private readonly ofRuns = new Map<number, OpenKernel>();
-  private readonly looks = new Pump(() => this.look(), {
-    intervalMs: LOOK_MS,
-    failed: (error) => this.logger.warn({ err: error }, 'Positions of sockets to kernels are kept later'),
+  private readonly openKernels = new Map<number, OpenKernel>();
+  private readonly polling = new Pump(() => this.savePositionsAndEnd(), {
+    intervalMs: POLL_INTERVAL_MS,
+    failed: (error) =>
+      this.logger.warn(
+        { err: error },
+        'Could not save the positions of sockets to kernels or poll for ended notebooks; trying again',
+      ),
   });
 
   constructor(
@@ -54,85 +57,88 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.looks.wake();
+    this.polling.wake();
   }
 
   async onModuleDestroy(): Promise<void> {
-    void this.looks.stop();
-    await this.kernels.keep([...this.open].map(positionOf), false).catch(() => undefined);
+    void this.polling.stop();
+    await this.kernels.savePositions([...this.open].map(positionOf), false).catch(() => undefined);
   }
 
-  /** What connects a socket to the kernel of an instance, from where the session's last socket was. */
+  /** Returns a handler that connects a socket to the kernel of an instance, from the position of the session on. */
   async connect(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, sessionId: string): Promise<UpgradeHandler> {
-    const delivered = await this.transactions.run((tx) => this.kernels.begin(tx, run.run_id, sessionId));
+    const delivered = await this.transactions.run((tx) => this.kernels.openSession(tx, run.run_id, sessionId));
     return (socket) => {
       const failed = (error: unknown) =>
-        this.logger.error({ err: error, run_id: run.run_id }, 'The socket of a kernel failed');
+        this.logger.error({ err: error, run_id: run.run_id }, 'A socket to a kernel failed and was closed');
       const kernel = this.kernelOf(run);
-      const behind = kernel.feed.behind.bind(kernel.feed);
-      const work = { behind, ask: this.service.ask.bind(this.service, run), failed };
+      const messagesAfter = kernel.feed.messagesAfter.bind(kernel.feed);
+      const work = { messagesAfter, submit: this.service.submit.bind(this.service, run), failed };
       const client = new KernelClient(socket, work, delivered);
       const opened: OpenClient = { client, run, sessionId, ending: false };
       kernel.clients.add(client);
       this.open.add(opened);
       socket.once('close', () => {
-        this.leave(kernel, opened);
-        this.kernels.keep([positionOf(opened)], this.isOpen(opened)).catch(failed);
+        this.remove(kernel, opened);
+        this.kernels.savePositions([positionOf(opened)], this.hasOtherSocket(opened)).catch(failed);
       });
       client.wake();
     };
   }
 
   private kernelOf({ run_id: runId, tenant_id: tenantId }: OpenClient['run']): OpenKernel {
-    const known = this.ofRuns.get(runId);
+    const known = this.openKernels.get(runId);
     if (known) return known;
     const feed = new KernelFeed(
-      (after) => this.channels.frames(runId, after, AT_ONCE_BYTES),
+      (after) => this.channels.frames(runId, after, FRAME_PAGE_BYTES),
       async (payload) => kernelFrame(await this.json.readOpaque(tenantId, payload, FRAME_JSON)),
     );
     const clients = new Set<KernelClient>();
     const stop = this.channels.subscribeToFrames(runId, () => {
-      feed.renew();
+      feed.invalidate();
       for (const client of clients) client.wake();
     });
     const kernel = { feed, clients, stop };
-    this.ofRuns.set(runId, kernel);
+    this.openKernels.set(runId, kernel);
     return kernel;
   }
 
-  private leave(kernel: OpenKernel, opened: OpenClient): void {
+  private remove(kernel: OpenKernel, opened: OpenClient): void {
     this.open.delete(opened);
     kernel.clients.delete(opened.client);
     if (kernel.clients.size > 0) return;
     kernel.stop();
-    this.ofRuns.delete(opened.run.run_id);
+    this.openKernels.delete(opened.run.run_id);
   }
 
-  /** Whether the session has another socket to the same kernel here. */
-  private isOpen({ run, sessionId }: OpenClient): boolean {
+  /** Returns true if the session has another socket to the same kernel in this process. */
+  private hasOtherSocket({ run, sessionId }: OpenClient): boolean {
     return [...this.open].some((other) => other.run.run_id === run.run_id && other.sessionId === sessionId);
   }
 
-  private async look(): Promise<void> {
+  private async savePositionsAndEnd(): Promise<void> {
     const all = [...this.open];
     for (let at = 0; at < all.length; at += BATCH) {
       const some = all.slice(at, at + BATCH);
-      await this.kernels.keep(some.map(positionOf), true);
-      const ended = await this.kernels.ended([...new Set(some.map(({ run }) => run.run_id))]);
+      await this.kernels.savePositions(some.map(positionOf), true);
+      const ended = await this.kernels.endedRuns([...new Set(some.map(({ run }) => run.run_id))]);
       for (const one of some) if (ended.has(one.run.run_id) && !one.ending) this.end(one);
     }
   }
 
   private end(one: OpenClient): void {
     one.ending = true;
-    // The last wake-up may still be on its way.
-    this.ofRuns.get(one.run.run_id)?.feed.renew();
+    // The last notification may still be on its way.
+    this.openKernels.get(one.run.run_id)?.feed.invalidate();
     this.kernels
       .unanswered(one.run.run_id, MAX_UNANSWERED)
       .then((ids) => one.client.end(ids, 'The notebook ended before this was executed.'))
       .catch((error: unknown) => {
         one.ending = false;
-        this.logger.warn({ err: error, run_id: one.run.run_id }, 'The socket of an ended notebook is closed later');
+        this.logger.warn(
+          { err: error, run_id: one.run.run_id },
+          'Could not close a socket of an ended notebook; trying again',
+        );
       });
   }
 }

@@ -1,19 +1,19 @@
 import { isFinished, type RunStatus } from '../../runs';
 
-/** What a node says of a kernel. */
+/** States that a node reports of a kernel. */
 export const STORED_KERNEL_STATES = ['starting', 'idle', 'busy', 'restarting', 'dead'] as const;
 export type StoredKernelState = (typeof STORED_KERNEL_STATES)[number];
 
 export const KERNEL_STATES = [...STORED_KERNEL_STATES, 'unknown'] as const;
 export type KernelState = (typeof KERNEL_STATES)[number];
 
-/** State of a kernel as far as it can be known: nothing is while its instance waits for a node. */
+/** Returns the state of a kernel in responses. It is unknown while the instance waits for a node. */
 export function kernelState(status: RunStatus, state: StoredKernelState): KernelState {
   if (isFinished(status)) return 'dead';
   return status === 'SUBMITTED' ? 'unknown' : state;
 }
 
-/** Whether the kernel can be interrupted or restarted. */
+/** Returns true if the kernel can be interrupted or restarted. */
 export function kernelRuns(status: RunStatus, state: StoredKernelState): boolean {
   return status === 'RUNNING' && state !== 'dead';
 }

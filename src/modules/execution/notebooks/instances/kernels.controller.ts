@@ -20,10 +20,9 @@ import { KernelsService } from './kernels.service';
 const tag = 'Notebooks';
 const base = '/workspace/{workspace_id}/notebook/{notebook_id}/kernel';
 const run = Allow.workspace('RUN');
-/** What names a session, in the query and in the path: the product's name comes before it. */
+/** Key of a session in the query and in the path: the product's name and this suffix. */
 const SESSION_KEY = /_session$/;
 
-/** Kernels of notebook instances, and the sockets to them. */
 @Controller()
 export class KernelsController {
   constructor(
@@ -35,7 +34,7 @@ export class KernelsController {
     method: 'POST',
     path: `${base}/startOrGetStatus`,
     id: 'startOrGetKernel',
-    summary: 'Start the kernel of a RUNNING notebook, or get its state',
+    summary: 'Start the kernel of a RUNNING notebook if it is dead, and get its state',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -49,7 +48,7 @@ export class KernelsController {
     method: 'GET',
     path: `${base}/status`,
     id: 'getKernelStatus',
-    summary: 'State of the kernel of a notebook',
+    summary: 'Get the state of the kernel of a notebook',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.one(KernelStatus),
@@ -62,7 +61,7 @@ export class KernelsController {
     method: 'POST',
     path: `${base}/interrupt`,
     id: 'interruptKernel',
-    summary: 'Interrupt what the kernel executes, with its Spark jobs',
+    summary: 'Interrupt the kernel and cancel the Spark jobs of the running cell',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -77,7 +76,7 @@ export class KernelsController {
     method: 'POST',
     path: `${base}/restart`,
     id: 'restartKernel',
-    summary: 'End the kernel and begin another; requests that wait are aborted',
+    summary: 'Restart the kernel; waiting requests are aborted',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -94,7 +93,7 @@ export class KernelsController {
     id: 'prepareKernelSocket',
     summary: 'Prepare a WebSocket to the kernel of a notebook',
     description:
-      'A query parameter whose name ends in `_session` may repeat the bearer token; one of somebody else is refused.',
+      'A query parameter whose name ends in `_session` may repeat the bearer token of the request; any other token is refused.',
     tag,
     access: run,
     response: Responses.one(KernelSocket),
@@ -118,13 +117,13 @@ export class KernelsController {
   @Upgrade({
     path: `${base}/ws/{session_key}/{token}`,
     id: 'openKernelSocket',
-    summary: 'A WebSocket to the kernel of a notebook: Jupyter messages, one in each text frame',
+    summary: 'Open a WebSocket to the kernel of a notebook; each text frame is a Jupyter message',
     tag,
     access: run,
     tokenInPath: 'token',
     isPublished: true,
     description:
-      'Each text frame is a message of the Jupyter protocol 5.3. `session_key` ends in `_session`; the token at the end of the path counts instead of a header. A session that connects again is sent what it has missed.',
+      'Each text frame is a message of the Jupyter protocol 5.3. `session_key` ends in `_session`; the token at the end of the path replaces the Authorization header. A session that reconnects receives the messages that it has missed.',
     errors: [409],
   })
   async connect(
@@ -135,14 +134,14 @@ export class KernelsController {
     @TextParam('token') _token: string,
   ): Promise<UpgradeHandler> {
     if (!SESSION_KEY.test(sessionKey)) {
-      throw invalid('REQUEST.INVALID', 'The part of the path before the token must end in _session.');
+      throw invalid('REQUEST.INVALID', 'The session_key in the path must end in _session.');
     }
-    const found = await this.kernels.toConnect(scope, notebookId);
-    return this.sockets.connect(found, sessionId);
+    const run = await this.kernels.connectable(scope, notebookId);
+    return this.sockets.connect(run, sessionId);
   }
 }
 
-/** Throws unless every parameter is a session's and repeats the token of the request. */
+/** Throws a 400 unless every query parameter is a session key and repeats the token of the request. */
 function assertSameSession(request: AuthenticatedRequest): void {
   const token = bearerToken(request);
   for (const [key, value] of Object.entries(request.query)) {

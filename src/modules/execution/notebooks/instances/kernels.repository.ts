@@ -8,23 +8,23 @@ import type { KernelRequest } from './entities/kernel-request.entity';
 import type { Kernel } from './entities/kernel.entity';
 import type { StoredKernelState } from './kernel-state';
 
-/** Answered requests of an instance that are remembered: the newest ones. */
-const REMEMBERED = 10_000;
-/** Sessions of an instance whose positions are remembered. */
-const SESSIONS = 1_000;
-/** How long after its last sign a socket counts as open; seconds. */
-const SEEN_SECONDS = 15;
+/** Number of answered requests that are remembered for each instance. */
+const MAX_ANSWERED_REQUESTS = 10_000;
+/** Number of sessions whose positions are remembered for each instance. */
+const MAX_SESSIONS = 1_000;
+/** A socket counts as open for this time after its position was last saved. */
+const OPEN_TIMEOUT_SECONDS = 15;
 
-/** Sockets of an instance `k` that are open now. */
+/** SQL: the open sockets of the kernel `k`. */
 const OPEN = `FROM kernel_clients s WHERE s.run_id = k.run_id
-  AND s.seen_at > platform_now() - interval '${SEEN_SECONDS} seconds'`;
+  AND s.seen_at > platform_now() - interval '${OPEN_TIMEOUT_SECONDS} seconds'`;
 const CONNECTIONS = `(SELECT count(*) ${OPEN})`;
 
-/** Whether a kernel `k` has had neither work nor a client for the time, an interval in SQL. */
+/** SQL condition: the kernel `k` has had neither work nor a client for the time, an SQL interval. */
 export const isQuiet = (time: string) => `k.state <> 'busy' AND k.last_activity < platform_now() - ${time}
   AND NOT EXISTS (SELECT 1 ${OPEN})`;
 
-/** What is kept for clients of instances that ended an hour ago: until then they may ask what became of their requests. */
+/** Requests and positions are kept for an hour after their instance ended, so that clients can still fetch replies. */
 export const ENDED_KERNELS: Retention = {
   name: 'ended-kernels',
   retentionDays: 1 / 24,
@@ -44,27 +44,27 @@ export const ENDED_KERNELS: Retention = {
   ],
 };
 
-/** A kernel as answers show it. */
+/** A kernel with its number of open sockets. */
 export interface KernelRow extends Kernel {
   connections: number;
 }
 
-/** What frames say of a kernel. */
-export interface KernelNews {
-  /** Null when they say nothing of its state. */
+/** The changes of a kernel in a batch of frames. */
+export interface KernelUpdate {
+  /** Null if the frames contain no state. */
   state: { generation: number; state: StoredKernelState; reason: string | null } | null;
   replies: { msgId: string; reply: Record<string, unknown> | null }[];
 }
 
-/** How far a client has come. */
+/** The position of a session in the frames of an instance. */
 export type Position = Pick<KernelClientPosition, 'run_id' | 'session_id' | 'delivered'>;
 
-/** Kernels, what they were asked, and how far their clients are. */
+/** Stores kernels, the requests to them, and the positions of their clients. */
 @Injectable()
 export class KernelsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @param revisionId what the notebook is as the instance begins */
+  /** @param revisionId revision of the notebook at the start of the instance */
   async add(tx: Tx, { run_id, tenant_id }: Run, revisionId: number | null): Promise<void> {
     await tx.query(
       'INSERT INTO kernels (run_id, tenant_id, kernel_id, notebook_revision_id) VALUES ($1, $2, gen_random_uuid(), $3)',
@@ -72,7 +72,7 @@ export class KernelsRepository {
     );
   }
 
-  /** Kernels of instances, by their runs. */
+  /** Returns the kernels by run id. */
   async of(runIds: readonly number[]): Promise<Map<number, KernelRow>> {
     const found = await rows<KernelRow>(
       this.dataSource.manager,
@@ -82,9 +82,9 @@ export class KernelsRepository {
     return new Map(found.map((row) => [row.run_id, row]));
   }
 
-  /** The kernel and the status of its instance; until `tx` ends neither changes. */
+  /** Locks the kernel and the status of its instance until `tx` ends. */
   async lock(tx: Tx, runId: number): Promise<(Kernel & Pick<Run, 'status'>) | null> {
-    // The run first, as where its frames are stored.
+    // The run is locked first, in the same order as when its frames are stored.
     const run = await firstRow<Pick<Run, 'status'>>(
       tx,
       prepared('SELECT status FROM runs WHERE run_id = $1 FOR SHARE'),
@@ -96,7 +96,7 @@ export class KernelsRepository {
     return run && kernel && { ...kernel, status: run.status };
   }
 
-  /** Begins another kernel; its generation. */
+  /** Starts another kernel and returns its generation. */
   async nextGeneration(tx: Tx, runId: number): Promise<number> {
     const [row] = await returning<Pick<Kernel, 'generation'>>(
       tx,
@@ -108,8 +108,8 @@ export class KernelsRepository {
     return row.generation;
   }
 
-  /** Notes a request of the locked kernel; what is known of it if this kernel was asked before. */
-  async ask(
+  /** Records a request to the locked kernel. Returns the recorded state if the kernel was sent the request before. */
+  async recordRequest(
     tx: Tx,
     { run_id, generation }: Pick<Kernel, 'run_id' | 'generation'>,
     msgId: string,
@@ -119,7 +119,7 @@ export class KernelsRepository {
       prepared('SELECT answered_at, reply, generation FROM kernel_requests WHERE run_id = $1 AND msg_id = $2'),
       [run_id, msgId],
     );
-    // A kernel that was begun since knows nothing of it.
+    // A kernel that was started since has not received it.
     if (known && known.generation >= generation) return known;
     await tx.query(
       prepared(
@@ -128,7 +128,7 @@ export class KernelsRepository {
            RETURNING requests),
          forgotten AS (
            DELETE FROM kernel_requests WHERE run_id = $1 AND answered_at IS NOT NULL
-             AND sequence <= (SELECT requests FROM kernel) - ${REMEMBERED})
+             AND sequence <= (SELECT requests FROM kernel) - ${MAX_ANSWERED_REQUESTS})
          INSERT INTO kernel_requests (run_id, msg_id, sequence, generation) SELECT $1, $2, requests, $3 FROM kernel
          ON CONFLICT (run_id, msg_id) DO UPDATE SET sequence = excluded.sequence, generation = excluded.generation,
            asked_at = platform_now(), answered_at = NULL, reply = NULL`,
@@ -138,7 +138,7 @@ export class KernelsRepository {
     return null;
   }
 
-  /** How many requests of an instance wait for their answers, at most `limit`. */
+  /** Counts the unanswered requests of an instance, up to `limit`. */
   async waiting(tx: Tx, runId: number, limit: number): Promise<number> {
     const row = await firstRow<{ waiting: number }>(
       tx,
@@ -151,7 +151,7 @@ export class KernelsRepository {
     return row?.waiting ?? 0;
   }
 
-  /** Ids of the requests that have no answer, the oldest first, at most so many. */
+  /** Returns the ids of up to `limit` unanswered requests, oldest first. */
   async unanswered(runId: number, limit: number): Promise<string[]> {
     const found = await rows<Pick<KernelRequest, 'msg_id'>>(
       this.dataSource.manager,
@@ -161,8 +161,8 @@ export class KernelsRepository {
     return found.map(({ msg_id }) => msg_id);
   }
 
-  /** Which of the ids are of requests that the instance was sent. */
-  async asked(tx: Tx, runId: number, msgIds: readonly string[]): Promise<Set<string>> {
+  /** Returns those of the ids that belong to requests to the instance. */
+  async knownRequests(tx: Tx, runId: number, msgIds: readonly string[]): Promise<Set<string>> {
     if (msgIds.length === 0) return new Set();
     const found = await rows<Pick<KernelRequest, 'msg_id'>>(
       tx,
@@ -172,8 +172,8 @@ export class KernelsRepository {
     return new Set(found.map(({ msg_id }) => msg_id));
   }
 
-  /** Takes in what frames say; what they say of an earlier kernel than the present one is outdated. */
-  async note(tx: Tx, runId: number, { state, replies }: KernelNews): Promise<void> {
+  /** Applies an update. The state of an earlier generation is ignored. */
+  async applyUpdate(tx: Tx, runId: number, { state, replies }: KernelUpdate): Promise<void> {
     await tx.query(
       prepared(
         `WITH replied AS (
@@ -196,11 +196,11 @@ export class KernelsRepository {
     );
   }
 
-  /** Where the session goes on: behind what it was delivered before, else behind all that has been said. */
-  async begin(tx: Tx, runId: number, sessionId: string): Promise<number> {
+  /** Returns the position at which the session resumes. A new session starts after the last frame. */
+  async openSession(tx: Tx, runId: number, sessionId: string): Promise<number> {
     await tx.query(
       `DELETE FROM kernel_clients WHERE (run_id, session_id) IN (
-         SELECT run_id, session_id FROM kernel_clients WHERE run_id = $1 ORDER BY began_at DESC OFFSET ${SESSIONS} - 1)`,
+         SELECT run_id, session_id FROM kernel_clients WHERE run_id = $1 ORDER BY began_at DESC OFFSET ${MAX_SESSIONS} - 1)`,
       [runId],
     );
     const [row] = await returning<Pick<KernelClientPosition, 'delivered'>>(
@@ -213,8 +213,8 @@ export class KernelsRepository {
     return row?.delivered ?? 0;
   }
 
-  /** Keeps how far clients are, and whether their sockets are open. */
-  async keep(positions: readonly Position[], isOpen: boolean): Promise<void> {
+  /** Saves the positions of clients, and whether their sockets are open. */
+  async savePositions(positions: readonly Position[], isOpen: boolean): Promise<void> {
     if (positions.length === 0) return;
     await this.dataSource.manager.query(
       prepared(
@@ -232,8 +232,8 @@ export class KernelsRepository {
     );
   }
 
-  /** Which of the runs have ended. */
-  async ended(runIds: readonly number[]): Promise<Set<number>> {
+  /** Returns those of the runs that have ended. */
+  async endedRuns(runIds: readonly number[]): Promise<Set<number>> {
     const found = await rows<Pick<Run, 'run_id'>>(
       this.dataSource.manager,
       prepared('SELECT run_id FROM runs WHERE run_id = ANY($1) AND ended_at IS NOT NULL'),
@@ -242,7 +242,7 @@ export class KernelsRepository {
     return new Set(found.map(({ run_id }) => run_id));
   }
 
-  /** Instances that run and have had neither work nor a client for so long; some of them. */
+  /** Returns up to `limit` running instances that have had neither work nor a client for `minutes`. */
   async idle(minutes: number, limit: number): Promise<Pick<Run, 'run_id'>[]> {
     return rows(
       this.dataSource.manager,
@@ -253,7 +253,7 @@ export class KernelsRepository {
     );
   }
 
-  /** Whether the locked instance is still without work and without a client. */
+  /** Returns true if the locked instance still has neither work nor a client. */
   async isIdle(tx: Tx, runId: number, minutes: number): Promise<boolean> {
     const found = await rows(
       tx,

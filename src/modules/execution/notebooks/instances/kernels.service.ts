@@ -13,15 +13,15 @@ import { cellOf, type ClientRequest, repliesTo } from './kernel-messages';
 import { kernelRuns } from './kernel-state';
 import { KernelsRepository } from './kernels.repository';
 
-/** Requests of an instance that may wait for their answers. */
-const MAX_WAITING = 1_000;
+/** Per instance. */
+const MAX_UNANSWERED_REQUESTS = 1_000;
 
-/** Content of the reply for a cell of text. */
-const NOTHING_DONE = { status: 'ok', execution_count: 0, user_expressions: {}, payload: [] };
+/** Content of the reply for a cell that is not code. */
+const EMPTY_REPLY = { status: 'ok', execution_count: 0, user_expressions: {}, payload: [] };
 
 type LockedKernel = Kernel & Pick<Run, 'status'>;
 
-/** Kernels of notebook instances: their state, and what is asked of them. */
+/** The state of kernels of notebook instances, and the requests to them. */
 @Injectable()
 export class KernelsService {
   constructor(
@@ -39,16 +39,16 @@ export class KernelsService {
     return { notebook_id: idText(run.run_id), kernel_info: kernelInfo(run, kernel) };
   }
 
-  /** The kernel of a RUNNING instance begins with it; one that died is started again. */
+  /** A kernel starts with its instance, so only a dead kernel is started here. */
   async startOrGet(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
     await this.change(scope, notebookId, async (tx, kernel) => {
       if (kernel.status !== 'RUNNING') throw notRunning(kernel);
-      if (kernel.state === 'dead') await this.begin(tx, kernel);
+      if (kernel.state === 'dead') await this.startNext(tx, kernel);
     });
     return this.status(scope, notebookId);
   }
 
-  /** Interrupts what the kernel executes, Spark's jobs included; what waits is aborted. */
+  /** Interrupts the running cell and its Spark jobs; waiting requests are aborted. */
   async interrupt(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
     await this.change(scope, notebookId, async (tx, kernel) => {
       assertRuns(kernel);
@@ -57,21 +57,24 @@ export class KernelsService {
     return this.status(scope, notebookId);
   }
 
-  /** Ends the kernel with all that it knows and begins another; what waits is aborted. */
+  /** Ends the kernel with its state and starts another one; waiting requests are aborted. */
   async restart(scope: WorkspaceScope, notebookId: number): Promise<KernelStatus> {
     await this.change(scope, notebookId, async (tx, kernel) => {
       assertRuns(kernel);
-      await this.begin(tx, kernel);
+      await this.startNext(tx, kernel);
     });
     return this.status(scope, notebookId);
   }
 
-  /** That a socket to the kernel of an unfinished instance can be opened. */
+  /** Says how to open a socket to the kernel; throws a 400 if the instance has ended. */
   async socket(scope: WorkspaceScope, notebookId: number): Promise<KernelSocket> {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel || isFinished(run.status)) {
-      throw invalid('NOTEBOOK.INVALID_STATE', `The notebook ${notebookId} is ${run.status}: it has no kernel.`);
+      throw invalid(
+        'NOTEBOOK.INVALID_STATE',
+        `The notebook ${notebookId} is ${run.status}, so it has no kernel. Start a new instance.`,
+      );
     }
     return {
       message: 'Open a WebSocket at this path, followed by the session key and a token.',
@@ -80,18 +83,18 @@ export class KernelsService {
     };
   }
 
-  /** The instance that a socket is opened to; 409 unless it runs. */
-  async toConnect(scope: WorkspaceScope, notebookId: number): Promise<RunDetailRow> {
+  /** Returns the instance for a socket; throws a 409 if it is not RUNNING. */
+  async connectable(scope: WorkspaceScope, notebookId: number): Promise<RunDetailRow> {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     if (run.status !== 'RUNNING') throw notRunning(run);
     return run;
   }
 
   /**
-   * Sends a client's message to the kernel; what is answered at once, as texts of messages. A request to execute code
-   * that was asked before is not executed again: its reply is repeated once there is one.
+   * Sends a client's message to the kernel and returns the texts of immediate replies. An execute request that was sent before is
+   * not executed again: its reply is repeated if it has arrived.
    */
-  async ask(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, request: ClientRequest): Promise<string[]> {
+  async submit(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, request: ClientRequest): Promise<string[]> {
     const { msgId, type, message } = request;
     return this.transactions.run(async (tx) => {
       const kernel = await this.kernels.lock(tx, run.run_id);
@@ -101,16 +104,16 @@ export class KernelsService {
         return [];
       }
       if (type === 'execute_request') {
-        const cellType = (await this.outputs.cells(tx, run.job_conf_id, [cellOf(msgId)])).get(cellOf(msgId));
-        // Text has nothing to execute.
-        if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
-        if ((await this.kernels.waiting(tx, run.run_id, MAX_WAITING)) >= MAX_WAITING) {
+        const cellType = (await this.outputs.cellTypes(tx, run.job_conf_id, [cellOf(msgId)])).get(cellOf(msgId));
+        // Only code can be executed.
+        if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, EMPTY_REPLY);
+        if ((await this.kernels.waiting(tx, run.run_id, MAX_UNANSWERED_REQUESTS)) >= MAX_UNANSWERED_REQUESTS) {
           throw tooMany(
             'KERNEL.TOO_MANY_REQUESTS',
-            `${MAX_WAITING} requests are already waiting for the kernel. Try again later.`,
+            `${MAX_UNANSWERED_REQUESTS} requests are already waiting for the kernel of the notebook ${run.run_id}. Try again later.`,
           );
         }
-        const known = await this.kernels.ask(tx, kernel, msgId);
+        const known = await this.kernels.recordRequest(tx, kernel, msgId);
         if (known) return known.answered_at === null ? [] : repliesTo(msgId, known.reply ?? { status: 'ok' });
       }
       await this.send(tx, kernel, { op: 'message', generation: kernel.generation, message });
@@ -118,7 +121,7 @@ export class KernelsService {
     });
   }
 
-  private async begin(tx: Tx, kernel: LockedKernel): Promise<void> {
+  private async startNext(tx: Tx, kernel: LockedKernel): Promise<void> {
     const generation = await this.kernels.nextGeneration(tx, kernel.run_id);
     await this.send(tx, kernel, { op: 'restart', generation });
   }
@@ -144,7 +147,7 @@ export class KernelsService {
 function notRunning({ run_id, status }: Pick<Run, 'run_id' | 'status'>): Error {
   return conflict(
     'NOTEBOOK.NOT_RUNNING',
-    `The notebook ${run_id} is ${status}; its kernel runs only while it is RUNNING.`,
+    `The notebook ${run_id} is ${status}; its kernel is available only while it is RUNNING.`,
     {
       notebook_status: status,
     },
@@ -154,5 +157,5 @@ function notRunning({ run_id, status }: Pick<Run, 'run_id' | 'status'>): Error {
 function assertRuns(kernel: LockedKernel): void {
   if (kernelRuns(kernel.status, kernel.state)) return;
   if (kernel.status !== 'RUNNING') throw notRunning(kernel);
-  throw conflict('KERNEL.NOT_RUNNING', `The kernel of the notebook ${kernel.run_id} is dead: start it first.`);
+  throw conflict('KERNEL.NOT_RUNNING', `The kernel of the notebook ${kernel.run_id} is dead. Start it first.`);
 }

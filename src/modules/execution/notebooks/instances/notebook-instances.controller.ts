@@ -24,7 +24,6 @@ const view = Allow.workspace('VIEW');
 const run = Allow.workspace('RUN');
 const OUTPUTS = ['stdout', 'stderr'] as const;
 
-/** Instances of notebooks. */
 @Controller()
 export class NotebookInstancesController {
   constructor(
@@ -63,7 +62,7 @@ export class NotebookInstancesController {
     method: 'GET',
     path: `${base}/notebooks`,
     id: 'listNotebooks',
-    summary: 'List notebook instances, newest first; 404 when there is none',
+    summary: 'List notebook instances, newest first; 404 if there is none',
     tag,
     access: view,
     response: Responses.page(NotebookRead),
@@ -104,7 +103,7 @@ export class NotebookInstancesController {
     method: 'GET',
     path: `${base}/notebook/{notebook_id}/log/{log_type}`,
     id: 'getNotebookLog',
-    summary: 'Log of a notebook instance, while it runs and afterwards',
+    summary: 'Get a log of a notebook instance, while it runs or afterwards',
     tag,
     access: view,
     response: Responses.text,
@@ -124,7 +123,7 @@ export class NotebookInstancesController {
     method: 'GET',
     path: `${base}/notebook/{notebook_id}/download`,
     id: 'downloadNotebookRun',
-    summary: 'The notebook as it was when the instance began, as an .ipynb file without outputs',
+    summary: 'Download the notebook at the start of the instance, as an .ipynb file without outputs',
     tag,
     access: view,
     response: Responses.binary,
@@ -141,7 +140,7 @@ export class NotebookInstancesController {
     method: 'GET',
     path: `${base}/notebook/{notebook_id}/workflow/errors`,
     id: 'listNotebookWorkflowErrors',
-    summary: 'Errors of the workflow of a notebook instance',
+    summary: 'List the errors of the workflow of a notebook instance',
     tag,
     access: view,
     response: Responses.page(WorkflowErrorRead),

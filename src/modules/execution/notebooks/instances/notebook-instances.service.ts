@@ -22,11 +22,14 @@ import type {
 import { kernelInfo } from './kernel-info';
 import { type KernelRow, KernelsRepository } from './kernels.repository';
 
-/** Right after the answer clients ask for RUNNING instances, and one that finds none waits a minute: how long it waits. */
-const RUNNING_WITHIN_MS = 1_000;
-const LOOK_MS = 50;
+/**
+ * Creating an instance waits this long for it to be RUNNING: clients list RUNNING instances right after the response, and wait a
+ * minute if there is none.
+ */
+const RUNNING_WAIT_MS = 1_000;
+const POLL_INTERVAL_MS = 50;
 
-/** Instances of notebooks as users see them: start, watch, read, stop. */
+/** Instances of notebooks. */
 @Injectable()
 export class NotebookInstancesService {
   constructor(
@@ -36,20 +39,24 @@ export class NotebookInstancesService {
     private readonly documents: NotebookDocumentsService,
   ) {}
 
-  /** Starts an instance; one that gets a node at once is RUNNING when this answers. */
+  /** Starts an instance. If it gets a node at once, it is RUNNING when this returns. */
   async start(scope: WorkspaceScope, body: CreateNotebook): Promise<NotebookCreated> {
-    const { arguments: words, conf } = body;
+    const { arguments: runArguments, conf } = body;
     const configuration = notebookSelector(body);
     const answer = await this.transactions.run(async (tx) => {
-      const run = await this.runs.submit(tx, { ...scope, kind: NOTEBOOK }, { configuration, arguments: words, conf });
+      const run = await this.runs.submit(
+        tx,
+        { ...scope, kind: NOTEBOOK },
+        { configuration, arguments: runArguments, conf },
+      );
       await this.kernels.add(tx, run, await this.documents.currentRevision(tx, run.job_conf_id));
-      return created(run);
+      return toCreated(run);
     });
-    const begun = await this.begun(Number(answer.notebook_id));
-    return begun ? { ...answer, notebook_status: begun.status } : answer;
+    const started = await this.waitUntilStarted(Number(answer.notebook_id));
+    return started ? { ...answer, notebook_status: started.status } : answer;
   }
 
-  /** 404 when there is none: clients wait on that, and count an empty list as a failure. */
+  /** Throws a 404 if there is none: clients poll for that, and treat an empty list as a failure. */
   async list(
     scope: WorkspaceScope,
     query: NotebookListQuery | NotebookSearchQuery,
@@ -68,19 +75,19 @@ export class NotebookInstancesService {
     if (page.data.length === 0) {
       throw notFound(
         'NOTEBOOK.NOT_FOUND',
-        `The workspace "${scope.workspace.name}" has no notebook that matches the request.`,
+        `The workspace "${scope.workspace.name}" has no notebook instance that matches the filters.`,
       );
     }
     const kernels = await this.kernels.of(page.data.map(({ run_id }) => run_id));
-    return { ...page, data: page.data.map((run) => read(run, kernels.get(run.run_id))) };
+    return { ...page, data: page.data.map((run) => toRead(run, kernels.get(run.run_id))) };
   }
 
   async get(scope: WorkspaceScope, notebookId: number): Promise<NotebookRead> {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
-    return read(run, (await this.kernels.of([run.run_id])).get(run.run_id));
+    return toRead(run, (await this.kernels.of([run.run_id])).get(run.run_id));
   }
 
-  /** Opens the notebook as it was when the instance began, as an .ipynb file. */
+  /** Returns the notebook at the start of the instance as an .ipynb file. */
   async download(scope: WorkspaceScope, notebookId: number): Promise<FileContent> {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
@@ -90,7 +97,7 @@ export class NotebookInstancesService {
     return this.documents.exportRevision(scope.tenantId, revision, run.job_conf_snapshot.name);
   }
 
-  /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */
+  /** Stops an instance with its kernel. One without a node ends at once; else its agent is notified and reports the end. */
   kill(scope: WorkspaceScope, notebookId: number): Promise<NotebookKill> {
     return this.transactions.run(async (tx) => {
       const run = await this.runs.stop(tx, { ...scope, kind: NOTEBOOK }, notebookId);
@@ -100,7 +107,7 @@ export class NotebookInstancesService {
     });
   }
 
-  /** Stops an instance that has had neither work nor a client for so long, unless that has changed meanwhile. */
+  /** Stops an instance if it still has had neither work nor a client for `minutes`. */
   async cull(notebookId: number, minutes: number): Promise<void> {
     await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, notebookId);
@@ -110,19 +117,19 @@ export class NotebookInstancesService {
     });
   }
 
-  /** The run once it is no longer SUBMITTED; null when that takes too long. */
-  private async begun(runId: number): Promise<Run | null> {
-    for (const until = performance.now() + RUNNING_WITHIN_MS; performance.now() < until; await delay(LOOK_MS)) {
+  /** Waits until the run is no longer SUBMITTED and returns it; returns null if that takes too long. */
+  private async waitUntilStarted(runId: number): Promise<Run | null> {
+    for (const until = performance.now() + RUNNING_WAIT_MS; performance.now() < until; await delay(POLL_INTERVAL_MS)) {
       const run = await this.runs.find(runId);
       if (run && run.status !== 'SUBMITTED') return run;
-      // It waits for a slot, which takes longer.
+      // The run waits for a slot, which takes longer.
       if (run?.node_id === null) return null;
     }
     return null;
   }
 }
 
-function created(run: Run): NotebookCreated {
+function toCreated(run: Run): NotebookCreated {
   return {
     notebook_id: idText(run.run_id),
     notebook_conf_id: idText(run.job_conf_id),
@@ -136,7 +143,7 @@ function created(run: Run): NotebookCreated {
   };
 }
 
-function read(run: RunDetailRow, kernel: KernelRow | undefined): NotebookRead {
+function toRead(run: RunDetailRow, kernel: KernelRow | undefined): NotebookRead {
   return {
     notebook_id: run.run_id,
     notebook_application_id: run.application_id,

@@ -9,13 +9,13 @@ import { NotebookStagingService, type StagedNotebook } from '../content/notebook
 import { type DocumentedNotebook, exportNotebookConf } from '../content/notebook-conf-documents';
 import { WorkspaceFilesService } from '../../workspaces';
 
-/** A notebook configuration of a document that may be imported, with its notebook in the store. */
+/** A valid notebook configuration of a document. The large texts of its notebook are already in the blob store. */
 export interface ReadNotebookConf {
   conf: ConfigurationValues;
   staged: StagedNotebook;
 }
 
-/** Notebook configurations and their notebooks in documents of workspaces. */
+/** Exports and imports notebook configurations with their notebooks. */
 @Injectable()
 export class DocumentedNotebooks {
   constructor(
@@ -26,31 +26,31 @@ export class DocumentedNotebooks {
     private readonly files: WorkspaceFilesService,
   ) {}
 
-  /** As JSON objects with commas between; of a notebook few outputs are in memory at once. */
-  async *written(place: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
+  /** Yields the configurations as comma-separated JSON, so that only few outputs are in memory at a time. */
+  async *jsonParts(scope: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
     let separator = '\n';
-    for await (const confs of this.confs.all({ ...place, kind: NOTEBOOK }, enabled)) {
+    for await (const confs of this.confs.all({ ...scope, kind: NOTEBOOK }, enabled)) {
       const paths = await this.documents.paths(confs.map(({ job_conf_id }) => job_conf_id));
       for (const conf of confs) {
         const path = paths.get(conf.job_conf_id);
-        // Deleted meanwhile.
+        // The notebook was deleted meanwhile.
         if (path === undefined) continue;
         yield `${separator}${JSON.stringify(exportNotebookConf(conf, path)).slice(0, -1)},"notebook_cells":{"cells":[`;
-        yield* this.cells.written(conf.job_conf_id);
+        yield* this.cells.jsonParts(conf.job_conf_id);
         yield ']}}';
         separator = ',\n';
       }
     }
   }
 
-  /** What is large of a notebook is in the store when this returns. */
+  /** Writes the large texts of a notebook to the blob store. */
   async stage({ tenantId }: TenantScope, { conf, path, notebook }: DocumentedNotebook): Promise<ReadNotebookConf> {
     return { conf, staged: await this.staging.stage(tenantId, path, notebook) };
   }
 
   /**
-   * Imports one in a transaction that has locked the files of the workspace. Answers what of the store to discard after
-   * it, or why it was not imported: then nothing of it is.
+   * Imports one configuration in a transaction that has locked the files of the workspace. Returns the keys of blobs to discard
+   * after the commit, or the error if nothing of it was imported.
    */
   async import(
     tx: Tx,
@@ -59,14 +59,14 @@ export class DocumentedNotebooks {
     { clusterId, overwrite }: { clusterId: number; overwrite: boolean },
   ): Promise<{ unused: string[] } | { error: DomainError }> {
     try {
-      // Within a savepoint, so that others go on.
+      // Uses a savepoint, so that a failure does not abort the import of the others.
       return await tx.transaction(async (inner) => {
         const [written] = await this.confs.import(inner, { ...scope, kind: NOTEBOOK }, clusterId, [conf], overwrite);
-        if (!written) throw taken(conf.name);
+        if (!written) throw nameTaken(conf.name);
         const { job_conf_id: id } = written;
         const unused = overwrite
           ? await this.staging.replace(inner, scope, id, staged)
-          : await this.staging.begin(inner, scope, id, staged);
+          : await this.staging.commit(inner, scope, id, staged);
         return { unused };
       });
     } catch (error) {
@@ -74,12 +74,12 @@ export class DocumentedNotebooks {
     }
   }
 
-  /** Everything that changes files of a workspace begins with this. */
+  /** Must be the first step of every change of files of a workspace. */
   async lock(tx: Tx, workspace: WorkspaceContext): Promise<void> {
     await this.files.lock(tx, workspace);
   }
 
-  /** Removes bytes that became no file after all. */
+  /** Removes the blobs of notebooks that were not imported. */
   async discard(confs: readonly ReadNotebookConf[]): Promise<void> {
     for (const { staged } of confs) await this.staging.discard(staged);
   }
@@ -89,7 +89,7 @@ export class DocumentedNotebooks {
   }
 }
 
-function taken(name: string): DomainError {
+function nameTaken(name: string): DomainError {
   return conflict(
     'RECORD.DUPLICATE_NAME',
     `The workspace has a notebook configuration "${name}" already. Send overwrite=true to replace it.`,

@@ -18,7 +18,6 @@ import { WorkspaceDocumentsService } from './workspace-documents.service';
 const tag = 'Workspaces';
 const MIB = 1024 * 1024;
 
-/** Workspaces as files. */
 @Controller()
 export class WorkspaceDocumentsController {
   constructor(private readonly documents: WorkspaceDocumentsService) {}
@@ -27,9 +26,9 @@ export class WorkspaceDocumentsController {
     method: 'GET',
     path: '/workspace/export',
     id: 'exportWorkspace',
-    summary: 'Export a workspace as a JSON file, a WorkspaceExport',
+    summary: 'Export a workspace as a JSON file (`WorkspaceExport`)',
     description:
-      'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks have their cells with outputs.',
+      'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks are exported with their cells and outputs.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.binary,
@@ -48,7 +47,7 @@ export class WorkspaceDocumentsController {
     id: 'importWorkspace',
     summary: 'Import a WorkspaceExport into a workspace',
     description:
-      'Its configurations belong to the cluster that the query names. Notebooks become files of the workspace.',
+      'The imported configurations use the cluster in the query. Notebooks are written as files of the workspace.',
     tag,
     access: Allow.workspace('EDIT'),
     response: Responses.one(WorkspaceImportResult),

@@ -33,11 +33,11 @@ import {
 import { readNotebookConf } from '../content/notebook-conf-documents';
 import { DocumentedNotebooks, type ReadNotebookConf } from './documented-notebooks.service';
 
-/** Configurations that are read or written at once. */
+/** Configurations per statement. */
 const BATCH = 200;
 
-/** Configurations of a document that are checked before others have their turn: some milliseconds. */
-const CHECKED = 20;
+/** Configurations that are checked before the event loop serves other requests; they take some milliseconds. */
+const CHECKS_PER_TURN = 20;
 
 interface Failure {
   failed: FailedImport;
@@ -46,24 +46,24 @@ interface Failure {
 
 type Kind = FailedImport['kind'];
 
-/** What of a document can be imported, and the rest. */
+/** The importable configurations of a document, and the failures of the others. */
 interface ReadDocument {
   jobConfs: ConfigurationValues[];
   notebookConfs: ReadNotebookConf[];
   failures: Failure[];
 }
 
-/** How the transaction of an import went. */
+/** The result of the transaction of an import. */
 interface Imported {
   imported: WorkspaceImportResult['imported'];
   failures: Failure[];
-  /** Keys of the store that files had before. */
+  /** Keys of the replaced blobs. */
   unused: string[];
   /** Notebooks that were not imported. */
-  left: ReadNotebookConf[];
+  skipped: ReadNotebookConf[];
 }
 
-/** Workspaces as documents, by which they move between installations. */
+/** Exports and imports workspaces, to move them between installations. */
 @Injectable()
 export class WorkspaceDocumentsService {
   constructor(
@@ -74,9 +74,9 @@ export class WorkspaceDocumentsService {
     private readonly notebooks: DocumentedNotebooks,
   ) {}
 
-  /** Opens the document of a workspace, which is written as it is sent. */
+  /** Returns the document of a workspace as a stream. */
   export(scope: WorkspaceScope, { enable }: WorkspaceExportQuery): FileContent {
-    const text = this.written(scope, enable);
+    const text = this.jsonParts(scope, enable);
     return {
       kind: 'file',
       name: `${scope.workspace.name}.${productName().toLowerCase()}`,
@@ -86,7 +86,7 @@ export class WorkspaceDocumentsService {
     };
   }
 
-  /** All of the document in one transaction, or with `permissive` what of it can be. */
+  /** Imports the document in one transaction: all of it, or with `permissive` its valid configurations. */
   async import(
     scope: WorkspaceScope,
     query: WorkspaceImportQuery,
@@ -96,13 +96,13 @@ export class WorkspaceDocumentsService {
     assertVersion(document.format_version ?? 1);
     const read = await this.read(scope, document, query.permissive);
     const { notebookConfs } = read;
-    let left = notebookConfs;
+    let skipped = notebookConfs;
     let unused: readonly string[] = [];
     try {
       const answer = await this.transactions.run(async (tx) => {
-        left = notebookConfs;
+        skipped = notebookConfs;
         const done = await this.importAll(tx, scope, query, document, read);
-        left = done.left;
+        skipped = done.skipped;
         unused = done.unused;
         const { spark_job_confs: jobs, notebook_confs: notebooks } = done.imported;
         const all = document.spark_job_confs.length + document.notebook_confs.length;
@@ -116,14 +116,14 @@ export class WorkspaceDocumentsService {
       await this.notebooks.discardReplaced(unused);
       return answer;
     } catch (error) {
-      left = notebookConfs;
+      skipped = notebookConfs;
       throw error;
     } finally {
-      await this.notebooks.discard(left);
+      await this.notebooks.discard(skipped);
     }
   }
 
-  /** Reads what can be imported; without `permissive` the first that cannot ends it. */
+  /** Reads the configurations. Without `permissive` it throws for the first invalid one. */
   private async read(scope: TenantScope, document: WorkspaceExport, permissive: boolean): Promise<ReadDocument> {
     const allowed = await this.dependencies.allowed(scope);
     const found: ReadDocument = { jobConfs: [], notebookConfs: [], failures: [] };
@@ -133,7 +133,7 @@ export class WorkspaceDocumentsService {
     };
     try {
       await readAll('spark_job_conf', document.spark_job_confs, fail, async (one, known) => {
-        const conf = await readJobOf(one, allowed);
+        const conf = await readJob(one, allowed);
         known.add(conf.name);
         found.jobConfs.push(conf);
       });
@@ -161,7 +161,7 @@ export class WorkspaceDocumentsService {
       imported: { spark_job_confs: 0, notebook_confs: 0 },
       failures: [...failures],
       unused: [],
-      left: [],
+      skipped: [],
     };
     const { description } = document.workspace;
     if (description) await this.workspaces.describe(tx, scope, scope.workspace.workspaceId, description);
@@ -178,14 +178,14 @@ export class WorkspaceDocumentsService {
       const rows = await this.configurations.import(tx, { ...scope, kind: JOB }, clusterId, batch, overwrite);
       const written = new Set(rows.map(({ name }) => name));
       done.imported.spark_job_confs += written.size;
-      for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, taken(name));
+      for (const { name } of batch) if (!written.has(name)) fail('spark_job_conf', name, nameTaken(name));
     }
     if (notebookConfs.length > 0) await this.notebooks.lock(tx, scope.workspace);
     for (const one of notebookConfs) {
       const result = await this.notebooks.import(tx, scope, one, { clusterId, overwrite });
       if ('error' in result) {
         fail('notebook_conf', one.conf.name, result.error);
-        done.left.push(one);
+        done.skipped.push(one);
         continue;
       }
       done.imported.notebook_confs += 1;
@@ -194,8 +194,8 @@ export class WorkspaceDocumentsService {
     return done;
   }
 
-  private async *written(place: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
-    const { name, description } = place.workspace;
+  private async *jsonParts(scope: WorkspaceScope, enabled: boolean | undefined): AsyncGenerator<string> {
+    const { name, description } = scope.workspace;
     const head = {
       format_version: FORMAT_VERSION,
       exported_at: new Date().toISOString(),
@@ -203,14 +203,14 @@ export class WorkspaceDocumentsService {
     };
     yield `${JSON.stringify(head).slice(0, -1)},"spark_job_confs":[`;
     let separator = '\n';
-    for await (const confs of this.configurations.all({ ...place, kind: JOB }, enabled)) {
+    for await (const confs of this.configurations.all({ ...scope, kind: JOB }, enabled)) {
       for (const conf of confs) {
         yield separator + JSON.stringify(exportJobConf(conf));
         separator = ',\n';
       }
     }
     yield '\n],"notebook_confs":[';
-    yield* this.notebooks.written(place, enabled);
+    yield* this.notebooks.jsonParts(scope, enabled);
     yield '\n]}\n';
   }
 }
@@ -219,46 +219,50 @@ function assertVersion(version: number): void {
   if (version <= FORMAT_VERSION) return;
   throw invalid(
     'WORKSPACE_DOCUMENT.VERSION_UNKNOWN',
-    `The document has format version ${version}; this release reads versions up to ${FORMAT_VERSION}.`,
+    `The document has format version ${version}; this release reads versions up to ${FORMAT_VERSION}. Import it with a newer release.`,
   );
 }
 
-/** Names and paths of the configurations of a document, which no two may share. */
-class Known {
+/** Names and paths of the configurations of a document, which must be unique. */
+class UniqueKeys {
   private readonly taken = new Set<string>();
 
   add(key: string): void {
-    if (this.taken.has(key)) throw invalid('WORKSPACE_DOCUMENT.NAME_TWICE', `The document has "${key}" twice.`);
+    if (this.taken.has(key))
+      throw invalid(
+        'WORKSPACE_DOCUMENT.NAME_TWICE',
+        `The document contains "${key}" twice. Names and paths must be unique.`,
+      );
     this.taken.add(key);
   }
 }
 
-/** Reads configurations of a document, in turns with other requests: it may have thousands. */
+/** Reads configurations, and lets other requests run in between, because there may be thousands. */
 async function readAll(
   kind: Kind,
-  given: readonly unknown[],
+  configurations: readonly unknown[],
   fail: (failure: Failure) => void,
-  readOne: (one: unknown, known: Known) => Promise<void>,
+  readOne: (one: unknown, known: UniqueKeys) => Promise<void>,
 ): Promise<void> {
-  const known = new Known();
-  for (const [index, one] of given.entries()) {
-    if (index % CHECKED === CHECKED - 1) await new Promise((resolve) => setImmediate(resolve));
+  const known = new UniqueKeys();
+  for (const [index, one] of configurations.entries()) {
+    if (index % CHECKS_PER_TURN === CHECKS_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
     const name = nameOf(one, kind === 'spark_job_conf' ? 'name' : 'notebook_name');
     try {
       await readOne(one, known);
     } catch (error) {
-      const { kind: what, code, message, details } = asRefusal(error);
-      const where = `${kind}s[${index}]${name === '' ? '' : ` "${name}"`}`;
+      const { kind: errorKind, code, message, details } = asRefusal(error);
+      const position = `${kind}s[${index}]${name === '' ? '' : ` "${name}"`}`;
       fail({
         failed: report(kind, name, { code, message }),
-        error: new DomainError(what, code, `${where}: ${message}`, details),
+        error: new DomainError(errorKind, code, `${position}: ${message}`, details),
       });
     }
   }
 }
 
-async function readJobOf(given: unknown, allowed: ReadonlySet<string>): Promise<ConfigurationValues> {
-  const { name, job_type, max_concurrency, ...settings } = await readJobConf(given);
+async function readJob(document: unknown, allowed: ReadonlySet<string>): Promise<ConfigurationValues> {
+  const { name, job_type, max_concurrency, ...settings } = await readJobConf(document);
   const complete = settingsOf(settings);
   checkJobSettings(job_type as JobLanguage, complete);
   checkConf('JOB_CONF', complete.conf);
@@ -268,7 +272,7 @@ async function readJobOf(given: unknown, allowed: ReadonlySet<string>): Promise<
   return { name, job_type: type, language, max_concurrency, settings: complete };
 }
 
-function taken(name: string): DomainError {
+function nameTaken(name: string): DomainError {
   return conflict(
     'RECORD.DUPLICATE_NAME',
     `The workspace has a job configuration "${name}" already. Send overwrite=true to replace it.`,
@@ -281,8 +285,9 @@ function report(kind: Kind, name: string, { code, message }: Pick<DomainError, '
 
 const MAX_SHOWN = 64;
 
-/** The name that a part of a document gives itself, as far as it is one; texts of strangers are cut short. */
-function nameOf(given: unknown, key: string): string {
-  const name = typeof given === 'object' && given !== null ? (given as Record<string, unknown>)[key] : undefined;
+/** Returns the name of an invalid configuration for the report, truncated because it is untrusted; empty if it has none. */
+function nameOf(document: unknown, key: string): string {
+  const name =
+    typeof document === 'object' && document !== null ? (document as Record<string, unknown>)[key] : undefined;
   return typeof name === 'string' ? name.slice(0, MAX_SHOWN) : '';
 }

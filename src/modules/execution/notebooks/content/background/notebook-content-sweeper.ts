@@ -3,11 +3,11 @@ import { Transactions } from '../../../../../platform/kernel/persistence/transac
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
 import { NotebookContentsRepository } from '../notebook-contents.repository';
 
-/** A transaction that is to refer to a content has committed long before. */
+/** Long enough for a transaction that will refer to a content to commit. */
 const UNUSED_MINUTES = 60;
-const CONTENTS_AT_ONCE = 500;
+const BATCH = 500;
 
-/** Removes large contents that no revision and no output refers to; the sweeper of files takes their bytes. */
+/** Removes the rows of contents that no revision or output references; the sweeper of files then deletes their blobs. */
 @Injectable()
 export class NotebookContentSweeper extends Reconciler {
   readonly name = 'notebook-contents';
@@ -27,10 +27,10 @@ export class NotebookContentSweeper extends Reconciler {
     while (after !== null && !signal.aborted);
   }
 
-  /** Where to go on; null at the end. */
+  /** Returns where the next pass continues; null at the end. */
   private async pass(after: Date | null): Promise<Date | null> {
-    const asked = { minutes: UNUSED_MINUTES, limit: CONTENTS_AT_ONCE, after };
-    const { seen, last } = await this.transactions.run((tx) => this.contents.removeUnused(tx, asked));
-    return seen < CONTENTS_AT_ONCE ? null : last;
+    const batch = { minutes: UNUSED_MINUTES, limit: BATCH, after };
+    const { seen, last } = await this.transactions.run((tx) => this.contents.removeUnused(tx, batch));
+    return seen < BATCH ? null : last;
   }
 }

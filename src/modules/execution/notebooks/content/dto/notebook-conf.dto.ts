@@ -14,7 +14,7 @@ import {
   RUN_STATUSES,
 } from '../../../runs';
 
-/** What requests call the languages of kernels. */
+/** Languages of kernels under their names in requests. */
 export const NOTEBOOK_TYPES = ['python3', 'scala', 'sql'] as const;
 export type NotebookType = (typeof NOTEBOOK_TYPES)[number];
 
@@ -28,7 +28,7 @@ export function typeOf(language: string): NotebookType {
   return NOTEBOOK_TYPES.find((type) => LANGUAGE_OF_TYPE[type] === language) ?? 'python3';
 }
 
-/** The settings that notebooks have of those of jobs. */
+/** The job settings that notebooks have, too. */
 export const NOTEBOOK_SETTINGS = [
   'conf',
   'files',
@@ -42,10 +42,10 @@ export const NOTEBOOK_SETTINGS = [
   'num_executors',
 ] as const satisfies readonly (keyof JobSettings)[];
 
-/** Cells of one notebook. */
 const MAX_CELLS = 10_000;
-const limit = { min: 0, description: 'Most instances at once; 0 means no limit' } as const;
-const path = 'The .ipynb file in the workspace; one that exists is adopted, by default it is /<notebook_name>.ipynb';
+const limit = { min: 0, description: 'Maximum number of unfinished instances at a time; 0 means no limit' } as const;
+const path =
+  'The .ipynb file in the workspace, by default /<notebook_name>.ipynb; an existing file becomes the notebook';
 
 class NotebookConfBody extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
   @Field.id({ optional: true }) cluster_id?: number;
@@ -77,15 +77,15 @@ export class NotebookConfSelector {
   @Param.id({ description: 'Selects the record by id' }) notebook_conf_id?: number;
   @Param.text({ description: 'Selects the record by name' }) notebook_name?: string;
 
-  /** The record asked for; throws 400 when neither id nor name is given. */
+  /** Throws a 400 if both id and name are absent. */
   selector(): RecordSelector {
     return notebookSelector(this);
   }
 }
 
-/** The configuration that a query or a body names; throws 400 when it names none. */
-export function notebookSelector(asked: { notebook_conf_id?: number; notebook_name?: string }): RecordSelector {
-  const { notebook_conf_id: id, notebook_name: name } = asked;
+/** Returns the selector of a query or a body; throws a 400 if both id and name are absent. */
+export function notebookSelector(request: { notebook_conf_id?: number; notebook_name?: string }): RecordSelector {
+  const { notebook_conf_id: id, notebook_name: name } = request;
   if (id === undefined && name === undefined) {
     throw invalid('REQUEST.SELECTOR_MISSING', 'One of notebook_conf_id or notebook_name is required.');
   }
@@ -99,7 +99,8 @@ export class CloneNotebookConfQuery extends NotebookConfSelector {
 }
 
 export class NotebookConfListQuery extends PageQuery {
-  @Param.boolean({ description: 'true lists active ones, false disabled ones; both if absent' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists enabled configurations, false disabled ones; both if absent' })
+  enable?: boolean;
   @Param.ids() cluster_ids?: number[];
   @Param.someOf(NOTEBOOK_LANGUAGES) job_type_langs?: string[];
   @Param.someOf(RUN_STATUSES) last_run_status?: string[];
@@ -113,17 +114,17 @@ export class NotebookConfSearchQuery extends NotebookConfListQuery {
 
 export class NotebookOutput {
   @Field.oneOf(SHOWN_TYPES) type: (typeof SHOWN_TYPES)[number];
-  @Field.text({ description: 'Text or HTML; of an image its data URL' }) Celloutput: string;
+  @Field.text({ description: 'Text, HTML, or the data URL of an image' }) Celloutput: string;
 }
 
-/** Further keys are kept. */
+/** Unknown keys are kept. */
 @ApiSchema({ additionalProperties: true } as ApiSchemaOptions)
 export class NotebookCell {
   @Field.text({
     minLength: 1,
     maxLength: 64,
     pattern: /^[A-Za-z0-9_-]+$/,
-    description: 'Id of the cell in the notebook, and of the message that runs it',
+    description: 'Id of the cell in the notebook, and msg_id of the Jupyter message that executes it',
   })
   cell_uuid: string;
   @Field.text() code: string;
@@ -133,7 +134,7 @@ export class NotebookCell {
 }
 
 export class UpdateNotebookCellsQuery {
-  @Param.id({ description: 'The instance that the outputs are of, which the server knows anyway' }) run_id?: number;
+  @Param.id({ description: 'Ignored: the server knows the instance of the outputs' }) run_id?: number;
 }
 
 @Example({
@@ -143,7 +144,7 @@ export class UpdateNotebookCells {
   @Field.unreadObjects(() => NotebookCell, { maxItems: MAX_CELLS }) cells: unknown[];
 }
 
-/** Settings as answers carry them: every key present. */
+/** Settings in responses, where every key is present. */
 class NotebookSettingsAnswer {
   @Field.texts({ nullable: true }) conf: string[] | null;
   @Field.texts({ nullable: true }) files: string[] | null;
@@ -200,7 +201,7 @@ export class ExportedCells {
   @Field.unreadObjects(() => NotebookCell, { default: [], maxItems: MAX_CELLS }) cells: unknown[] = [];
 }
 
-/** A notebook configuration in a document: everything but ids and the cluster. Conf values that look secret are empty. */
+/** A notebook configuration in a document: without ids and cluster. Conf values that look secret are empty. */
 export class NotebookConfExport extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
   @Field.name() notebook_name: string;
   @Field.oneOf(NOTEBOOK_TYPES) notebook_type: NotebookType;

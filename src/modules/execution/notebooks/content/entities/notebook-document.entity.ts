@@ -1,7 +1,7 @@
 import { Check, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../../platform/kernel/persistence/columns';
 
-/** The notebook of a configuration: a file of the workspace, and what it is now. */
+/** The notebook of a configuration: its file in the workspace and its current revision. */
 @Entity('notebook_documents')
 @Index('uq_notebook_documents_file', ['workspace_file_id'], { unique: true })
 @Check('ck_notebook_documents_bytes', 'output_bytes >= 0')
@@ -19,6 +19,6 @@ export class NotebookDocumentRow {
   @Col.uuid() tenant_id: string;
   @Col.bigint() workspace_file_id: number;
   @Col.bigint() notebook_revision_id: number;
-  /** Of the outputs of all cells. */
+  /** Sum over all cells. */
   @Col.bigint({ default: 0 }) output_bytes: number;
 }

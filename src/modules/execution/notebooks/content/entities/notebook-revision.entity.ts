@@ -1,7 +1,7 @@
 import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col } from '../../../../../platform/kernel/persistence/columns';
 
-/** What a notebook was at some time, without its outputs. Never changes. */
+/** An immutable version of a notebook, without outputs. */
 @Entity('notebook_revisions')
 @Unique('uq_notebook_revisions_tenant_id', ['tenant_id', 'notebook_revision_id'])
 @Index('ix_notebook_revisions_unkept', ['job_conf_id', 'notebook_revision_id'], { where: 'NOT is_kept' })
@@ -16,12 +16,12 @@ export class NotebookRevision {
   @Col.bigint() job_conf_id: number;
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;
-  /** Of the document's text, in hex. */
+  /** Hex hash of the document's text. */
   @Col.text() sha256: string;
-  /** Of that text. */
+  /** Size of that text. */
   @Col.bigint() size_bytes: number;
-  /** JSON as text, since jsonb knows no NUL and gives keys another order; null if it lies in the blob store. */
+  /** JSON as text, because jsonb rejects NUL and reorders keys. Null if it is in the blob store. */
   @Col.text({ nullable: true }) document: string | null;
-  /** Whether a run names it. */
+  /** True if a run references it, so that it is not pruned. */
   @Col.bool({ default: false }) is_kept: boolean;
 }

@@ -5,10 +5,9 @@ import { FailureCollector } from '../../../../../platform/background/workflows/f
 import { NotebookInstancesService } from '../notebook-instances.service';
 import { KernelsRepository } from '../kernels.repository';
 
-/** Instances that one pass looks at. */
 const BATCH = 100;
 
-/** Stops notebooks that have had neither work nor a client for too long. */
+/** Stops notebook instances that have had neither work nor a client for too long. */
 @Injectable()
 export class IdleKernels extends Reconciler {
   readonly name = 'idle-kernels';
@@ -29,7 +28,7 @@ export class IdleKernels extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
     for (const { run_id } of await this.kernels.idle(this.minutes, BATCH)) {
-      await failures.attempt(`Idle notebook ${run_id}`, () => this.notebooks.cull(run_id, this.minutes));
+      await failures.attempt(`Stop of the idle notebook ${run_id}`, () => this.notebooks.cull(run_id, this.minutes));
     }
     failures.throwFailures();
   }

@@ -8,10 +8,18 @@ import { KERNEL_STATES } from '../kernel-state';
 export class CreateNotebook {
   @Field.id({ optional: true }) notebook_conf_id?: number;
   @Field.text({ optional: true, minLength: 1 }) notebook_name?: string;
-  @Field.text({ optional: true, nullable: true, description: 'Kept with the instance' }) arguments?: string | null;
-  @Field.texts({ optional: true, nullable: true, description: 'key=value each, for this instance only' }) conf?:
-    | string[]
-    | null;
+  @Field.text({
+    optional: true,
+    nullable: true,
+    description: 'Stored with the instance',
+  })
+  arguments?: string | null;
+  @Field.texts({
+    optional: true,
+    nullable: true,
+    description: 'Spark properties for this instance only, each as key=value',
+  })
+  conf?: string[] | null;
 }
 
 export class NotebookListQuery extends PageQuery {
@@ -19,7 +27,7 @@ export class NotebookListQuery extends PageQuery {
   @Param.ids() notebook_conf_ids?: number[];
   @Param.someOf(RUN_STATUSES) notebook_status?: string[];
   @Param.someOf(NOTEBOOK_LANGUAGES) job_type_langs?: string[];
-  @Param.boolean({ description: 'true lists unfinished instances, false ended ones; both if absent' })
+  @Param.boolean({ description: 'true lists unfinished instances, false finished ones; both if absent' })
   isActive?: boolean;
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
@@ -43,9 +51,9 @@ export class NotebookCreated extends WriteAudit {
 export class KernelInfo {
   @Field.uuid({ nullable: true }) kernel_id: string | null;
   @Field.text({ nullable: true }) kernel_name: string | null;
-  @Field.oneOf(KERNEL_STATES, { description: 'starting, idle and busy take requests' }) kernel_status: string;
+  @Field.oneOf(KERNEL_STATES, { description: 'starting, idle and busy kernels accept requests' }) kernel_status: string;
   @Field.timestamp({ nullable: true }) last_activity: Date | null;
-  @Field.int32({ description: 'Sockets that are open' }) connections: number;
+  @Field.int32({ description: 'Number of open sockets' }) connections: number;
   @Field.text({ nullable: true, description: 'Why the kernel is dead' }) reason: string | null;
 }
 
@@ -60,7 +68,7 @@ export class KernelSocket {
   @Field.uuid() kernel_id: string;
 }
 
-/** What an instance was begun with. */
+/** The configuration that an instance was started with. */
 export class NotebookConfSummary {
   @Field.id() notebook_conf_id: number;
   @Field.text() notebook_name: string;
@@ -89,8 +97,8 @@ export class NotebookRead extends ReadAudit {
   @Field.text({ nullable: true }) arguments: string | null;
   @Field.texts({ nullable: true }) conf: string[] | null;
   @Field.object(() => KernelInfo, { nullable: true }) kernel_info: KernelInfo | null;
-  @Field.text({ nullable: true, description: 'Stable code for why it ended' }) reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why it ended, in one sentence' }) reason: string | null;
+  @Field.text({ nullable: true, description: 'Stable code for why the instance ended' }) reason_code: string | null;
+  @Field.text({ nullable: true, description: 'Why the instance ended' }) reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true }) workflow_job_instance_details: JobWorkflow | null;
   @Field.uuid() tenant_id: string;
 }

@@ -1,7 +1,7 @@
 import { Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../../platform/kernel/persistence/columns';
 
-/** How far the frames of an instance have been delivered to a session: with its next socket it goes on from there. */
+/** The position of a session in the frames of an instance. Its next socket resumes there. */
 @Entity('kernel_clients')
 @Index('ix_kernel_clients_seen', ['run_id', 'seen_at'])
 @ForeignKey('Kernel', ['run_id'], ['run_id'], { name: 'fk_kernel_clients_kernel' })
@@ -10,7 +10,7 @@ export class KernelClientPosition {
   @PrimaryColumn({ type: 'text' }) session_id: string;
   /** Number of the last frame that was delivered. */
   @Col.bigint() delivered: number;
-  /** When a socket of it was last known to be open; null once it is closed. */
+  /** Last time a socket of the session was known to be open; null after it was closed. */
   @Col.time({ nullable: true }) seen_at: Date | null;
   @Col.time({ default: () => 'platform_now()' }) began_at: Date;
 }

@@ -2,7 +2,7 @@ import { Check, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Col, oneOf } from '../../../../../platform/kernel/persistence/columns';
 import { STORED_KERNEL_STATES, type StoredKernelState } from '../kernel-state';
 
-/** The kernel of a notebook instance, as its node last said that it is. */
+/** The kernel of a notebook instance in the state that its node reported last. */
 @Entity('kernels')
 @Index('ix_kernels_last_activity', ['last_activity'], { where: 'NOT is_cleared' })
 @Check('ck_kernels_state', oneOf('state', STORED_KERNEL_STATES))
@@ -14,16 +14,16 @@ export class Kernel {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @Col.uuid() tenant_id: string;
   @Col.uuid() kernel_id: string;
-  /** Counts the kernels that the instance has had, from 1: each restart begins another. */
+  /** Number of the kernel within the instance, from 1. Each restart starts another kernel. */
   @Col.int({ default: 1 }) generation: number;
   @Col.text({ default: 'starting' }) state: StoredKernelState;
-  /** Why it is dead. */
+  /** Why the kernel is dead. */
   @Col.text({ nullable: true }) reason: string | null;
   @Col.time({ default: () => 'platform_now()' }) last_activity: Date;
-  /** How many requests to execute code it has been sent. */
+  /** Number of execute requests sent to the instance. */
   @Col.bigint({ default: 0 }) requests: number;
-  /** Whether nothing is kept for its clients any longer. */
+  /** True after the requests and the positions of its clients were deleted. */
   @Col.bool({ default: false }) is_cleared: boolean;
-  /** What the notebook was when its instance began; null for a configuration without one. */
+  /** Revision of the notebook at the start of the instance; null if the configuration has no notebook. */
   @Col.bigint({ nullable: true }) notebook_revision_id: number | null;
 }

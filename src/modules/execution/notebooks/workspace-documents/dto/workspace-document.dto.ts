@@ -3,23 +3,26 @@ import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector
 import { JobConfExport } from '../../../runs';
 import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';
 
-/** Version of the documents that this release writes; it also reads those of earlier ones. */
+/** Version of the documents that this release writes. It also reads earlier versions. */
 export const FORMAT_VERSION = 2;
 
-/** Configurations of each kind in one document. */
+/** Per kind, in one document. */
 export const MAX_CONFIGURATIONS = 10_000;
 
 export class WorkspaceExportQuery extends RecordSelectorQuery('workspace') {
-  @Param.boolean({ description: 'true exports active job configurations, false disabled ones; both if absent' })
+  @Param.boolean({ description: 'true exports enabled configurations, false disabled ones; both if absent' })
   enable?: boolean;
 }
 
 export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
-  @Param.id({ description: 'The cluster of the imported configurations, by id' }) cluster_id?: number;
-  @Param.text({ description: 'The same by name' }) cluster_name?: string;
+  @Param.id({ description: 'Id of the cluster for the imported configurations' }) cluster_id?: number;
+  @Param.text({ description: 'Name of the cluster for the imported configurations' }) cluster_name?: string;
   @Param.boolean({ default: false, description: 'true replaces configurations of the same name' })
   overwrite: boolean = false;
-  @Param.boolean({ default: false, description: 'true imports what it can and reports the rest' })
+  @Param.boolean({
+    default: false,
+    description: 'true imports all valid configurations and reports the others; false imports all or none',
+  })
   permissive: boolean = false;
 }
 
@@ -28,7 +31,7 @@ export class ExportedWorkspace {
   @Field.description() description?: string | null;
 }
 
-/** A workspace as a document, which `exportWorkspace` writes and `importWorkspace` reads. */
+/** The document of a workspace: `exportWorkspace` writes it, and `importWorkspace` reads it. */
 @Example({
   format_version: FORMAT_VERSION,
   workspace: { name: 'example-workspace', description: 'An example' },
@@ -36,7 +39,7 @@ export class ExportedWorkspace {
   notebook_confs: [],
 })
 export class WorkspaceExport {
-  @Field.int32({ optional: true, min: 1, description: 'Without one, the first' }) format_version?: number;
+  @Field.int32({ optional: true, min: 1, description: 'Version of the document, 1 if absent' }) format_version?: number;
   @Field.timestamp({ optional: true }) exported_at?: string;
   @Field.object(() => ExportedWorkspace) workspace: ExportedWorkspace;
   @Field.unreadObjects(() => JobConfExport, { default: [], maxItems: MAX_CONFIGURATIONS })
