@@ -313,7 +313,7 @@ describe('mounts on clusters', () => {
     });
     expect(second).toMatchObject({
       credentials: {},
-      fault: 'The mount "Gone" (/mnt/gone) cannot be used: It was deleted.',
+      fault: 'The mount "Gone" (/mnt/gone) cannot be used: It was deleted. Detach it from the cluster.',
     });
     expect(third).toMatchObject({ mount_point: '/mnt/sound', credentials: CREDENTIAL_VALUES['custom'] });
     expect(third).not.toHaveProperty('fault');

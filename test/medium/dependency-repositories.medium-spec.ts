@@ -189,7 +189,7 @@ describe('dependency repositories', () => {
         async (repository) => {
           const answer = await send({ repositories: [OWN, repository] });
           expect(refusal(answer)).toEqual([400, `${code}.REPOSITORY_NOT_ALLOWED`]);
-          expect(answer.body.error_message).toContain('An administrator can add it');
+          expect(answer.body.error_message).toContain('Ask an administrator to add it');
           expect(answer.body.error_message).not.toContain('user:pw');
         },
       );

@@ -141,13 +141,13 @@ describe('mounts', () => {
       'basic auth for Custom S3',
       async () => ({ credentials_config_id: await bench.credentials('basic') }),
       'MOUNT.CREDENTIAL_TYPE',
-      /needs credentials of the type Custom S3 Credentials/,
+      /needs credentials of type Custom S3 Credentials/,
     ],
     [
       "another provider's credentials",
       async () => ({ storage_type_id: STORAGE.gcs, source: 'gs://bucket' }),
       'MOUNT.CREDENTIAL_TYPE',
-      /GCP needs credentials of the type Google Service Account/,
+      /GCP needs credentials of type Google Service Account/,
     ],
     ["another store's source", async () => ({ source: 'gs://bucket' }), 'MOUNT.INVALID_SOURCE', /must begin with s3/],
     [

@@ -16,8 +16,8 @@ describe('renderLookups', () => {
   afterEach(() => setProductName('PLATFORM'));
 
   it('renders a machine type with everything it refers to', () => {
-    const { answers, current } = renderLookups(currentRows());
-    expect(answers.machineTypes.find(({ name }) => name === 'g5.xlarge')).toEqual({
+    const { responses, current } = renderLookups(currentRows());
+    expect(responses.machineTypes.find(({ name }) => name === 'g5.xlarge')).toEqual({
       machine_type_id: expect.any(Number),
       cloud_provider: { cloud_provider_id: 1, name: 'AWS', description: expect.any(String) },
       name: 'g5.xlarge',
@@ -50,11 +50,11 @@ describe('renderLookups', () => {
   });
 
   it('renders end_date for a storage type and no validity for a Git credential pattern', () => {
-    const { answers } = renderLookups(currentRows());
-    expect(answers.storageTypes[0]).toHaveProperty('end_date', 'infinity');
-    expect(answers.storageTypes[0]).not.toHaveProperty('to_date');
-    expect(answers.gitCredentialPatterns[0]).not.toHaveProperty('from_date');
-    expect(answers.gitCredentialPatterns[0]?.git_provider).toEqual({
+    const { responses } = renderLookups(currentRows());
+    expect(responses.storageTypes[0]).toHaveProperty('end_date', 'infinity');
+    expect(responses.storageTypes[0]).not.toHaveProperty('to_date');
+    expect(responses.gitCredentialPatterns[0]).not.toHaveProperty('from_date');
+    expect(responses.gitCredentialPatterns[0]?.git_provider).toEqual({
       git_provider_id: 1,
       name: 'GitHub',
       description: expect.any(String),
@@ -63,13 +63,13 @@ describe('renderLookups', () => {
 
   it("uses the product's name", () => {
     setProductName('Acme');
-    const { answers } = renderLookups(currentRows());
-    expect(answers.clusterTypes[0]?.name).toBe('Acme');
-    expect(answers.sparkComputeTypes[0]?.name).toBe('Acme');
-    expect(answers.sparkJobTypes.map(({ name }) => name)).toContain('Acme_FUNCTIONS');
-    expect(answers.sparkJobTypeLangs.map(({ spark_job_type }) => spark_job_type.name)).toContain('Acme_FUNCTIONS');
-    expect(answers.workflowTypes[0]?.queue_name).toBe('acme.workflows.usi.start');
-    expect(answers.sparkInfraVersions[0]).toHaveProperty('acme_functions_support');
+    const { responses } = renderLookups(currentRows());
+    expect(responses.clusterTypes[0]?.name).toBe('Acme');
+    expect(responses.sparkComputeTypes[0]?.name).toBe('Acme');
+    expect(responses.sparkJobTypes.map(({ name }) => name)).toContain('Acme_FUNCTIONS');
+    expect(responses.sparkJobTypeLangs.map(({ spark_job_type }) => spark_job_type.name)).toContain('Acme_FUNCTIONS');
+    expect(responses.workflowTypes[0]?.queue_name).toBe('acme.workflows.usi.start');
+    expect(responses.sparkInfraVersions[0]).toHaveProperty('acme_functions_support');
   });
 
   it('refuses a row whose provider is not current', () => {

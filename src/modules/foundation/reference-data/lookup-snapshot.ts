@@ -25,7 +25,7 @@ import type {
   WidgetTypeLookup,
   WorkflowExecutionStateLookup,
   WorkflowTypeLookup,
-} from './dto/lookup-answers.dto';
+} from './dto/lookup-responses.dto';
 import type { LookupName, LookupRow } from './lookup-tables';
 import type {
   AvailabilityZoneRef,
@@ -51,7 +51,7 @@ export type DatedRow<N extends LookupName> = LookupRow<N> & { from_date: string;
 export type DatedRows = { [N in LookupName]: DatedRow<N>[] };
 
 /** Responses of the lookup operations. */
-export interface LookupAnswers {
+export interface LookupResponses {
   cloudProviders: CloudProviderLookup[];
   diskTypes: DiskTypeLookup[];
   availabilityZones: AvailabilityZoneLookup[];
@@ -81,7 +81,7 @@ export interface LookupAnswers {
 
 /** All lookup tables, rendered. The snapshot is replaced as a whole when a table changes. */
 export interface LookupSnapshot {
-  answers: LookupAnswers;
+  responses: LookupResponses;
   /** Current rows only. */
   current: LookupMaps;
   /** Includes closed rows. */
@@ -112,7 +112,7 @@ export function renderLookups(rows: DatedRows): LookupSnapshot {
   ) as unknown as DatedRows;
   const current = renderMaps(currentRows);
   return {
-    answers: frozen(renderAnswers(currentRows, current)),
+    responses: frozen(renderResponses(currentRows, current)),
     current,
     all: renderMaps(rows),
     labelPatterns: mapOf(currentRows.cloud_label_patterns, 'cloud_provider_id', (row) => ({
@@ -205,7 +205,7 @@ function renderMaps(rows: DatedRows): LookupMaps {
   };
 }
 
-function renderAnswers(rows: DatedRows, maps: LookupMaps): LookupAnswers {
+function renderResponses(rows: DatedRows, maps: LookupMaps): LookupResponses {
   const provider = (row: { cloud_provider_id: number }) =>
     found(maps.providers, row.cloud_provider_id, 'cloud_providers');
   const jobTypes = mapOf(rows.spark_job_types, 'spark_job_type_id', (row) => ({
@@ -282,12 +282,12 @@ function renderAnswers(rows: DatedRows, maps: LookupMaps): LookupAnswers {
 }
 
 /** Freezes the responses, since all requests share them. */
-function frozen(answers: LookupAnswers): LookupAnswers {
-  for (const list of Object.values(answers) as object[][]) {
+function frozen(responses: LookupResponses): LookupResponses {
+  for (const list of Object.values(responses) as object[][]) {
     for (const record of list) Object.freeze(record);
     Object.freeze(list);
   }
-  return answers;
+  return responses;
 }
 
 function diskTypeInfo(row: LookupRow<'disk_types'>, providerName: string): DiskTypeInfo {

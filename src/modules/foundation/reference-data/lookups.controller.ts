@@ -29,7 +29,7 @@ import {
   WidgetTypeLookup,
   WorkflowExecutionStateLookup,
   WorkflowTypeLookup,
-} from './dto/lookup-answers.dto';
+} from './dto/lookup-responses.dto';
 import { CloudProviderFilter, GitProviderFilter, JobTypeFilter, SecretSupportsFilter } from './dto/lookup-queries.dto';
 import { LookupsService } from './lookups.service';
 

@@ -16,8 +16,8 @@ import type {
   MachineTypeLookup,
   SecretTypeLookup,
   SparkJobTypeLangLookup,
-} from './dto/lookup-answers.dto';
-import type { LookupAnswers } from './lookup-snapshot';
+} from './dto/lookup-responses.dto';
+import type { LookupResponses } from './lookup-snapshot';
 import { CLOUD_PROVIDER_ID } from './reference-data';
 import { ReferenceDataStore } from './reference-data.store';
 
@@ -26,27 +26,27 @@ import { ReferenceDataStore } from './reference-data.store';
 export class LookupsService {
   constructor(private readonly store: ReferenceDataStore) {}
 
-  all<K extends keyof LookupAnswers>(lookup: K): LookupAnswers[K] {
-    return this.store.answers[lookup];
+  all<K extends keyof LookupResponses>(lookup: K): LookupResponses[K] {
+    return this.store.responses[lookup];
   }
 
   cloudProvider(id: number): CloudProviderLookup {
-    const provider = this.store.answers.cloudProviders.find(({ cloud_provider_id }) => cloud_provider_id === id);
+    const provider = this.store.responses.cloudProviders.find(({ cloud_provider_id }) => cloud_provider_id === id);
     if (!provider) throw notFound('CLOUD_PROVIDER.NOT_FOUND', `There is no cloud provider with id ${id}.`);
     return provider;
   }
 
   zones(page: PageRequest): Page<AvailabilityZoneLookup> {
-    return pageFrom(this.store.answers.availabilityZones, page);
+    return pageFrom(this.store.responses.availabilityZones, page);
   }
 
   zonesOf(providerId: number, page: PageRequest): Page<AvailabilityZoneLookup> {
-    return pageFrom(ofProvider(this.store.answers.availabilityZones, this.cloudProvider(providerId)), page);
+    return pageFrom(ofProvider(this.store.responses.availabilityZones, this.cloudProvider(providerId)), page);
   }
 
   zone(providerId: number, zoneId: number): AvailabilityZoneLookup {
     const { name } = this.cloudProvider(providerId);
-    const zone = this.store.answers.availabilityZones.find(
+    const zone = this.store.responses.availabilityZones.find(
       ({ availability_zone_id, cloud_provider }) =>
         availability_zone_id === zoneId && cloud_provider.cloud_provider_id === providerId,
     );
@@ -55,16 +55,16 @@ export class LookupsService {
   }
 
   machineTypes(page: PageRequest): Page<MachineTypeLookup> {
-    return pageFrom(this.store.answers.machineTypes, page);
+    return pageFrom(this.store.responses.machineTypes, page);
   }
 
   machineTypesOf(providerId: number, page: PageRequest): Page<MachineTypeLookup> {
-    return pageFrom(ofProvider(this.store.answers.machineTypes, this.cloudProvider(providerId)), page);
+    return pageFrom(ofProvider(this.store.responses.machineTypes, this.cloudProvider(providerId)), page);
   }
 
   machineType(providerId: number, machineTypeId: number): MachineTypeLookup {
     const { name } = this.cloudProvider(providerId);
-    const machine = this.store.answers.machineTypes.find(
+    const machine = this.store.responses.machineTypes.find(
       ({ machine_type_id, cloud_provider }) =>
         machine_type_id === machineTypeId && cloud_provider.cloud_provider_id === providerId,
     );
@@ -73,22 +73,22 @@ export class LookupsService {
   }
 
   labelPatterns(filter: CloudProviderFilter): CloudLabelPatternLookup[] {
-    return ofFilter(this.store.answers.labelPatterns, filter);
+    return ofFilter(this.store.responses.labelPatterns, filter);
   }
 
   credentialTypes(filter: CloudProviderFilter): CredentialTypeLookup[] {
-    return ofFilter(this.store.answers.credentialTypes, filter);
+    return ofFilter(this.store.responses.credentialTypes, filter);
   }
 
   jobTypeLangs({ job_type: names }: JobTypeFilter): SparkJobTypeLangLookup[] {
     const requested = names?.map((name) => name.toLowerCase());
-    return this.store.answers.sparkJobTypeLangs.filter(
+    return this.store.responses.sparkJobTypeLangs.filter(
       ({ spark_job_type }) => requested === undefined || requested.includes(spark_job_type.display_name.toLowerCase()),
     );
   }
 
   secretTypes({ secret_supports: supports }: SecretSupportsFilter): SecretTypeLookup[] {
-    const types = this.store.answers.secretTypes;
+    const types = this.store.responses.secretTypes;
     switch (supports) {
       case undefined:
         return types;
@@ -102,7 +102,7 @@ export class LookupsService {
   }
 
   gitCredentialPatterns({ git_provider: name }: GitProviderFilter): GitCredentialPatternLookup[] {
-    return this.store.answers.gitCredentialPatterns.filter(
+    return this.store.responses.gitCredentialPatterns.filter(
       ({ git_provider }) => name === undefined || git_provider.name === name,
     );
   }

@@ -7,7 +7,7 @@ import { fromWire } from '../../../platform/kernel/product/product-name';
 import { PgListener } from '../../../platform/kernel/notifications/pg-listener';
 import {
   type DatedRows,
-  type LookupAnswers,
+  type LookupResponses,
   type LookupMaps,
   type LookupSnapshot,
   renderLookups,
@@ -55,8 +55,8 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     void this.reloads.stop();
   }
 
-  get answers(): LookupAnswers {
-    return this.snapshot.answers;
+  get responses(): LookupResponses {
+    return this.snapshot.responses;
   }
 
   cloudProvider(id: number) {
@@ -123,14 +123,14 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   }
 
   runtimeSupport(jobType: string, language: string) {
-    const row = this.answers.sparkJobTypeLangs.find(
+    const row = this.responses.sparkJobTypeLangs.find(
       ({ spark_job_type: { name }, lang_name }) => fromWire(name) === jobType && lang_name === language,
     );
     return { arguments: row?.support_runtime_args ?? true, conf: row?.support_runtime_conf ?? true };
   }
 
   acceleratorSupport(clusterType: string) {
-    const row = this.answers.clusterTypes.find(({ name }) => fromWire(name) === clusterType);
+    const row = this.responses.clusterTypes.find(({ name }) => fromWire(name) === clusterType);
     return { turbo: row?.has_turbo_support ?? false, cuda: row?.has_cuda_support ?? false };
   }
 

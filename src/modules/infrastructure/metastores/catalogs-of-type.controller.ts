@@ -25,38 +25,38 @@ import { GlueCatalogsService } from './glue-catalogs.service';
 import { HiveCatalogsService } from './hive-catalogs.service';
 import { UnityCatalogsService } from './unity-catalogs.service';
 
-/** What differs between the operations on catalogs of one type and those of another. */
-interface CatalogRoutes<Create, Update, Made> {
-  /** Operation ids are made with it: `createHiveCatalog`. */
+/** Configures the operations on catalogs of one type. */
+interface CatalogRoutes<Create, Update, Created> {
+  /** Part of the operation ids, for example `createHiveCatalog`. */
   word: 'Hive' | 'Glue' | 'Unity';
-  /** For summaries. */
+  /** Used in summaries. */
   label: string;
   create: Type<Create>;
   update: Type<Update>;
-  made: Type<Made>;
+  created: Type<Created>;
 }
 
-/** Base class of a controller that creates, changes and deletes catalogs of one type. */
+/** Returns a base controller that creates, updates and deletes catalogs of one type. */
 function CatalogsController<
   Create extends { name: string },
   Update extends { name?: string },
-  Made extends NewCatalogWrite,
->({ word, label, create, update, made }: CatalogRoutes<Create, Update, Made>) {
+  Created extends NewCatalogWrite,
+>({ word, label, create, update, created }: CatalogRoutes<Create, Update, Created>) {
   const shared = { path: `/metastore/catalog/${word.toLowerCase()}`, tag: 'Metastores', access: Allow.tenant(ADMINS) };
 
   abstract class CatalogsOfTypeController {
-    protected constructor(private readonly service: CatalogsOfType<Create, Update, Made>) {}
+    protected constructor(private readonly service: CatalogsOfType<Create, Update, Created>) {}
 
     @Operation({
       ...shared,
       method: 'POST',
       id: `create${word}Catalog`,
       summary: `Create a metastore catalog of ${label}`,
-      response: Responses.one(made),
+      response: Responses.one(created),
       errors: [409],
     })
-    create(@CurrentScope() scope: TenantScope, @BodyOf(create) body: Create): Promise<Made> {
-      return this.service.make(scope, body);
+    create(@CurrentScope() scope: TenantScope, @BodyOf(create) body: Create): Promise<Created> {
+      return this.service.createCatalog(scope, body);
     }
 
     @Operation({
@@ -97,7 +97,7 @@ export class HiveCatalogsController extends CatalogsController({
   label: 'a Hive metastore',
   create: CreateHiveCatalog,
   update: UpdateHiveCatalog,
-  made: HiveCatalogWrite,
+  created: HiveCatalogWrite,
 }) {
   constructor(service: HiveCatalogsService) {
     super(service);
@@ -110,7 +110,7 @@ export class GlueCatalogsController extends CatalogsController({
   label: 'AWS Glue',
   create: CreateGlueCatalog,
   update: UpdateGlueCatalog,
-  made: GlueCatalogWrite,
+  created: GlueCatalogWrite,
 }) {
   constructor(service: GlueCatalogsService) {
     super(service);
@@ -123,7 +123,7 @@ export class UnityCatalogsController extends CatalogsController({
   label: 'Unity Catalog',
   create: CreateUnityCatalog,
   update: UpdateUnityCatalog,
-  made: UnityCatalogWrite,
+  created: UnityCatalogWrite,
 }) {
   constructor(service: UnityCatalogsService) {
     super(service);

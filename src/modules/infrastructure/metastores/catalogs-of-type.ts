@@ -5,7 +5,7 @@ import type { References } from '../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../platform/http/resources/resource-service';
 import { CATALOG_TYPE_ID, type CatalogTypeName, type ReferenceData } from '../../foundation/reference-data';
-import { readCatalog, writeCatalog } from './catalog-answers';
+import { readCatalog, writeCatalog } from './catalog-responses';
 import type {
   MetastoreCatalogListQuery,
   MetastoreCatalogRead,
@@ -21,13 +21,13 @@ interface Named {
 }
 
 /**
- * Creates, changes and deletes the catalogs of one type; those of others are a 404. A catalog of a cluster stays as it
- * is unless each such cluster is DESTROYED or in ERROR.
+ * Creates, updates and deletes catalogs of one type; catalogs of other types are a 404. A catalog cannot be changed
+ * while a cluster uses it, unless that cluster is DESTROYED or in ERROR.
  */
 export abstract class CatalogsOfType<
   Create extends Named,
   Update extends Partial<Named>,
-  Made extends NewCatalogWrite,
+  Created extends NewCatalogWrite,
 > extends ResourceService<{
   entity: MetastoreCatalog;
   row: MetastoreCatalogRow;
@@ -48,11 +48,11 @@ export abstract class CatalogsOfType<
     super(transactions, repository);
   }
 
-  /** As `create`, with the answer that is the type's own. */
-  async make(scope: TenantScope, body: Create): Promise<Made> {
+  /** Like `create`, but returns the response of the catalog type. */
+  async createCatalog(scope: TenantScope, body: Create): Promise<Created> {
     return this.transactions.run(async (tx) => {
       const { metastore_details: details, ...catalog } = await this.createWithin(tx, scope, body);
-      return this.made(catalog, details);
+      return this.createResponse(catalog, details);
     });
   }
 
@@ -78,7 +78,7 @@ export abstract class CatalogsOfType<
   ): Promise<Values<MetastoreCatalog>> {
     await this.assertChangeable(scope, row, tx);
     const { name, description } = body;
-    return { name, description, ...(await this.changed(scope, row, body, tx)) };
+    return { name, description, ...(await this.changedColumns(scope, row, body, tx)) };
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
@@ -101,22 +101,25 @@ export abstract class CatalogsOfType<
     return writeCatalog(row, this.referenceData);
   }
 
-  /** What changes besides when the catalog leads to other servers. */
-  protected moved({ place_version: version }: MetastoreCatalogRow): Values<MetastoreCatalog> {
+  /** Columns to update if the catalog now refers to other servers. */
+  protected nextPlaceVersion({ place_version: version }: MetastoreCatalogRow): Values<MetastoreCatalog> {
     return { place_version: version + 1 };
   }
 
-  /** Checks a create request and returns what will be shown of the catalog. */
+  /** Validates a create request and returns the catalog's visible details. */
   protected abstract newDetails(body: Create): CatalogDetails;
-  /** Checks an update request and returns what it changes besides name and description. */
-  protected abstract changed(
+  /** Validates an update request and returns the columns it changes besides name and description. */
+  protected abstract changedColumns(
     scope: TenantScope,
     row: MetastoreCatalogRow,
     body: Update,
     tx: Tx,
   ): Promise<Values<MetastoreCatalog>>;
-  /** The answer for a new catalog. */
-  protected abstract made(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>, details: object): Made;
+  /** Returns the response for a new catalog. */
+  protected abstract createResponse(
+    catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>,
+    details: object,
+  ): Created;
 
   private async assertChangeable(scope: TenantScope, row: MetastoreCatalogRow, tx: Tx): Promise<void> {
     const { metastore_catalog_id: id } = row;

@@ -13,7 +13,7 @@ import type {
 import type { CatalogDetails, MetastoreCatalog } from './entities/metastore-catalog.entity';
 import { MetastoreCatalogsRepository } from './metastore-catalogs.repository';
 
-/** AWS Glue: account and region are those of the secret that is attached. */
+/** Manages AWS Glue catalogs. Account and region come from the attached secret. */
 @Injectable()
 export class GlueCatalogsService extends CatalogsOfType<CreateGlueCatalog, UpdateGlueCatalog, GlueCatalogWrite> {
   protected readonly type = 'AWS GLUE';
@@ -31,11 +31,11 @@ export class GlueCatalogsService extends CatalogsOfType<CreateGlueCatalog, Updat
     return {};
   }
 
-  protected async changed(): Promise<Values<MetastoreCatalog>> {
+  protected async changedColumns(): Promise<Values<MetastoreCatalog>> {
     return {};
   }
 
-  protected made(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>): GlueCatalogWrite {
+  protected createResponse(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>): GlueCatalogWrite {
     return { ...catalog, metastore_glue_catalog: { metastore_glue_catalog_id: catalog.metastore_catalog_id } };
   }
 }

@@ -7,7 +7,7 @@ import { Transactions } from '../../../platform/kernel/persistence/transactions'
 import { References } from '../../../platform/http/resources/references';
 import { ReferenceData } from '../../foundation/reference-data';
 import { TenantSecretsService } from '../../foundation/secrets';
-import { leadsElsewhere } from './catalog-place';
+import { serversChanged } from './catalog-location';
 import { CatalogsOfType } from './catalogs-of-type';
 import type {
   CreateHiveCatalog,
@@ -20,7 +20,7 @@ import { assertServersAllowed, type HiveFiles, readHiveFiles } from './hive-file
 import { MetastoreCatalogsRepository, type MetastoreCatalogRow } from './metastore-catalogs.repository';
 import { MetastoreCatalogsService } from './metastore-catalogs.service';
 
-/** Hive metastores. Their configuration files go in and never come out: they may hold passwords. */
+/** Manages Hive catalogs. Their configuration files are write-only, because they may contain passwords. */
 @Injectable()
 export class HiveCatalogsService extends CatalogsOfType<CreateHiveCatalog, UpdateHiveCatalog, HiveCatalogWrite> {
   protected readonly type = 'HIVE';
@@ -47,12 +47,12 @@ export class HiveCatalogsService extends CatalogsOfType<CreateHiveCatalog, Updat
     row: MetastoreCatalogRow,
     tx: Tx,
   ): Promise<MetastoreCatalogRow> {
-    // The seal is bound to the row's id.
+    // The seal is bound to the row's id, so it needs the inserted row.
     const sealed = await this.seal(tx, scope, row, filesOf(body, {}));
     return this.repository.update(tx, scope, row.metastore_catalog_id, { sealed });
   }
 
-  protected async changed(
+  protected async changedColumns(
     scope: TenantScope,
     row: MetastoreCatalogRow,
     body: UpdateHiveCatalog,
@@ -62,11 +62,11 @@ export class HiveCatalogsService extends CatalogsOfType<CreateHiveCatalog, Updat
     const before = await this.catalogs.hiveFiles(tx, scope.tenantId, row.metastore_catalog_id);
     const files = filesOf(body, before);
     const details = this.detailsOf(files);
-    const moves = leadsElsewhere(readHiveFiles(before), readHiveFiles(files));
-    return { details, sealed: await this.seal(tx, scope, row, files), ...(moves && this.moved(row)) };
+    const isMoved = serversChanged(readHiveFiles(before), readHiveFiles(files));
+    return { details, sealed: await this.seal(tx, scope, row, files), ...(isMoved && this.nextPlaceVersion(row)) };
   }
 
-  protected made(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>): HiveCatalogWrite {
+  protected createResponse(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>): HiveCatalogWrite {
     return {
       ...catalog,
       metastore_hive_catalog: {
@@ -87,7 +87,7 @@ export class HiveCatalogsService extends CatalogsOfType<CreateHiveCatalog, Updat
   }
 }
 
-/** The files as they will be: those of the request, which leaves out or clears others. */
+/** Merges the files of a request with the stored ones: an absent file stays, null removes it. */
 function filesOf(body: UpdateHiveCatalog, before: Partial<HiveFiles>): HiveFiles {
   const entries = HIVE_FILES.map((file) => [file, body[file] === undefined ? before[file] : body[file]] as const);
   return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string')) as unknown as HiveFiles;

@@ -6,16 +6,16 @@ import { invalid } from '../../../platform/kernel/errors/domain-error';
 import { assertHostAllowed } from '../../../platform/kernel/outbound/allowed-url';
 import type { HiveFile } from './entities/metastore-catalog.entity';
 
-/** The texts of a Hive catalog's files, as they are sealed. */
+/** The contents of a Hive catalog's files, as they are sealed. */
 export type HiveFiles = Partial<Record<HiveFile, string>> & { hiveSiteXml: string };
 
-/** What the files of a Hive catalog say. */
+/** The parsed files of a Hive catalog. */
 export interface HiveConfiguration {
   site: HiveSite;
   krb5: Krb5Conf | null;
 }
 
-/** Reads the files; throws a 400 that names the file which is refused, and the reason. */
+/** Parses the files. Throws 400 with the invalid file and the reason. */
 export function readHiveFiles(files: HiveFiles): HiveConfiguration {
   try {
     return { site: parseHiveSite(files), krb5: files.krb5Conf === undefined ? null : parseKrb5Conf(files.krb5Conf) };
@@ -25,10 +25,10 @@ export function readHiveFiles(files: HiveFiles): HiveConfiguration {
   }
 }
 
-/** Throws a 400 for a metastore or KDC that may not be called, as far as that can be told without resolving names. */
+/** Throws 400 if the outbound policy does not allow a metastore or KDC. Host names are not resolved. */
 export function assertServersAllowed({ site, krb5 }: HiveConfiguration, outbound: OutboundPolicy): void {
-  const ofRealms = krb5?.realms.flatMap(({ kdcs, adminServers }): HostPort[] => [...kdcs, ...adminServers]) ?? [];
-  for (const { host } of [...site.uris, ...ofRealms]) {
+  const realmServers = krb5?.realms.flatMap(({ kdcs, adminServers }): HostPort[] => [...kdcs, ...adminServers]) ?? [];
+  for (const { host } of [...site.uris, ...realmServers]) {
     assertHostAllowed(outbound, host, 'METASTORE_CATALOG.ENDPOINT_REFUSED');
   }
 }

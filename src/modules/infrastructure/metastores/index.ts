@@ -1,4 +1,4 @@
-export { type CatalogPlace, hivePlaceOf, type LockedCatalog, unusable } from './catalog-place';
+export { type CatalogLocation, hiveLocation, type LockedCatalog, unusable } from './catalog-location';
 export { assertServersAllowed, readHiveFiles } from './hive-files';
 export {
   catalogDetails,

@@ -4,8 +4,8 @@ import { type Own, recordJson } from '../../../platform/http/resources/record-js
 import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data';
 import { type HiveFile, MetastoreCatalog } from './entities/metastore-catalog.entity';
 
-/** What answers call the files of a Hive catalog. */
-const KEYS: Record<HiveFile, string> = {
+/** Names of a Hive catalog's files in responses. */
+const FILE_KEYS: Record<HiveFile, string> = {
   hiveSiteXml: 'HIVE-SITE.XML',
   coreSiteXml: 'CORE-SITE.XML',
   hdfsSiteXml: 'HDFS-SITE.XML',
@@ -18,7 +18,7 @@ class MetastoreCatalogTypeRef {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-/** A metastore catalog inside a cluster. */
+/** A metastore catalog in a cluster. */
 export class MetastoreCatalogRef {
   @Field.id({ nullable: true }) metastore_catalog_id: number | null;
   @Field.text({ nullable: true }) metastore_catalog_name: string | null;
@@ -26,11 +26,11 @@ export class MetastoreCatalogRef {
   @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
 }
 
-/** A metastore catalog without audit and without its sealed files. */
+/** A metastore catalog without audit fields and sealed files. */
 export type MetastoreCatalogData = Omit<Own<MetastoreCatalog>, 'sealed'>;
 
 /**
- * SQL of {@link MetastoreCatalogData} as one jsonb value, null for a record without a catalog; needs
+ * Returns SQL for {@link MetastoreCatalogData} as one jsonb value, or null if the record has no catalog. Needs
  * {@link metastoreCatalogJoins} with the same alias.
  */
 export function metastoreCatalogJson(mc = 'mc'): string {
@@ -38,7 +38,7 @@ export function metastoreCatalogJson(mc = 'mc'): string {
   return `CASE WHEN ${mc}.metastore_catalog_id IS NOT NULL THEN ${catalog} END`;
 }
 
-/** Join of the catalog of a record `t`, if it has one. */
+/** Returns SQL that left-joins the catalog of record `t`. */
 export function metastoreCatalogJoins(mc = 'mc'): string {
   return `LEFT JOIN metastore_catalogs ${mc} ON ${mc}.tenant_id = t.tenant_id
       AND ${mc}.metastore_catalog_id = t.metastore_catalog_id`;
@@ -53,7 +53,6 @@ export function metastoreCatalogRef(data: MetastoreCatalogData, referenceData: R
   };
 }
 
-/** The type of a catalog, as the lookup has it. */
 export function catalogTypeOf(
   { metastore_catalog_type_id: id }: Pick<MetastoreCatalog, 'metastore_catalog_type_id'>,
   referenceData: ReferenceData,
@@ -61,7 +60,7 @@ export function catalogTypeOf(
   return known(referenceData.metastoreCatalogType(id), 'metastore catalog type', id);
 }
 
-/** What is shown of a catalog besides what all types have. */
+/** Returns the details of a catalog that depend on its type. */
 export function catalogDetails({ details }: Pick<MetastoreCatalog, 'details'>): object {
-  return 'files' in details ? { hive_metastore_populated_keys: details.files.map((file) => KEYS[file]) } : details;
+  return 'files' in details ? { hive_metastore_populated_keys: details.files.map((file) => FILE_KEYS[file]) } : details;
 }

@@ -6,7 +6,7 @@ import { inTenant } from '../../../platform/kernel/persistence/tenant-condition'
 import { ResourceRepository } from '../../../platform/http/resources/resource-repository';
 import { MetastoreCatalog } from './entities/metastore-catalog.entity';
 
-/** Without `sealed`, so that no reader handles it by accident. */
+/** Omits `sealed`, so that no reader exposes it by accident. */
 export type MetastoreCatalogRow = Omit<MetastoreCatalog, 'sealed'> & AuthorNames;
 
 @Injectable()
@@ -15,8 +15,8 @@ export class MetastoreCatalogsRepository extends ResourceRepository<MetastoreCat
     super(dataSource, { entity: MetastoreCatalog, without: ['sealed'] });
   }
 
-  /** The sealed files, also of a closed record: a cluster in ERROR may still name it. */
-  async sealed(tx: Tx, tenantId: string, id: number): Promise<MetastoreCatalog | null> {
+  /** Also returns a closed record, because a cluster in ERROR may still refer to it. */
+  async findWithSealed(tx: Tx, tenantId: string, id: number): Promise<MetastoreCatalog | null> {
     return tx.findOneBy(MetastoreCatalog, { ...inTenant({ tenantId }), metastore_catalog_id: id });
   }
 }

@@ -9,8 +9,14 @@ import { tableOf } from '../../../platform/kernel/persistence/entity-table';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { CATALOG_TYPE_ID, type CatalogTypeName, ReferenceData } from '../../foundation/reference-data';
 import { TenantSecretsService } from '../../foundation/secrets';
-import { readCatalog } from './catalog-answers';
-import { type CatalogForRuns, type CatalogPlace, type HivePlace, hivePlaceOf, unusable } from './catalog-place';
+import { readCatalog } from './catalog-responses';
+import {
+  type CatalogForRuns,
+  type CatalogLocation,
+  type HiveLocation,
+  hiveLocation,
+  unusable,
+} from './catalog-location';
 import type {
   MetastoreCatalogListQuery,
   MetastoreCatalogRead,
@@ -21,13 +27,13 @@ import { type HiveFiles, readHiveFiles } from './hive-files';
 import { catalogTypeOf } from './metastore-catalogs.joins';
 import { type MetastoreCatalogRow, MetastoreCatalogsRepository } from './metastore-catalogs.repository';
 
-const KEPT_PLACES = 1_000;
+const MAX_CACHED_LOCATIONS = 1_000;
 
-/** Metastore catalogs of every type, for whoever lists or uses them. */
+/** Lists metastore catalogs of all types and resolves them for clients and runs. */
 @Injectable()
 export class MetastoreCatalogsService {
-  /** By id and version: reading the files again for each request would take longer than all else. */
-  private readonly hivePlaces = new LRUCache<string, HivePlace>({ max: KEPT_PLACES });
+  /** Cached by id and version, because parsing the files would dominate each request. */
+  private readonly hiveLocations = new LRUCache<string, HiveLocation>({ max: MAX_CACHED_LOCATIONS });
 
   constructor(
     private readonly repository: MetastoreCatalogsRepository,
@@ -53,54 +59,54 @@ export class MetastoreCatalogsService {
     return { ...page, data: page.data.map((row) => readCatalog(row, this.referenceData)) };
   }
 
-  /** The catalog, for one that is about to refer to it: it can be neither changed nor deleted before `tx` ends. */
+  /** Locks the catalog, so that it cannot be changed or deleted before `tx` ends. */
   async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<MetastoreCatalogRow> {
     return this.repository.get(scope, selector, tx, 'share');
   }
 
-  /** Where a catalog is, for one who calls its metastore; a 404 for one that is deleted. */
-  async place(tx: Tx, scope: TenantScope, id: number): Promise<CatalogPlace> {
+  /** Resolves the servers of a catalog for a metastore client. Throws 404 if the catalog is deleted. */
+  async locate(tx: Tx, scope: TenantScope, id: number): Promise<CatalogLocation> {
     const row = await this.repository.get(scope, { id }, tx);
     const version = row.last_update_date.toISOString();
     const type = catalogTypeOf(row, this.referenceData).name as CatalogTypeName;
     const common = { name: row.name, type, version };
-    const elsewhere = { s3: new Map<string, string>(), unityCatalogs: null, storagePath: null };
+    const withoutHive = { s3: new Map<string, string>(), unityCatalogs: null, storagePath: null };
     switch (type) {
       case 'HIVE': {
         const key = `${id} ${version}`;
-        const place =
-          this.hivePlaces.get(key) ?? hivePlaceOf(readHiveFiles(await this.hiveFiles(tx, scope.tenantId, id)));
-        this.hivePlaces.set(key, place);
-        return { ...common, ...place };
+        const location =
+          this.hiveLocations.get(key) ?? hiveLocation(readHiveFiles(await this.hiveFiles(tx, scope.tenantId, id)));
+        this.hiveLocations.set(key, location);
+        return { ...common, ...location };
       }
       case 'DATABRICKS UNITY': {
-        const { endpoint, catalogs, storagePath } = unityPlaceOf(row);
-        return { ...common, ...elsewhere, target: { kind: 'unity', endpoint }, unityCatalogs: catalogs, storagePath };
+        const { endpoint, catalogs, storagePath } = unityLocation(row);
+        return { ...common, ...withoutHive, target: { kind: 'unity', endpoint }, unityCatalogs: catalogs, storagePath };
       }
       case 'AWS GLUE':
-        return { ...common, ...elsewhere, target: { kind: 'glue', endpoint: null } };
+        return { ...common, ...withoutHive, target: { kind: 'glue', endpoint: null } };
     }
   }
 
   /**
-   * What nodes need to reach the catalog of their cluster, or where each run needs a secret, what it opens. It may contain
-   * credentials: the caller neither logs it nor returns it to users. A catalog that cannot be used comes with its fault, so
-   * that only the runs that would begin with it are ended.
+   * Returns what nodes need to use their cluster's catalog; for a catalog that needs a secret, what the secret applies
+   * to. It may contain credentials: the caller must not log it or return it to users. A catalog that cannot be used is
+   * returned with its fault, so that only runs that would start with it fail.
    */
   async forRuns(tx: Tx, tenantId: string, id: number): Promise<CatalogForRuns> {
-    const row = await this.repository.sealed(tx, tenantId, id);
+    const row = await this.repository.findWithSealed(tx, tenantId, id);
     if (!row) return { kind: 'unusable', fault: `There is no metastore catalog with id ${id}.` };
     const type = catalogTypeOf(row, this.referenceData).name as CatalogTypeName;
     try {
-      // Its tables would be those of an empty metastore of the run's own in a run without it.
+      // A run without the catalog would silently use an empty metastore of its own.
       if (row.to_date !== Infinity) throw conflict('METASTORE_CATALOG.DELETED', 'It was deleted.');
       switch (type) {
         case 'HIVE': {
-          const { site } = readHiveFiles(await this.opened(tx, tenantId, row));
+          const { site } = readHiveFiles(await this.decryptFiles(tx, tenantId, row));
           return { kind: 'hive', properties: Object.fromEntries(site.properties) };
         }
         case 'DATABRICKS UNITY': {
-          const { endpoint, catalogs } = unityPlaceOf(row);
+          const { endpoint, catalogs } = unityLocation(row);
           return { kind: 'locked', name: row.name, unity: { endpoint, catalogs } };
         }
         case 'AWS GLUE':
@@ -112,16 +118,16 @@ export class MetastoreCatalogsService {
   }
 
   /**
-   * Decrypts the files of a Hive catalog; the caller neither logs nor returns them. If they cannot be decrypted, throws
-   * a DomainError with the reason for users.
+   * Decrypts the files of a Hive catalog. The caller must not log or return them. Throws a DomainError with a reason
+   * for users if they cannot be decrypted.
    */
   async hiveFiles(tx: Tx, tenantId: string, id: number): Promise<HiveFiles> {
-    const row = await this.repository.sealed(tx, tenantId, id);
+    const row = await this.repository.findWithSealed(tx, tenantId, id);
     if (!row) throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no Hive catalog with id ${id}.`);
-    return this.opened(tx, tenantId, row);
+    return this.decryptFiles(tx, tenantId, row);
   }
 
-  private async opened(tx: Tx, tenantId: string, row: MetastoreCatalog): Promise<HiveFiles> {
+  private async decryptFiles(tx: Tx, tenantId: string, row: MetastoreCatalog): Promise<HiveFiles> {
     const { metastore_catalog_id: id, sealed } = row;
     if (!sealed) throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no Hive catalog with id ${id}.`);
     try {
@@ -134,8 +140,8 @@ export class MetastoreCatalogsService {
   }
 }
 
-/** Where a Unity catalog is, and which of its catalogs were chosen, the default one first. */
-function unityPlaceOf({ details }: Pick<MetastoreCatalog, 'details'>) {
+/** Returns the location and the selected catalogs of a Unity catalog, default catalog first. */
+function unityLocation({ details }: Pick<MetastoreCatalog, 'details'>) {
   const { endpoint, default_catalog, additional_catalogs, storage_path } = details as UnityCatalogDetails;
   return { endpoint, catalogs: [default_catalog, ...additional_catalogs], storagePath: storage_path };
 }

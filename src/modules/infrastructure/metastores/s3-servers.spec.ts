@@ -11,14 +11,14 @@ const properties = new Map([
 ]);
 
 describe('S3 servers in Hadoop properties', () => {
-  it('are those for all buckets, unless a bucket has its own', () => {
+  it('apply to all buckets except those with their own server', () => {
     expect(s3ServerOf(properties, 'sales')).toEqual({ endpoint: 'http://s3.example.org:9000', region: null });
     expect(s3ServerOf(properties, 'my.logs')).toEqual({ endpoint: 'https://logs.example.org', region: null });
     expect(s3ServerOf(properties, 'far')).toEqual({ endpoint: null, region: 'eu-central-1' });
     expect(s3ServerOf(new Map(), 'sales')).toBeNull();
   });
 
-  it('are kept without credentials, and compared by their endpoints', () => {
+  it('are extracted without credentials and compared by endpoint', () => {
     expect([...s3Properties(properties).keys()]).not.toContain('fs.s3a.secret.key');
     expect(s3Endpoints(properties)).toEqual([
       [null, 'http://s3.example.org:9000'],
@@ -27,13 +27,13 @@ describe('S3 servers in Hadoop properties', () => {
     ]);
   });
 
-  it('lead elsewhere where one bucket alone is called without TLS', () => {
-    const ofAll: [string, string][] = [['fs.s3a.endpoint', 's3.example.org']];
-    const plain = s3Endpoints(new Map([...ofAll, ['fs.s3a.bucket.logs.connection.ssl.enabled', 'false']]));
+  it('differ if a single bucket is used without TLS', () => {
+    const base: [string, string][] = [['fs.s3a.endpoint', 's3.example.org']];
+    const plain = s3Endpoints(new Map([...base, ['fs.s3a.bucket.logs.connection.ssl.enabled', 'false']]));
     expect(plain).toEqual([
       [null, 'https://s3.example.org'],
       ['logs', 'http://s3.example.org'],
     ]);
-    expect(s3Endpoints(new Map(ofAll))).not.toEqual(plain);
+    expect(s3Endpoints(new Map(base))).not.toEqual(plain);
   });
 });

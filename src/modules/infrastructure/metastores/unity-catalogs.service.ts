@@ -18,7 +18,7 @@ import type { MetastoreCatalog, UnityCatalogDetails } from './entities/metastore
 import { MetastoreCatalogsRepository, type MetastoreCatalogRow } from './metastore-catalogs.repository';
 import { assertUnityDetails } from './unity-details';
 
-/** Databricks Unity Catalog, or a Unity Catalog server of one's own. */
+/** Manages catalogs of Databricks Unity Catalog and of self-hosted Unity Catalog servers. */
 @Injectable()
 export class UnityCatalogsService extends CatalogsOfType<CreateUnityCatalog, UpdateUnityCatalog, UnityCatalogWrite> {
   protected readonly type = 'DATABRICKS UNITY';
@@ -35,10 +35,10 @@ export class UnityCatalogsService extends CatalogsOfType<CreateUnityCatalog, Upd
 
   protected newDetails(body: CreateUnityCatalog): UnityCatalogDetails {
     const { endpoint, default_catalog, storage_path, additional_catalogs = [] } = body;
-    return this.checked({ endpoint, default_catalog, storage_path, additional_catalogs });
+    return this.validated({ endpoint, default_catalog, storage_path, additional_catalogs });
   }
 
-  protected async changed(
+  protected async changedColumns(
     _scope: TenantScope,
     row: MetastoreCatalogRow,
     body: UpdateUnityCatalog,
@@ -50,10 +50,16 @@ export class UnityCatalogsService extends CatalogsOfType<CreateUnityCatalog, Upd
       storage_path: body.storage_path ?? before.storage_path,
       additional_catalogs: body.additional_catalogs ?? before.additional_catalogs,
     };
-    return { details: this.checked(details), ...(details.endpoint !== before.endpoint && this.moved(row)) };
+    return {
+      details: this.validated(details),
+      ...(details.endpoint !== before.endpoint && this.nextPlaceVersion(row)),
+    };
   }
 
-  protected made(catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>, details: object): UnityCatalogWrite {
+  protected createResponse(
+    catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>,
+    details: object,
+  ): UnityCatalogWrite {
     const { metastore_catalog_id } = catalog;
     return {
       ...catalog,
@@ -61,11 +67,11 @@ export class UnityCatalogsService extends CatalogsOfType<CreateUnityCatalog, Upd
     };
   }
 
-  private checked(details: UnityCatalogDetails): UnityCatalogDetails {
+  private validated(details: UnityCatalogDetails): UnityCatalogDetails {
     if (!isServiceUrl(details.endpoint)) {
       throw invalid(
         'METASTORE_CATALOG.INVALID_ENDPOINT',
-        'The endpoint must be an http or https URL without blanks, query and fragment.',
+        'endpoint must be an http or https URL without white space, query and fragment.',
       );
     }
     assertUrlAllowed(this.outbound, details.endpoint, 'METASTORE_CATALOG.ENDPOINT_REFUSED');

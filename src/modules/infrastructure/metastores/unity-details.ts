@@ -1,30 +1,32 @@
 import { invalid } from '../../../platform/kernel/errors/domain-error';
 import type { UnityCatalogDetails } from './entities/metastore-catalog.entity';
 
-/** Names as Unity Catalog has them. */
+/** Names that Unity Catalog allows. */
 const CATALOG_NAME = /^[^\s./\p{Cc}]{1,255}$/u;
 const STORAGE_PATH = /^(s3a?|gs|abfss):\/\/[^\s\p{Cc}?#@/]+(@[^\s\p{Cc}?#@/]+)?(\/[^\s\p{Cc}?#]*)?$/u;
 
-/** Throws a 400 for names and a path that Unity Catalog cannot have. The endpoint is checked elsewhere. */
+/**
+ * Throws 400 for catalog names or a storage path that Unity Catalog does not allow. The endpoint is not checked here.
+ */
 export function assertUnityDetails(details: Omit<UnityCatalogDetails, 'endpoint'>): void {
-  const { default_catalog: usual, additional_catalogs: additional, storage_path: path } = details;
-  for (const name of [usual, ...additional]) {
+  const { default_catalog: defaultCatalog, additional_catalogs: additional, storage_path: path } = details;
+  for (const name of [defaultCatalog, ...additional]) {
     if (CATALOG_NAME.test(name)) continue;
     throw invalid(
       'METASTORE_CATALOG.INVALID_CATALOG_NAME',
-      `The catalog name ${JSON.stringify(name)} has a blank, a dot, a slash or a control character.`,
+      `The catalog name ${JSON.stringify(name)} must not contain white space, dots, slashes or control characters.`,
     );
   }
-  if (additional.includes(usual)) {
+  if (additional.includes(defaultCatalog)) {
     throw invalid(
       'METASTORE_CATALOG.DUPLICATE_CATALOG',
-      `The default catalog ${JSON.stringify(usual)} is among additional_catalogs, too.`,
+      `additional_catalogs must not contain the default catalog ${JSON.stringify(defaultCatalog)}.`,
     );
   }
-  // Only Azure writes a container before the account; elsewhere that would be a user name.
+  // An @ separates container and account for Azure; for other stores it would mark a user name.
   if (STORAGE_PATH.test(path) && path.includes('@') === path.startsWith('abfss://')) return;
   throw invalid(
     'METASTORE_CATALOG.INVALID_STORAGE_PATH',
-    'The storage_path must be s3://bucket/path, s3a://bucket/path, gs://bucket/path or abfss://container@account.dfs.core.windows.net/path.',
+    'storage_path must be s3://bucket/path, s3a://bucket/path, gs://bucket/path or abfss://container@account.dfs.core.windows.net/path.',
   );
 }

@@ -1,6 +1,6 @@
 export { checkPackages, checkRepositories, repositoryUrl } from './dependency-repositories/dependencies';
 export { DependencyRepositoriesService } from './dependency-repositories/dependency-repositories.service';
-export { HasLogs } from './logs/logged-rows';
+export { HasLogs } from './logs/log-owner-tables';
 export { LogsService } from './logs/logs.service';
 export { AttachedMountsService } from './mounts/attached-mounts.service';
 export { type AttachedMount, MountUse } from './mounts/mount-use';

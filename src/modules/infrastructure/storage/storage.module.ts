@@ -7,7 +7,7 @@ import { LogsService } from './logs/logs.service';
 import { AttachedMountsService } from './mounts/attached-mounts.service';
 import { MountsRepository } from './mounts/mounts.repository';
 import { MountsService } from './mounts/mounts.service';
-import { FileAnswers } from './object-storage-managers/object-storage-file-answers';
+import { FileResponses } from './object-storage-managers/object-storage-file-responses';
 import { ObjectStorageFilesRepository } from './object-storage-managers/object-storage-files.repository';
 import { ObjectStorageFilesService } from './object-storage-managers/object-storage-files.service';
 import { ObjectStorageManagersRepository } from './object-storage-managers/object-storage-managers.repository';
@@ -28,7 +28,7 @@ import { ObjectStores } from './object-storage-managers/object-stores';
     ObjectStores,
     ObjectStorageFilesService,
     ObjectStorageFilesRepository,
-    FileAnswers,
+    FileResponses,
   ],
   exports: [
     DependencyRepositoriesService,

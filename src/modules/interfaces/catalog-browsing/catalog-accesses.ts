@@ -42,7 +42,7 @@ export class CatalogAccesses {
   async open(browser: Requester): Promise<OpenCatalog> {
     const { scope, catalogId } = browser;
     const [catalog, secrets] = await this.transactions.read(async (tx) => [
-      await this.catalogs.place(tx, scope, catalogId),
+      await this.catalogs.locate(tx, scope, catalogId),
       await this.catalogSecrets.nearest(tx, scope, scope.workspace.workspaceId, catalogId),
     ]);
     const revealed = (which: keyof NearestSecrets) =>

@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { parseConfEntry } from '../../execution/clusters';
 import {
   AMAZON,
-  type CatalogPlace,
+  type CatalogLocation,
   type HadoopProperties,
   type S3Server,
   s3ServerOf,
@@ -21,10 +21,11 @@ export class CatalogStores {
   constructor(private readonly repository: CatalogStoresRepository) {}
 
   /**
-   * The servers that the catalog itself names. A Unity catalog cannot name any, so its clusters decide, by the properties that
-   * they give their jobs. Stores receive signatures and never a secret key, so secrets stay attached when a cluster changes.
+   * The servers that the catalog itself names. A Unity catalog cannot name any, so its clusters decide, by the
+   * properties that they give their jobs. Stores receive signatures and never a secret key, so secrets stay attached
+   * when a cluster changes.
    */
-  async of(tx: Tx, scope: TenantScope, catalogId: number, { s3, target, name }: CatalogPlace): Promise<S3Servers> {
+  async of(tx: Tx, scope: TenantScope, catalogId: number, { s3, target, name }: CatalogLocation): Promise<S3Servers> {
     if (target.kind !== 'unity') return { of: (bucket) => s3ServerOf(s3, bucket) ?? AMAZON };
     const clusters = (await this.repository.clusters(tx, scope, catalogId)).map(propertiesOf);
     return { of: (bucket) => agreed(name, bucket, clusters) };

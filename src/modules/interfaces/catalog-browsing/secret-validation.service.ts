@@ -27,7 +27,7 @@ import {
 import {
   AMAZON,
   assertServersAllowed,
-  hivePlaceOf,
+  hiveLocation,
   MetastoreCatalogsService,
   readHiveFiles,
   type S3Servers,
@@ -97,8 +97,8 @@ export class SecretValidationService {
   }
 
   /**
-   * With VIEW in the workspace of the secret, which must be active, and with MANAGE to try it on what is no catalog of the
-   * tenant; values that are given belong to no workspace.
+   * With VIEW in the workspace of the secret, which must be active, and with MANAGE to try it on what is no catalog of
+   * the tenant; values that are given belong to no workspace.
    */
   async validateOfWorkspace(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
     const id = body.secret.secret_id;
@@ -184,7 +184,7 @@ export class SecretValidationService {
   ): Promise<Target> {
     const { metastore_id: id, metastore_details: details } = metastore;
     if (id !== undefined && details === undefined) {
-      const place = await this.catalogs.place(tx, scope, id);
+      const place = await this.catalogs.locate(tx, scope, id);
       const { type, target, storagePath } = place;
       const s3 = await this.stores.of(tx, scope, id, place);
       return { type, metastore: target, storagePath, s3, named: null };
@@ -194,7 +194,7 @@ export class SecretValidationService {
     if (hiveSiteXml !== undefined) {
       const files = readHiveFiles({ hiveSiteXml, ...(krb5Conf === undefined ? {} : { krb5Conf }) });
       const named = this.named(principal, (outbound) => assertServersAllowed(files, outbound));
-      const place = hivePlaceOf(files);
+      const place = hiveLocation(files);
       return { type: 'HIVE', metastore: place.target, storagePath, s3: ONLY_AMAZON, named };
     }
     if (endpoint !== undefined) {

@@ -31,7 +31,7 @@ export class ClusterMountUse extends MountUse {
       );
   }
 
-  async besides(tx: Tx, scope: TenantScope, mountId: number): Promise<number[][]> {
+  async mountIdsByCluster(tx: Tx, scope: TenantScope, mountId: number): Promise<number[][]> {
     const clusters = await rows<{ mount_ids: number[] }>(
       tx,
       `SELECT jsonb_agg(cm.mount_id) AS mount_ids FROM cluster_mounts own

@@ -42,14 +42,14 @@ export class ClusterMountsService {
    * does not have, and a 400 for two that cannot be on one cluster.
    */
   async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<number[]> {
-    await this.attached.hold(tx, scope, mountIds);
+    await this.attached.lock(tx, scope, mountIds);
     await this.repository.replace(tx, scope, clusterId, mountIds);
     return [...mountIds].sort((a, b) => a - b);
   }
 
   /** Locks the mounts of a cluster that is enabled again. All of them must exist and still fit together. */
   async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
-    await this.attached.hold(tx, scope, mountIds);
+    await this.attached.lock(tx, scope, mountIds);
   }
 
   /**

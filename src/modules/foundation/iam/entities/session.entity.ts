@@ -15,7 +15,7 @@ import { User } from './user.entity';
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_sessions' }) session_id: string;
-  /** The id by which users refer to a personal token. Logins have one too, but no answer shows it. */
+  /** The id by which users refer to a personal token. Logins have one too, but it is never shown. */
   @Col.bigint({ generated: 'identity', generatedIdentity: 'BY DEFAULT' }) token_id: number;
   /** SHA-256 of the only token accepted for the session, hex. Null for sessions older than this column. */
   @Col.text({ nullable: true }) token_hash: string | null;

@@ -7,7 +7,7 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
-import { groupRead, userRead } from '../users-and-groups/directory-answers';
+import { groupRead, userRead } from '../users-and-groups/directory-responses';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import type { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { partyOf } from '../users-and-groups/passwords';

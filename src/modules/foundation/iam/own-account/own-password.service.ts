@@ -26,7 +26,7 @@ export class OwnPasswordService {
     if (body.new_password === body.current_password) {
       throw invalid('PASSWORD.UNCHANGED', 'The new password equals the current one. Choose a different password.');
     }
-    const answer = await this.limiter.attempt(
+    const message = await this.limiter.attempt(
       { username: principal.username, network: clientNetwork(address) },
       async () =>
         (await passwordMatches(() => Promise.resolve(oldHash), body.current_password, partyOf(principal)))
@@ -34,8 +34,8 @@ export class OwnPasswordService {
           : null,
       (verifiedHash) => this.replace(principal, verifiedHash, body.new_password),
     );
-    if (!answer) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');
-    return answer;
+    if (!message) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');
+    return message;
   }
 
   private async replace(principal: Principal, oldHash: string, newPassword: string): Promise<Message> {

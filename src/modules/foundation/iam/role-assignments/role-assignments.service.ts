@@ -23,7 +23,7 @@ export interface RoleGrant {
   scope: RoleScope;
 }
 
-interface GrantAnswer extends WriteAudit {
+interface GrantResponse extends WriteAudit {
   assignment_id: string;
   tenant_id: string | null;
   role_id: string;
@@ -48,8 +48,8 @@ export class RoleAssignmentsService {
       const { username } = await this.users.get(ALL_TENANTS, { id: userId }, tx, grantLock(caller));
       await this.takeover.takeOverUsers(tx, caller, [userId], [role.tenantId]);
       const assignment = await this.users.assignRole(tx, caller, userId, role);
-      const { assignment_id, ...answer } = grantAnswer(assignment, role, `user "${username}"`);
-      return { user_roles_id: assignment_id, user_id: idText(userId), ...answer };
+      const { assignment_id, ...response } = grantResponse(assignment, role, `user "${username}"`);
+      return { user_roles_id: assignment_id, user_id: idText(userId), ...response };
     });
   }
 
@@ -60,8 +60,8 @@ export class RoleAssignmentsService {
       const group = await this.groups.get(ALL_TENANTS, { id: groupId }, tx, grantLock(caller));
       await this.takeover.takeOverGroup(tx, caller, group, role.tenantId);
       const assignment = await this.groups.assignRole(tx, caller, groupId, role);
-      const { assignment_id, ...answer } = grantAnswer(assignment, role, `group "${group.group_name}"`);
-      return { group_roles_id: assignment_id, group_id: idText(groupId), ...answer };
+      const { assignment_id, ...response } = grantResponse(assignment, role, `group "${group.group_name}"`);
+      return { group_roles_id: assignment_id, group_id: idText(groupId), ...response };
     });
   }
 
@@ -93,7 +93,7 @@ export class RoleAssignmentsService {
   }
 }
 
-function grantAnswer(assignment: RoleAssignmentRow | null, { role }: ScopedRole, holder: string): GrantAnswer {
+function grantResponse(assignment: RoleAssignmentRow | null, { role }: ScopedRole, holder: string): GrantResponse {
   if (!assignment) throw conflict('ROLE.ALREADY_HELD', `The ${holder} already holds the role ${role} there.`);
   return {
     assignment_id: idText(assignment.assignment_id),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Role, ROLES } from '../../../../platform/kernel/auth/roles';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { RolesRepository } from '../roles/roles.repository';
-import { groupRead, userRead } from '../users-and-groups/directory-answers';
+import { groupRead, userRead } from '../users-and-groups/directory-responses';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import type { GroupRead, UserRead } from '../users-and-groups/dto/directory.dto';
 import { type GroupRecord, GroupsRepository } from '../users-and-groups/groups.repository';

@@ -8,9 +8,9 @@ describe('SessionChanges', () => {
     const tx = { query: async (_sql: string, params: string[]) => log.push(`notify ${params.join(' ')}`) };
     const transactions = {
       run: async <T>(fn: (tx: EntityManager) => Promise<T>) => {
-        const answer = await fn(tx as unknown as EntityManager);
+        const result = await fn(tx as unknown as EntityManager);
         log.push('commit');
-        return answer;
+        return result;
       },
     };
     const authenticator = { invalidate: (payload: string) => log.push(`invalidate ${payload}`) };
@@ -19,22 +19,22 @@ describe('SessionChanges', () => {
 
   it('notifies other pods with the commit and invalidates the local cache before it returns', async () => {
     const log: string[] = [];
-    const answer = await changesOver(log).run('user:7', async () => {
+    const result = await changesOver(log).run('user:7', async () => {
       log.push('change');
       return 'done';
     });
-    expect(answer).toBe('done');
+    expect(result).toBe('done');
     expect(log).toEqual(['change', 'notify session user:7', 'commit', 'invalidate user:7']);
   });
 
   it('can take the session from the result of the change', async () => {
     const log: string[] = [];
     const revoked = { sessionId: 'a' };
-    const answer = await changesOver(log).run(
+    const result = await changesOver(log).run(
       ({ sessionId }) => sessionId,
       () => Promise.resolve(revoked),
     );
-    expect(answer).toBe(revoked);
+    expect(result).toBe(revoked);
     expect(log).toEqual(['notify session a', 'commit', 'invalidate a']);
   });
 

@@ -17,14 +17,14 @@ export class SessionChanges {
    * `run` returns.
    * @param sessions payload of the `session` notification, or a function that derives it from the result of `fn`
    */
-  async run<T>(sessions: string | ((answer: T) => string), fn: (tx: EntityManager) => Promise<T>): Promise<T> {
-    const payloadOf = (answer: T) => (typeof sessions === 'string' ? sessions : sessions(answer));
-    const answer = await this.transactions.run(async (tx) => {
-      const result = await fn(tx);
-      await notify(tx, 'session', payloadOf(result));
-      return result;
+  async run<T>(sessions: string | ((result: T) => string), fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+    const payloadOf = (result: T) => (typeof sessions === 'string' ? sessions : sessions(result));
+    const result = await this.transactions.run(async (tx) => {
+      const changed = await fn(tx);
+      await notify(tx, 'session', payloadOf(changed));
+      return changed;
     });
-    this.authenticator.invalidate(payloadOf(answer));
-    return answer;
+    this.authenticator.invalidate(payloadOf(result));
+    return result;
   }
 }

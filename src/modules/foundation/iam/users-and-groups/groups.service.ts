@@ -15,7 +15,7 @@ import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
 import { assertMayChange } from './ownership';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
-import { groupRead, groupWrite } from './directory-answers';
+import { groupRead, groupWrite } from './directory-responses';
 import type { CreateGroup, GroupListQuery, GroupMemberWrite, GroupWrite, UpdateGroup } from './dto/group.dto';
 import type { GroupRead } from './dto/directory.dto';
 import { type GroupRecord, GroupsRepository } from './groups.repository';

@@ -13,7 +13,7 @@ import { SessionChanges } from '../sessions/session-changes';
 import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
 import { actingTenant, assertMayChange } from './ownership';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
-import { userRead, userWrite } from './directory-answers';
+import { userRead, userWrite } from './directory-responses';
 import type { UserRead } from './dto/directory.dto';
 import type { CreateUser, SetPassword, UpdateUser, UserListQuery, UserWrite } from './dto/user.dto';
 import { GroupsRepository } from './groups.repository';

@@ -24,7 +24,7 @@ export class MetastoreCatalogSearchQuery extends PageQuery {
 }
 
 const FILE = { minLength: 1, maxLength: MAX_FILE_BYTES };
-const SITE = `Text of the file, at most ${MAX_FILE_BYTES / 1024} KiB. Jobs get the properties that docs/metastores.md lists.`;
+const SITE = `Text of the file, at most ${MAX_FILE_BYTES / 1024} KiB. Jobs get the properties listed in docs/metastores.md.`;
 const HIVE_SITE_XML = { ...FILE, description: `${SITE} hive.metastore.uris is required` };
 const SITE_XML = { ...FILE, optional: true, description: SITE };
 const KRB5_CONF = {
@@ -123,7 +123,7 @@ class CatalogWrite extends WriteAudit {
   @Field.uuid() tenant_id: string;
 }
 
-/** A catalog of any type as its change answers it. */
+/** The response to an update, for all catalog types. */
 export class MetastoreCatalogWrite extends CatalogWrite {
   @Field.map(DETAILS) metastore_details: object;
 }

@@ -8,11 +8,11 @@ import {
 } from '../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../platform/http/resources/record-kind';
 
-/** The files of a Hive catalog, by the names of their fields in requests. */
+/** The files of a Hive catalog, named like the fields of requests. */
 export const HIVE_FILES = ['hiveSiteXml', 'coreSiteXml', 'hdfsSiteXml', 'krb5Conf'] as const;
 export type HiveFile = (typeof HIVE_FILES)[number];
 
-/** What is shown of a Unity catalog. */
+/** Visible details of a Unity catalog. */
 export interface UnityCatalogDetails {
   endpoint: string;
   default_catalog: string;
@@ -20,10 +20,10 @@ export interface UnityCatalogDetails {
   additional_catalogs: string[];
 }
 
-/** What is shown of a catalog, by its type: which files a Hive catalog has, or where a Unity catalog is. */
+/** Visible details by catalog type: the names of a Hive catalog's files, or the location of a Unity catalog. */
 export type CatalogDetails = { files: HiveFile[] } | UnityCatalogDetails | Record<string, never>;
 
-/** A metastore that clusters and users of a tenant look up tables in. */
+/** A metastore that a tenant's clusters and users read tables from. */
 @Entity('metastore_catalogs')
 @Unique('uq_metastore_catalogs_tenant_id', ['tenant_id', 'metastore_catalog_id'])
 @Index('uq_metastore_catalogs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
@@ -38,8 +38,10 @@ export class MetastoreCatalog extends TenantColumns {
   @Col.int()
   metastore_catalog_type_id: number;
   @Col.json() details: CatalogDetails;
-  /** How often it has led to other servers, counted from 1; secrets that were attached before are not sent there. */
+  /** Incremented when the catalog changes to other servers, so that secrets attached before are not sent there. */
   @Col.int({ default: 1 }) place_version: number;
-  /** The files of a Hive catalog, sealed with the tenant's data key and bound to this row: they may hold passwords. */
+  /**
+   * The files of a Hive catalog, which may contain passwords, sealed with the tenant's data key and bound to this row.
+   */
   @Col.bytes({ nullable: true }) sealed: Buffer | null;
 }

@@ -22,7 +22,7 @@ describe('repositoryUrl', () => {
     ['https://répo.example/é', 'https://xn--rpo-bma.example/%C3%A9/'],
     ['https://ｒepo.example', 'https://repo.example/'],
     ['https://@repo.example', 'https://repo.example/'],
-  ])('writes %j as %j', (text, form) => {
+  ])('normalizes %j to %j', (text, form) => {
     expect(repositoryUrl(text)).toBe(form);
     expect(repositoryUrl(form)).toBe(form);
   });
@@ -42,10 +42,10 @@ describe('repositoryUrl', () => {
     ...['https://repo.example\\@other.example/', 'https://repo.example:port/', 'https://repo.example:70000/'],
   ])('refuses %j', (text) => expect(repositoryUrl(text)).toBeNull());
 
-  it('takes 1024 characters in its own form, and is quick with more', () => {
-    const most = `https://repo.example/${'a'.repeat(1024 - 22)}`;
-    expect(repositoryUrl(most)).toBe(`${most}/`);
-    expect(repositoryUrl(`${most}a`)).toBeNull();
+  it('accepts 1024 characters after normalization and refuses more', () => {
+    const longest = `https://repo.example/${'a'.repeat(1024 - 22)}`;
+    expect(repositoryUrl(longest)).toBe(`${longest}/`);
+    expect(repositoryUrl(`${longest}a`)).toBeNull();
     expect(repositoryUrl(`https://repo.example/${'é'.repeat(500)}`)).toBeNull();
     expect(repositoryUrl(`https://repo.example/${'a'.repeat(5000)}`)).toBeNull();
   });
@@ -55,7 +55,7 @@ describe('checkPackages', () => {
   it.each([
     ...['a:b:1', 'org.apache.spark:spark-avro_2.12:3.5.3', 'io.delta/delta-spark_2.12:3.2.0', 'a:b:1.0-SNAPSHOT'],
     ...['a:b:1+2', '_a:b_c:v1~rc'],
-  ])('takes %j', (text) => expect(thrownBy(() => checkPackages('JOB_CONF', ['a:b:1', text]))).toBeNull());
+  ])('accepts %j', (text) => expect(thrownBy(() => checkPackages('JOB_CONF', ['a:b:1', text]))).toBeNull());
 
   it.each([
     ...[
@@ -86,15 +86,15 @@ describe('checkPackages', () => {
 describe('checkRepositories', () => {
   const allowed = new Set(['https://repo.example/maven2/']);
 
-  it('takes an allowed one however it is written', () => {
-    const written = ['https://repo.example/maven2', 'HTTPS://REPO.example:443/a/../maven2/'];
-    expect(thrownBy(() => checkRepositories('JOB_CONF', written, allowed))).toBeNull();
+  it('accepts an allowed repository in any spelling', () => {
+    const spellings = ['https://repo.example/maven2', 'HTTPS://REPO.example:443/a/../maven2/'];
+    expect(thrownBy(() => checkRepositories('JOB_CONF', spellings, allowed))).toBeNull();
     for (const none of [[], null, undefined]) {
       expect(thrownBy(() => checkRepositories('JOB_CONF', none, allowed))).toBeNull();
     }
   });
 
-  it('names the first of the others, but no password', () => {
+  it('names the first repository that is not allowed, without its password', () => {
     const named = ['https://repo.example/maven2', 'https://me:pass@word@repo.example/maven2'];
     const refused = thrownBy(() => checkRepositories('JOB_CONF', named, allowed));
     expect(refused).toMatchObject({

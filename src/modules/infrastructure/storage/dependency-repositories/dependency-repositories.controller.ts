@@ -13,7 +13,7 @@ import {
   UpdateDependencyRepository,
 } from './dto/dependency-repository.dto';
 
-/** Not in the contract, which only has the repositories that clusters and job configurations name. */
+/** An addition to the API contract, which only lets clusters and job configurations name repositories. */
 @Controller()
 export class DependencyRepositoriesController extends ResourceController({
   one: 'DependencyRepository',

@@ -9,7 +9,7 @@ import { DependencyRepository } from './entities/dependency-repository.entity';
 
 export type DependencyRepositoryRow = DependencyRepository & AuthorNames;
 
-const GROWTH_LOCK = 7_203_105;
+const INSERT_LOCK = 7_203_105;
 
 @Injectable()
 export class DependencyRepositoriesRepository extends ResourceRepository<
@@ -20,19 +20,19 @@ export class DependencyRepositoriesRepository extends ResourceRepository<
     super(dataSource, { entity: DependencyRepository });
   }
 
-  /** URLs of the tenant's list. */
+  /** Returns the URLs of the tenant's repositories. */
   async urls({ tenantId }: Pick<TenantScope, 'tenantId'>, tx: Tx = this.dataSource.manager): Promise<string[]> {
-    const found = await rows<Pick<DependencyRepository, 'url'>>(
+    const repositories = await rows<Pick<DependencyRepository, 'url'>>(
       tx,
       `SELECT t.url FROM dependency_repositories t WHERE ${ofTenant('t', '$1')} AND t.to_date = 'infinity'`,
       [tenantId],
     );
-    return found.map(({ url }) => url);
+    return repositories.map(({ url }) => url);
   }
 
-  /** The same; nobody else adds to a list before `tx` ends. */
-  async urlsToAddTo(scope: TenantScope, tx: Tx): Promise<string[]> {
-    await advisoryLock(tx, GROWTH_LOCK);
+  /** Like {@link urls}, and locks out other inserts until `tx` ends. */
+  async lockUrls(scope: TenantScope, tx: Tx): Promise<string[]> {
+    await advisoryLock(tx, INSERT_LOCK);
     return this.urls(scope, tx);
   }
 }

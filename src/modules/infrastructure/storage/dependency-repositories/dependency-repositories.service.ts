@@ -11,8 +11,8 @@ import {
   checkPackages,
   checkRepositories,
   type Dependencies,
-  firstOther,
-  type NamesDependencies,
+  firstNotAllowed,
+  type DependencyOwner,
   notAllowed,
   repositoryUrl,
 } from './dependencies';
@@ -29,7 +29,7 @@ import type { DependencyRepository } from './entities/dependency-repository.enti
 
 const MAX_REPOSITORIES = 100;
 
-/** Where jobs of a tenant may load packages from, besides the platform's own Maven repository (ADR 0025). */
+/** Manages the repositories that jobs of a tenant may use besides the platform's Maven repository (ADR 0025). */
 @Injectable()
 export class DependencyRepositoriesService extends ResourceService<{
   entity: DependencyRepository;
@@ -48,23 +48,23 @@ export class DependencyRepositoriesService extends ResourceService<{
     super(transactions, repository);
   }
 
-  /** URLs of the repositories that jobs of the tenant may name. */
+  /** Returns the URLs of the repositories that jobs of the tenant may use. */
   async allowed(scope: Pick<TenantScope, 'tenantId'>, tx?: Tx): Promise<ReadonlySet<string>> {
     return new Set([...(await this.repository.urls(scope, tx)), this.config.agent.mavenRepositoryUrl]);
   }
 
-  /** Throws a 400 for packages and repositories that jobs of the tenant cannot have, as far as a request names any. */
-  async check(who: NamesDependencies, scope: TenantScope, given: Dependencies, tx: Tx): Promise<void> {
-    checkPackages(who, given.packages);
-    if (!given.repositories?.length) return;
-    checkRepositories(who, given.repositories, await this.allowed(scope, tx));
+  /** Throws 400 for an invalid package or a repository that is not allowed. */
+  async check(owner: DependencyOwner, scope: TenantScope, dependencies: Dependencies, tx: Tx): Promise<void> {
+    checkPackages(owner, dependencies.packages);
+    if (!dependencies.repositories?.length) return;
+    checkRepositories(owner, dependencies.repositories, await this.allowed(scope, tx));
   }
 
-  /** 409 for a job that would load packages from a repository which was allowed once. */
-  async assertStillAllowed(scope: TenantScope, named: readonly string[], tx: Tx): Promise<void> {
-    if (named.length === 0) return;
-    const other = firstOther(named, await this.allowed(scope, tx));
-    if (other !== undefined) throw notAllowed(conflict, 'JOB', other);
+  /** Throws 409 if a job would use a repository that is no longer allowed. */
+  async assertStillAllowed(scope: TenantScope, repositories: readonly string[], tx: Tx): Promise<void> {
+    if (repositories.length === 0) return;
+    const repository = firstNotAllowed(repositories, await this.allowed(scope, tx));
+    if (repository !== undefined) throw notAllowed(conflict, 'JOB', repository);
   }
 
   protected filter(): ResourceFilter<DependencyRepository> {
@@ -77,10 +77,10 @@ export class DependencyRepositoriesService extends ResourceService<{
     tx: Tx,
   ): Promise<Values<DependencyRepository>> {
     const columns = { name, description, url: checkedUrl(url) };
-    if ((await this.repository.urlsToAddTo(scope, tx)).length >= MAX_REPOSITORIES) {
+    if ((await this.repository.lockUrls(scope, tx)).length >= MAX_REPOSITORIES) {
       throw conflict(
         'DEPENDENCY_REPOSITORY.TOO_MANY',
-        `A tenant has at most ${MAX_REPOSITORIES} dependency repositories. Delete one first.`,
+        `A tenant can have at most ${MAX_REPOSITORIES} dependency repositories. Delete one first.`,
       );
     }
     return columns;
@@ -94,7 +94,7 @@ export class DependencyRepositoriesService extends ResourceService<{
     return { name, description, url: url === undefined ? undefined : checkedUrl(url) };
   }
 
-  /** Always: what names it is refused from then on when it is run. */
+  /** A repository can always be deleted. Jobs that use it are then refused when they start. */
   protected assertDeletable(): Promise<void> {
     return Promise.resolve();
   }
@@ -123,6 +123,6 @@ function checkedUrl(text: string): string {
   if (url !== null) return url;
   throw invalid(
     'DEPENDENCY_REPOSITORY.INVALID_URL',
-    'The url must begin with http:// or https:// and have no user, password, query, fragment, comma or blank, and at most 1024 characters.',
+    'url must begin with http:// or https:// and have at most 1024 characters, without user, password, query, fragment, comma and white space.',
   );
 }

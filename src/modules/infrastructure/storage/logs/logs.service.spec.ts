@@ -8,9 +8,9 @@ import { LogsService } from './logs.service';
 describe('LogsService', () => {
   const log: LogName = { kind: 'run', id: 7, stream: 'stdout' };
   const config = { storage: { logMaxBytes: 1000 } } as Config;
-  const over = (store: Partial<LogStore>) => new LogsService(config, store as LogStore);
-  const holding = (content: string) =>
-    over({
+  const serviceOver = (store: Partial<LogStore>) => new LogsService(config, store as LogStore);
+  const serviceWith = (content: string) =>
+    serviceOver({
       open: async () => ({
         size: content.length,
         offsetOfLastLines: async () => content.length - 3,
@@ -26,15 +26,15 @@ describe('LogsService', () => {
     [{ offset: 4, firstBytes: 2 }, 'tw', 6],
     [{ lastLines: 1 }, 'wo\n', 8],
   ])('opens the part %j of a log', async (part, content, nextOffset) => {
-    const slice = await holding('one\ntwo\n').open(log, part);
+    const slice = await serviceWith('one\ntwo\n').open(log, part);
     expect(slice).toMatchObject({ name: 'run-7.stdout.log', sizeBytes: content.length, nextOffset });
     expect(await text(slice.stream)).toBe(content);
   });
 
-  it('follows a log from its last lines on until the end, with what came right before that', async () => {
+  it('follows a log from its last lines to its end, including what is written just before the end', async () => {
     let content = 'one\ntwo\n';
-    let looks = 0;
-    const growing = over({
+    let polls = 0;
+    const growing = serviceOver({
       open: async () => ({
         size: content.length,
         offsetOfLastLines: async () => 4,
@@ -42,38 +42,38 @@ describe('LogsService', () => {
       }),
     });
     const hasEnded = async (): Promise<boolean> => {
-      looks += 1;
-      content += `${looks}\n`;
-      return looks === 3;
+      polls += 1;
+      content += `${polls}\n`;
+      return polls === 3;
     };
     const slice = await growing.follow(log, { lastLines: 1 }, hasEnded);
     expect(slice).toMatchObject({ name: 'run-7.stdout.log', sizeBytes: null, nextOffset: 4 });
     expect(await text(slice.stream)).toBe('two\n1\n2\n3\n');
   });
 
-  it('ceases to look at a log when nobody follows it any longer', async () => {
-    let looks = 0;
+  it('stops polling a log when its reader is gone', async () => {
+    let polls = 0;
     const hasEnded = async (): Promise<boolean> => {
-      looks += 1;
+      polls += 1;
       return false;
     };
-    const { stream } = await holding('x').follow(log, {}, hasEnded);
+    const { stream } = await serviceWith('x').follow(log, {}, hasEnded);
     stream.resume();
     await new Promise((resolve) => stream.once('data', resolve));
     stream.destroy();
-    const before = looks;
+    const before = polls;
     await new Promise((resolve) => setTimeout(resolve, 600));
-    expect(looks).toBeLessThanOrEqual(before + 1);
+    expect(polls).toBeLessThanOrEqual(before + 1);
   });
 
-  it('refuses what goes beyond the limit', async () => {
-    const written = over({}).write(log, 1000 + 128 * 1024, Buffer.alloc(1));
-    await expect(written).rejects.toMatchObject({ kind: 'too-large', code: 'LOG.TOO_LARGE' });
+  it('refuses a chunk beyond the size limit', async () => {
+    const write = serviceOver({}).write(log, 1000 + 128 * 1024, Buffer.alloc(1));
+    await expect(write).rejects.toMatchObject({ kind: 'too-large', code: 'LOG.TOO_LARGE' });
   });
 
-  it('answers a store that is away with a 503 that says when to come again, and lets nodes be', async () => {
-    const away = () => Promise.reject(new ObjectStoreError('TIMEOUT', 'The store did not answer.'));
-    const service = over({ write: away, open: away, resumeAt: away });
+  it('maps an unavailable store to 503 with a retry time, and lets nodes resume from the start', async () => {
+    const fail = () => Promise.reject(new ObjectStoreError('TIMEOUT', 'The store did not answer.'));
+    const service = serviceOver({ write: fail, open: fail, resumeAt: fail });
     const unavailable = {
       kind: 'unavailable',
       code: 'LOG.STORE_UNAVAILABLE',
@@ -82,7 +82,7 @@ describe('LogsService', () => {
     await expect(service.write(log, 0, Buffer.from('x'))).rejects.toMatchObject(unavailable);
     await expect(service.open(log, {})).rejects.toMatchObject(unavailable);
     expect(await service.resumeAt(log)).toBe(0);
-    const slice = await holding('x').open(log, {});
+    const slice = await serviceWith('x').open(log, {});
     expect(slice.asError(new ObjectStoreError('UNAVAILABLE', 'It broke off.'))).toMatchObject(unavailable);
   });
 });

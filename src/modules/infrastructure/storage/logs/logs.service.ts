@@ -7,22 +7,21 @@ import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import type { LogSlice } from '../../../../platform/kernel/files/content';
 import { pause } from '../../../../platform/kernel/process/pause';
 
-/** Which part of a log is wanted: the last lines, the first bytes, what follows an offset, or all of it. */
+/** The part of a log to read: the last lines, the first bytes, the bytes after an offset, or all of it. */
 export interface LogPart {
   lastLines?: number;
   firstBytes?: number;
   offset?: number;
 }
 
-/** A node sends the end of a log that it has cut, with a note, after the part that is within the limit. */
-const ENDING_BYTES = 128 * 1024;
+/** After a node truncates a log at the limit, it still sends a notice and the log's last bytes. */
+const MAX_ENDING_BYTES = 128 * 1024;
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** How often whoever follows a log looks for more. */
-const FOLLOW_MS = 250;
+const FOLLOW_INTERVAL_MS = 250;
 
-/** Logs of runs and nodes. If the store is away the answer is 503, after which agents resend what they have. */
+/** Reads and writes the logs of runs and nodes. Throws 503 if the store is unavailable; agents then resend. */
 @Injectable()
 export class LogsService {
   private readonly maxBytes: number;
@@ -31,21 +30,25 @@ export class LogsService {
     config: Config,
     private readonly store: LogStore,
   ) {
-    this.maxBytes = config.storage.logMaxBytes + ENDING_BYTES;
+    this.maxBytes = config.storage.logMaxBytes + MAX_ENDING_BYTES;
   }
 
   /**
-   * Where a node goes on with a log. From the beginning while the store is away: that costs a repeated chunk, whereas
-   * refusing the node's poll would end what runs there.
+   * Returns the offset at which a node continues a log. Returns 0 if the store is unavailable: that repeats a chunk,
+   * whereas refusing the node's poll would end its runs.
    */
   resumeAt(log: LogName): Promise<number> {
     return this.store.resumeAt(log).catch(() => 0);
   }
 
-  /** Returns what is held afterwards. Throws a 413 beyond the limit, which nodes observe by themselves. */
+  /** Returns the stored size. Throws 413 beyond the limit, which nodes enforce themselves. */
   async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
     if (offset + chunk.length > this.maxBytes) {
-      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log may have at most ${this.maxBytes} bytes.`);
+      throw new DomainError(
+        'too-large',
+        'LOG.TOO_LARGE',
+        `A log can have at most ${this.maxBytes} bytes. The agent must truncate it.`,
+      );
     }
     return ofStore(this.store.write(log, offset, chunk));
   }
@@ -61,39 +64,39 @@ export class LogsService {
     return { name, sizeBytes, nextOffset: start + sizeBytes, stream: read(start, sizeBytes), asError };
   }
 
-  /** The same from its beginning, an offset or the last lines on, and all that follows until `hasEnded`. */
+  /** Like {@link open}, and streams everything that is appended until `hasEnded` returns true. */
   async follow(log: LogName, part: Omit<LogPart, 'firstBytes'>, hasEnded: () => Promise<boolean>): Promise<LogSlice> {
     const slice = await this.open(log, { ...part, firstBytes: 0 });
     slice.stream.destroy();
-    const gone = new AbortController();
+    const closed = new AbortController();
     const stream = new PassThrough();
-    // Of its own: the source closes only when it has come to an end of its waiting.
-    stream.once('close', () => gone.abort());
-    pipeline(Readable.from(this.added(log, slice.nextOffset, hasEnded, gone.signal)), stream, () => undefined);
+    // Listen on this stream: the source notices the close only after its current wait.
+    stream.once('close', () => closed.abort());
+    pipeline(Readable.from(this.appended(log, slice.nextOffset, hasEnded, closed.signal)), stream, () => undefined);
     return { ...slice, sizeBytes: null, stream };
   }
 
-  private async *added(
+  private async *appended(
     log: LogName,
     from: number,
     hasEnded: () => Promise<boolean>,
     signal: AbortSignal,
   ): AsyncGenerator<Buffer> {
-    let at = from;
-    let isOver = false;
+    let offset = from;
+    let isComplete = false;
     for (;;) {
       const { size, read } = await ofStore(this.store.open(log));
-      if (size > at) {
-        for await (const chunk of read(at, size - at)) {
-          at += (chunk as Buffer).length;
+      if (size > offset) {
+        for await (const chunk of read(offset, size - offset)) {
+          offset += (chunk as Buffer).length;
           yield chunk as Buffer;
         }
         continue;
       }
-      if (isOver) return;
-      // What was written before the end is there once the end is known: look once more.
-      isOver = await hasEnded();
-      if (!isOver && !(await pause(FOLLOW_MS, signal))) return;
+      if (isComplete) return;
+      // Read once more after the end is known, to get what was written just before it.
+      isComplete = await hasEnded();
+      if (!isComplete && !(await pause(FOLLOW_INTERVAL_MS, signal))) return;
     }
   }
 }
@@ -111,7 +114,7 @@ function asError(error: unknown): unknown {
   return new DomainError(
     'unavailable',
     'LOG.STORE_UNAVAILABLE',
-    'The log store does not answer as it should. Send the request again in a few seconds.',
+    'The log store is unavailable. Try again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause: error },
   );

@@ -8,14 +8,14 @@ import { CredentialsConfsService } from '../../environments';
 import { STORE_ACCESS } from '../object-storage-managers/object-storage-managers.joins';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { extraConfigTexts } from './extra-configs';
-import { assertTogether, type PlacedMount } from './mount-compatibility';
+import { assertCompatible, type LocatedMount } from './mount-compatibility';
 import { encryptionName, mountProvider } from './mount-lookups';
 import { parseMountSource } from './mount-source';
 import { type AttachedMount, MountUse } from './mount-use';
 import { MountsRepository } from './mounts.repository';
 import type { Mount } from './entities/mount.entity';
 
-/** Mounts on clusters: which can be together, and what a node needs to open them. */
+/** Checks which mounts a cluster can combine, and opens a cluster's mounts for its nodes. */
 @Injectable()
 export class AttachedMountsService {
   constructor(
@@ -27,56 +27,57 @@ export class AttachedMountsService {
   ) {}
 
   /**
-   * Locks the mounts until `tx` ends, for a cluster that is about to use them: 404 for one that the tenant does not
-   * have, 400 for two that cannot be on one cluster.
+   * Locks the mounts of a cluster until `tx` ends. Throws 404 for a mount that the tenant does not have, and 400 for
+   * two mounts that cannot be on one cluster.
    */
-  async hold(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<void> {
+  async lock(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<void> {
     const mounts = await this.repository.findAll(scope, ids, tx, 'share');
     const missing = ids.find((id) => !mounts.some((mount) => mount.mount_id === id));
     if (missing !== undefined) throw await this.missing(tx, scope, missing);
-    assertTogether(await this.place(tx, scope.tenantId, mounts));
+    assertCompatible(await this.locateAll(tx, scope.tenantId, mounts));
   }
 
-  /**
-   * Throws a 400 if the mount, as changed, would no longer fit the other mounts of a cluster that it is attached to.
-   */
-  async assertStaysTogether(tx: Tx, scope: TenantScope, changed: Mount): Promise<void> {
-    const clusters = await this.use.besides(tx, scope, changed.mount_id);
+  /** Throws 400 if a changed mount would conflict with another mount of a cluster that it is attached to. */
+  async assertStaysCompatible(tx: Tx, scope: TenantScope, changed: Mount): Promise<void> {
+    const clusters = await this.use.mountIdsByCluster(tx, scope, changed.mount_id);
     const ids = [...new Set(clusters.flat())].filter((id) => id !== changed.mount_id);
     const others = await this.repository.findAll(scope, ids, tx, 'share');
-    const placed = await this.place(tx, scope.tenantId, [...others, changed]);
-    for (const mountIds of clusters) assertTogether(placed.filter(({ id }) => mountIds.includes(id)));
+    const located = await this.locateAll(tx, scope.tenantId, [...others, changed]);
+    for (const mountIds of clusters) assertCompatible(located.filter(({ id }) => mountIds.includes(id)));
   }
 
   /**
-   * What a node needs to open these mounts of its cluster. It contains credentials: the caller neither logs it nor
-   * returns it to users. A mount that cannot be used comes with its fault, so that only the runs that would begin with
-   * it are ended.
+   * Returns the mounts of a cluster with everything its nodes need. It contains credentials: the caller must not log it
+   * or return it to users. A mount that cannot be used is returned with its fault, so that only runs that would start
+   * with it fail.
    */
   async open(tx: Tx, tenantId: string, clusterId: number, mounts: readonly AttachedMount[]): Promise<RunMount[]> {
     const current = mounts.filter(({ deleted }) => !deleted);
     const credentials = await this.reveal(tx, tenantId, current);
     return mounts.map((mount) => {
       try {
-        // Its paths would be those of the node's own disk in a run without it.
+        // A run without the mount would silently use the node's own disk under its paths.
         if (mount.deleted) throw conflict('MOUNT.DELETED', 'It was deleted.');
-        return this.opened(mount, valuesOf(credentials, mount.credentials_conf_id));
+        return this.toRunMount(mount, valuesOf(credentials, mount.credentials_conf_id));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        this.logger.error({ err: error, mount_id: mount.mount_id, cluster_id: clusterId }, 'A mount cannot be used');
+        this.logger.error(
+          { err: error, mount_id: mount.mount_id, cluster_id: clusterId },
+          'A mount of a cluster cannot be used; runs that start with it fail',
+        );
         return unusable(mount, error.message);
       }
     });
   }
 
-  private opened(mount: Mount, values: Values): RunMount {
-    const { account, ...located } = this.located(mount);
-    // The source keeps naming its account even if the credentials become those of another.
+  private toRunMount(mount: Mount, values: Values): RunMount {
+    const { account, ...located } = this.locate(mount);
+    // The account in the source takes precedence, even if the credentials later belong to another account.
     return { ...located, credentials: { ...values, ...(account === null ? {} : { STORAGE_ACCOUNT_NAME: account }) } };
   }
 
-  /** Where the mount leads, as far as its own record says: the account is null where the source names none. */
-  private located(mount: Mount): PlacedMount['mount'] {
+  /** Resolves the mount from its own record. The account is null if the source does not name one. */
+  private locate(mount: Mount): LocatedMount['mount'] {
     const provider = mountProvider(mount.storage_type_id, this.referenceData);
     const { bucket, path, account } = parseMountSource(mount.source, provider);
     return {
@@ -99,17 +100,17 @@ export class AttachedMountsService {
     return notFound('MOUNT.NOT_FOUND', message);
   }
 
-  /** The accounts of Azure that sources leave out are those of the credentials. */
-  private async place(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<PlacedMount[]> {
-    const located = mounts.map((mount) => ({ row: mount, mount: this.located(mount) }));
-    const nameless = located.filter(({ mount }) => mount.provider === 'azure' && mount.account === null);
+  /** Takes the Azure account from the credentials if the source does not name one. */
+  private async locateAll(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<LocatedMount[]> {
+    const located = mounts.map((mount) => ({ row: mount, mount: this.locate(mount) }));
+    const withoutAccount = located.filter(({ mount }) => mount.provider === 'azure' && mount.account === null);
     const revealed = await this.reveal(
       tx,
       tenantId,
-      nameless.map(({ row }) => row),
+      withoutAccount.map(({ row }) => row),
     );
     const accounts = new Map(
-      nameless.map(({ row: { mount_id, credentials_conf_id } }) => [
+      withoutAccount.map(({ row: { mount_id, credentials_conf_id } }) => [
         mount_id,
         valuesOf(revealed, credentials_conf_id)['STORAGE_ACCOUNT_NAME'] ?? null,
       ]),
@@ -119,7 +120,7 @@ export class AttachedMountsService {
     });
   }
 
-  /** Values of the mounts' credentials by their ids, or why they are not available. */
+  /** Decrypts the mounts' credentials, by id. An entry is an error if its credentials are not available. */
   private async reveal(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<Revealed> {
     const revealed = new Map<number, Values | DomainError>();
     for (const id of new Set(mounts.map(({ credentials_conf_id }) => credentials_conf_id))) {
@@ -141,14 +142,14 @@ export class AttachedMountsService {
 type Values = Readonly<Record<string, string>>;
 type Revealed = ReadonlyMap<number, Values | DomainError>;
 
-/** The decrypted values; throws the reason if there are none. */
+/** Throws the error if the values are not available. */
 function valuesOf(revealed: Revealed, id: number): Values {
-  const found = revealed.get(id) ?? {};
-  if (found instanceof DomainError) throw found;
-  return found;
+  const values = revealed.get(id) ?? {};
+  if (values instanceof DomainError) throw values;
+  return values;
 }
 
-/** Without credentials, so that an agent too old to know faults does not start the run either. */
+/** Omits credentials, so that an agent too old to know `fault` cannot start the run either. */
 function unusable({ name, mount_point, is_read_only }: Mount, reason: string): RunMount {
   return {
     mount_point,

@@ -3,7 +3,7 @@ import { assertExtraConfigs, extraConfigTexts } from './extra-configs';
 type Provider = Parameters<typeof assertExtraConfigs>[1];
 
 describe('extra_configs of a mount', () => {
-  it('become texts', () => {
+  it('are converted to text', () => {
     const configs = {
       'fs.s3a.connection.maximum': 50,
       'fs.s3a.path.style.access': true,
@@ -19,7 +19,7 @@ describe('extra_configs of a mount', () => {
     expect(extraConfigTexts(null)).toEqual({});
   });
 
-  it('may name the key of SSE-KMS, and of no other encryption', () => {
+  it('may name a key for SSE-KMS only', () => {
     const configs = { 'fs.s3a.encryption.key': 'arn:aws:kms:eu-central-1:1:key/2' };
     expect(() => assertExtraConfigs(configs, 'AWS', 'SSE-KMS')).not.toThrow();
     for (const encryption of [null, 'SSE-S3']) {
@@ -50,7 +50,7 @@ describe('extra_configs of a mount', () => {
     ['AWS', 'fs.s3a.server-side-encryption-algorithm', /encryption_type_id chooses/],
     ['GCP', 'fs.gs.encryption.key', /names a key of SSE-KMS/],
     ['AWS', 'fs.s3a.impl', /chooses the file system/],
-  ])('of %s hold no %j', (provider, key, message) => {
+  ])('of %s cannot contain %j', (provider, key, message) => {
     expect(() => assertExtraConfigs({ [key]: 'hunter2' }, provider, null)).toThrow(
       expect.objectContaining({
         kind: 'invalid',
@@ -61,13 +61,13 @@ describe('extra_configs of a mount', () => {
     expect(() => assertExtraConfigs({ [key]: 'hunter2' }, provider, null)).not.toThrow(/hunter2/);
   });
 
-  it.each([[null], [{}], [['x']], ['a\nb'], [NaN], ['x'.repeat(1001)]])('have no value like %j', (value) => {
+  it.each([[null], [{}], [['x']], ['a\nb'], [NaN], ['x'.repeat(1001)]])('cannot have the value %j', (value) => {
     expect(() => assertExtraConfigs({ 'fs.s3a.endpoint': value }, 'AWS', null)).toThrow(
       /The value of fs\.s3a\.endpoint/,
     );
   });
 
-  it('are not too many', () => {
+  it('are limited to 100 properties', () => {
     const entries = Array.from({ length: 101 }, (_, index) => [`fs.s3a.x${index}`, 1]);
     expect(() => assertExtraConfigs(Object.fromEntries(entries), 'AWS', null)).toThrow(/at most 100/);
   });

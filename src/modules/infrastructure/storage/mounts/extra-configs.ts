@@ -4,7 +4,7 @@ import type { StoreCloudProviderName } from '../object-storage-managers/object-s
 const MAX_ENTRIES = 100;
 const MAX_LENGTH = 1000;
 
-/** Prefixes of the properties that a mount may set: those of another store, or of all file systems, are not its own. */
+/** A mount may set only properties of its own store. */
 const PREFIXES: Record<StoreCloudProviderName, string> = {
   AWS: 'fs.s3a.',
   OnPrem: 'fs.s3a.',
@@ -13,17 +13,17 @@ const PREFIXES: Record<StoreCloudProviderName, string> = {
 };
 
 const KEY = /^fs(\.[A-Za-z0-9_-]+)+$/;
-/** Words in keys that give credentials or choose how to find them. */
+/** Matches keys that hold credentials or choose a credentials provider. */
 const CREDENTIALS = /secret|passw|credential|token|private|keyfile|(access|account|client)[.-]key|client-provided/i;
 const AUTHENTICATION = /\.(auth|oauth2?|sas)(\.|$)/i;
 const ENCRYPTION_ALGORITHM = /encryption[.-]algorithm$/i;
 const ENCRYPTION_KEY = /encryption[.-]key([.-]hash)?$/i;
-/** Would let another file system serve the scheme, bypassing the mount's own settings. */
+/** Matches keys that would replace the file system of the scheme and so bypass the mount's settings. */
 const IMPLEMENTATION = /\.impl$/i;
 
 /**
- * Throws a 400 for what is not a property of the mount's store or may hold a key: everybody in the tenant can read the
- * configuration.
+ * Throws 400 for properties of another store, and for properties that may hold a secret, because everybody in the
+ * tenant can read them.
  */
 export function assertExtraConfigs(
   configs: Readonly<Record<string, unknown>> | null,
@@ -31,14 +31,14 @@ export function assertExtraConfigs(
   encryption: string | null,
 ): void {
   const entries = Object.entries(configs ?? {});
-  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs may have at most ${MAX_ENTRIES} properties.`);
+  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs can have at most ${MAX_ENTRIES} properties.`);
   for (const [key, value] of entries) {
     assertKey(key, provider, encryption);
     assertValue(key, value);
   }
 }
 
-/** The properties as Hadoop takes them. */
+/** Converts the properties to text, as Hadoop expects. */
 export function extraConfigTexts(configs: Readonly<Record<string, unknown>> | null): Record<string, string> {
   return Object.fromEntries(Object.entries(configs ?? {}).map(([key, value]) => [key, String(value)]));
 }
@@ -56,7 +56,7 @@ function assertKey(key: string, provider: StoreCloudProviderName, encryption: st
   if (ENCRYPTION_ALGORITHM.test(key)) {
     throw refused(`extra_configs contains ${key}: encryption_type_id chooses the encryption.`);
   }
-  // With SSE-KMS it is the id of a key, otherwise the key itself.
+  // For SSE-KMS the value is a key id, otherwise it is the key itself.
   if (ENCRYPTION_KEY.test(key) && encryption !== 'SSE-KMS') {
     throw refused(`extra_configs contains ${key}, which names a key of SSE-KMS: choose that with encryption_type_id.`);
   }

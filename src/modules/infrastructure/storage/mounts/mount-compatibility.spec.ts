@@ -1,10 +1,10 @@
-import { assertTogether, type PlacedMount } from './mount-compatibility';
+import { assertCompatible, type LocatedMount } from './mount-compatibility';
 
-type Change = Partial<PlacedMount['mount']> & { credentialsId?: number };
+type Change = Partial<LocatedMount['mount']> & { credentialsId?: number };
 
-describe('mounts of one cluster', () => {
+describe('assertCompatible', () => {
   let next = 0;
-  const mount = ({ credentialsId, ...more }: Change): PlacedMount => {
+  const mount = ({ credentialsId, ...more }: Change): LocatedMount => {
     next += 1;
     return {
       id: next,
@@ -37,9 +37,9 @@ describe('mounts of one cluster', () => {
       { provider: 'gcp', credentialsId: 1 },
       { provider: 'gcp', credentialsId: 1 },
     ],
-    ['of buckets alike at different providers', { bucket: 'b', provider: 'gcp' }, { bucket: 'b' }],
+    ['of buckets with the same name at different providers', { bucket: 'b', provider: 'gcp' }, { bucket: 'b' }],
     ['of different accounts', { provider: 'azure', account: 'a' }, { provider: 'azure', account: 'b' }],
-    // A property of S3 counts for the mount's bucket alone.
+    // An S3 property applies only to the mount's bucket.
     [
       'of different buckets with different properties',
       property('fs.s3a.threads.max'),
@@ -50,8 +50,8 @@ describe('mounts of one cluster', () => {
       { ...property('fs.s3a.threads.max'), bucket: 'b', credentialsId: 1 },
       { ...property('fs.s3a.threads.max'), bucket: 'b', credentialsId: 1 },
     ],
-  ])('%s are together', (_name, a, b) => {
-    expect(() => assertTogether([mount(a), mount({}), mount(b)])).not.toThrow();
+  ])('accepts mounts %s', (_name, a, b) => {
+    expect(() => assertCompatible([mount(a), mount({}), mount(b)])).not.toThrow();
   });
 
   it.each<[string, Change, Change, RegExp]>([
@@ -59,7 +59,7 @@ describe('mounts of one cluster', () => {
       'of one bucket',
       { bucket: 'b' },
       { bucket: 'b', provider: 's3-compatible' },
-      /both open the bucket b, with different credentials\.$/,
+      /both use the bucket b, with different credentials\.$/,
     ],
     [
       'of one bucket with different encryption',
@@ -71,29 +71,29 @@ describe('mounts of one cluster', () => {
       'of Google',
       { provider: 'gcp' },
       { provider: 'gcp' },
-      /both open Google Cloud Storage, with different credentials/,
+      /both use Google Cloud Storage, with different credentials/,
     ],
     [
       'of one account',
       { provider: 'azure', account: 'a' },
       { provider: 'azure', account: 'a' },
-      /both open the storage account a\.dfs\.core\.windows\.net, with different credentials/,
+      /both use the storage account a\.dfs\.core\.windows\.net, with different credentials/,
     ],
     [
-      'of different accounts with different properties, which no account has for itself',
+      'of different accounts with different properties that apply to all accounts',
       { provider: 'azure', account: 'a', ...property('fs.azure.io.retry.max.retries') },
       { provider: 'azure', account: 'b', ...property('fs.azure.io.retry.max.retries', '2') },
       /differ in fs\.azure\.io\.retry\.max\.retries, and Hadoop has only one value of it for all mounts of a run\.$/,
     ],
     [
-      'of one bucket, where one has a property that the other lacks',
+      'of one bucket, if one has a property that the other lacks',
       { bucket: 'b', credentialsId: 1, ...property('fs.s3a.threads.max') },
       { bucket: 'b', credentialsId: 1 },
       /differ in fs\.s3a\.bucket\.b\.threads\.max, and Hadoop has only one value of it for the bucket b\.$/,
     ],
-  ])('%s are not together', (_name, a, b, reason) => {
+  ])('refuses mounts %s', (_name, a, b, reason) => {
     const [first, second] = [mount(a), mount(b)];
-    expect(() => assertTogether([mount({}), first, second])).toThrow(
+    expect(() => assertCompatible([mount({}), first, second])).toThrow(
       expect.objectContaining({
         kind: 'invalid',
         code: 'MOUNT.CONFLICT',

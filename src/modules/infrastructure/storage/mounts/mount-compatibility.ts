@@ -3,28 +3,28 @@ import { storeClash } from '../../../../../libs/spark/mounts';
 import { hadoopStore } from '../../../../../libs/spark/store-properties';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 
-/** A mount as far as it matters to the others of its cluster. */
-export interface PlacedMount {
+/** A mount with the properties that can conflict with other mounts of a cluster. */
+export interface LocatedMount {
   id: number;
   name: string;
   credentialsId: number;
-  /** As a node gets it, except for the credentials, of which only the Azure account matters. */
+  /** The mount as nodes receive it, without credentials except for the Azure account. */
   mount: Omit<RunMount, 'credentials'> & { account: string | null };
 }
 
 /**
- * Throws a 400 that names the first two mounts which cannot be on one cluster, and says why. The node's own rule
- * decides, so that no cluster accepts mounts with which none of its jobs could start. Mount points may lie within each
- * other: a path belongs to the longest (ADR 0008).
+ * Throws 400 for the first two mounts that cannot be on one cluster, with the reason. It applies the rule of the nodes,
+ * so that no cluster accepts mounts with which its jobs could not start. Mount points may be nested: a path belongs to
+ * the longest mount point (ADR 0008).
  */
-export function assertTogether(mounts: readonly PlacedMount[]): void {
-  const placed = mounts.map((mount) => ({ ...mount, store: hadoopStore(withStandIns(mount)) }));
-  placed.forEach((mount, index) => {
-    for (const other of placed.slice(0, index)) {
+export function assertCompatible(mounts: readonly LocatedMount[]): void {
+  const withStores = mounts.map((mount) => ({ ...mount, store: hadoopStore(withPlaceholders(mount)) }));
+  withStores.forEach((mount, index) => {
+    for (const other of withStores.slice(0, index)) {
       const sharesStore = mount.store.scope === other.store.scope;
       const reason =
         sharesStore && mount.credentialsId !== other.credentialsId
-          ? `both open ${mount.store.scope}, with different credentials`
+          ? `both use ${mount.store.scope}, with different credentials`
           : storeClash(mount.store, other.store);
       if (reason === null) continue;
       throw invalid(
@@ -41,10 +41,8 @@ const CREDENTIAL_KEYS = [
   ...['CLIENT_EMAIL', 'PRIVATE_KEY_ID', 'PRIVATE_KEY', 'TENANT_ID', 'CLIENT_ID', 'CLIENT_SECRET'],
 ];
 
-/**
- * The mount with placeholder credentials that are equal if they are the same record, so that none have to be decrypted.
- */
-function withStandIns({ mount: { account, ...mount }, credentialsId }: PlacedMount): RunMount {
-  const standIns = Object.fromEntries(CREDENTIAL_KEYS.map((key) => [key, `credentials ${credentialsId}`]));
-  return { ...mount, credentials: { ...standIns, STORAGE_ACCOUNT_NAME: account ?? '' } };
+/** Sets placeholder credentials, equal for the same credentials record, so that nothing has to be decrypted. */
+function withPlaceholders({ mount: { account, ...mount }, credentialsId }: LocatedMount): RunMount {
+  const placeholders = Object.fromEntries(CREDENTIAL_KEYS.map((key) => [key, `credentials ${credentialsId}`]));
+  return { ...mount, credentials: { ...placeholders, STORAGE_ACCOUNT_NAME: account ?? '' } };
 }

@@ -7,8 +7,8 @@ import {
 import type { LookupRecords } from '../../../foundation/reference-data';
 
 /**
- * Provider of a storage type; throws a 400 if `records` do not have the type or its provider has no store that can be
- * reached.
+ * Returns the provider of a storage type. Throws 400 if the type is unknown or the platform does not support stores of
+ * its provider.
  */
 export function mountProvider(storageTypeId: number, records: LookupRecords): StoreCloudProviderName {
   const { name, cloudProviderId } = known(records.storageType(storageTypeId), 'storage type', storageTypeId);
@@ -17,7 +17,7 @@ export function mountProvider(storageTypeId: number, records: LookupRecords): St
   throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `Stores of type ${name} cannot be mounted.`);
 }
 
-/** Name of an encryption type, such as `SSE-KMS`; null leaves the encryption to the store. */
+/** Returns the name of an encryption type, for example `SSE-KMS`; null leaves encryption to the store. */
 export function encryptionName(id: number | null, records: LookupRecords): string | null {
   return id === null ? null : known(records.encryptionType(id), 'encryption type', id).name;
 }

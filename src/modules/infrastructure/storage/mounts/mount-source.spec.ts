@@ -60,9 +60,9 @@ describe('the source of a mount', () => {
     ['AWS', 's3a://bucket/a?versionId=1', /must not contain \?, #, %/],
     ['AWS', 's3a://bucket/a%2Fb', /must not contain \?, #, %/],
     ['AWS', 's3a://bucket/${user.home}', /must not contain \$\{/],
-    ['GCP', 'gs://bucket/a ', /must not begin or end with a blank/],
-    ['OnPrem', 'bucket/\u00a0a/b', /must not begin or end with a blank/],
-  ])('of %s is not %s', (provider, source, message) => {
+    ['GCP', 'gs://bucket/a ', /must not begin or end with white space/],
+    ['OnPrem', 'bucket/\u00a0a/b', /must not begin or end with white space/],
+  ])('of %s cannot be %s', (provider, source, message) => {
     const parse = () => parseMountSource(source, provider);
     expect(parse).toThrow(
       expect.objectContaining({

@@ -2,25 +2,25 @@ import { isPath } from '../../../../../libs/object-storage/store-paths';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
 
-/** A directory of a bucket. */
+/** A directory in a bucket. */
 export interface MountLocation {
   bucket: string;
-  /** Without leading or trailing slash; empty for the whole bucket. */
+  /** Has no leading or trailing slash; empty for the whole bucket. */
   path: string;
-  /** Storage account that the source names; null where it names none. */
+  /** Azure storage account in the source; null if it names none. */
   account: string | null;
 }
 
 interface SourceRule {
   schemes: readonly string[];
-  /** How a source looks, for errors. */
+  /** Example for error messages. */
   example: string;
   bucket: RegExp;
-  /** What the pattern demands. */
+  /** Describes the pattern in error messages. */
   bucketMeaning: string;
 }
 
-/** Hadoop's S3A takes only names that Java reads as host names, whatever the store allows. */
+/** Hadoop's S3A accepts only bucket names that Java parses as host names, even if the store allows others. */
 const S3: SourceRule = {
   schemes: ['s3', 's3a'],
   example: 's3a://bucket/path',
@@ -50,8 +50,8 @@ const RULES: Record<StoreCloudProviderName, SourceRule> = {
 const ACCOUNT_HOST = /^([a-z0-9]{3,24})\.dfs\.core\.windows\.net$/;
 
 /**
- * Reads where a mount's source points to: the provider's URI or `bucket/path`. A slash may follow the path. Throws a
- * 400 that says what is wrong without repeating what may be a key in the wrong place.
+ * Parses the source of a mount: the provider's URI or `bucket/path`, optionally with a trailing slash. The 400s it
+ * throws never repeat the source, because it may contain a misplaced secret.
  */
 export function parseMountSource(source: string, provider: StoreCloudProviderName): MountLocation {
   const rule = RULES[provider];
@@ -92,14 +92,14 @@ function directoryOf(path: string, rule: SourceRule): string {
       'its path must be names separated by single slashes, none of them . or .., without control characters',
     );
   }
-  // In a URI these begin a query, a fragment or an escape: Hadoop would not look where the store's console shows it.
+  // In a URI these start a query, fragment or escape, so Hadoop would read another path than the store shows.
   if (/[?#%\\]/.test(directory)) throw refused(rule, 'its path must not contain ?, #, % or a backslash');
-  // Hadoop would insert the value of a variable, and Spark drops surrounding blanks.
+  // Hadoop expands variables, and Spark trims white space.
   if (directory.includes('${')) throw refused(rule, 'its path must not contain ${');
-  if (directory !== directory.trim()) throw refused(rule, 'its path must not begin or end with a blank');
+  if (directory !== directory.trim()) throw refused(rule, 'its path must not begin or end with white space');
   return directory;
 }
 
 function refused(rule: SourceRule, reason: string): Error {
-  return invalid('MOUNT.INVALID_SOURCE', `The source of the mount is not usable: ${reason}. Example: ${rule.example}`);
+  return invalid('MOUNT.INVALID_SOURCE', `The source of the mount is invalid: ${reason}. Example: ${rule.example}`);
 }

@@ -11,7 +11,7 @@ import type { ResourceFilter } from '../../../../platform/http/resources/resourc
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
 import { credentialConfRef, CredentialsConfsService } from '../../environments';
 import {
-  assertOpensStores,
+  assertStoreCredentials,
   type StoreCloudProviderName,
 } from '../object-storage-managers/object-storage-managers.joins';
 import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../../../foundation/reference-data';
@@ -28,7 +28,7 @@ import { type MountRow, MountsRepository } from './mounts.repository';
 
 const USER = { code: 'MOUNT', label: 'A mount' };
 
-/** Directories of object stores that jobs see as paths of their cluster. */
+/** Manages mounts: directories of object stores that jobs access by a path. */
 @Injectable()
 export class MountsService extends ResourceService<{
   entity: Mount;
@@ -56,7 +56,7 @@ export class MountsService extends ResourceService<{
     return super.list(scope, query, query.mount_name);
   }
 
-  /** The mounts among those with the ids, by id, deleted ones included: a cluster that names one shows it. */
+  /** Returns the mounts by id. Includes deleted ones, because a cluster that refers to one still shows it. */
   async readAll(scope: TenantScope, ids: readonly number[]): Promise<Map<number, MountRead>> {
     const mounts = await this.repository.findAllEver(scope, ids);
     return new Map(mounts.map((row) => [row.mount_id, this.read(row)]));
@@ -76,7 +76,7 @@ export class MountsService extends ResourceService<{
     const encryption = this.usableEncryption(body.storage_type_id, body.encryption_type_id ?? null);
     assertMountPoint(body.mount_point);
     assertExtraConfigs(extra_configs, provider, encryption);
-    await this.assertOpens(scope, provider, credentialsId, body.source, tx);
+    await this.assertAccess(scope, provider, credentialsId, body.source, tx);
     return {
       ...rest,
       is_read_only: body.is_read_only,
@@ -104,9 +104,9 @@ export class MountsService extends ResourceService<{
     assertMountPoint(changed.mount_point);
     assertExtraConfigs(changed.extra_configs, provider, encryptionName(row.encryption_type_id, this.referenceData));
     if (body.credentials_config_id !== undefined || body.source !== undefined) {
-      await this.assertOpens(scope, provider, changed.credentials_conf_id, changed.source, tx);
+      await this.assertAccess(scope, provider, changed.credentials_conf_id, changed.source, tx);
     }
-    await this.attached.assertStaysTogether(tx, scope, changed);
+    await this.attached.assertStaysCompatible(tx, scope, changed);
     return {
       name: changed.name,
       source: changed.source,
@@ -161,7 +161,7 @@ export class MountsService extends ResourceService<{
     };
   }
 
-  /** Name of the encryption type, which must be the storage type's provider's and supported; null for null. */
+  /** Returns the name of the encryption type. Throws 400 unless it is supported and belongs to the same provider. */
   private usableEncryption(storageTypeId: number, id: number | null): string | null {
     if (id === null) return null;
     const { current } = this.referenceData;
@@ -176,14 +176,14 @@ export class MountsService extends ResourceService<{
     if (encryption.name === 'SSE-C') {
       throw invalid(
         'MOUNT.ENCRYPTION_UNSUPPORTED',
-        'SSE-C needs the key itself with every request, and neither credentials nor extra_configs of a mount can keep it secret.',
+        'SSE-C is not supported: every request needs the key itself, and a mount has no place to keep it secret. Use another encryption type.',
       );
     }
     return encryption.name;
   }
 
-  /** Checks everything that can be told of source and credentials without calling the store. */
-  private async assertOpens(
+  /** Validates source and credentials without calling the store. */
+  private async assertAccess(
     scope: TenantScope,
     provider: StoreCloudProviderName,
     credentialsId: number,
@@ -192,13 +192,13 @@ export class MountsService extends ResourceService<{
   ): Promise<void> {
     const { account } = parseMountSource(source, provider);
     const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
-    assertOpensStores(provider, credentials, USER, this.referenceData);
+    assertStoreCredentials(provider, credentials, USER, this.referenceData);
     if (account === null) return;
     const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
     if (values['STORAGE_ACCOUNT_NAME'] === account) return;
     throw invalid(
       'MOUNT.ACCOUNT_MISMATCH',
-      `The source names the storage account ${account}, but the credentials "${credentials.name}" belong to another one.`,
+      `The source names the storage account ${account}, but the credentials "${credentials.name}" belong to another account.`,
     );
   }
 }

@@ -8,7 +8,7 @@ class MountStorageTypeRef {
   @Field.oneOf(STORAGE_TYPES) name: string;
 }
 
-/** A mount as reads answer it, by itself and with the clusters that it is attached to. */
+/** A mount in responses, by itself and in clusters. */
 export class MountRead extends ReadAudit {
   @Field.id() mount_id: number;
   @Field.text() name: string;

@@ -9,7 +9,7 @@ import { authorSql } from '../../../../platform/http/resources/resource-reposito
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
-/** What of a manager has an id. */
+/** A file or directory of a manager. */
 export interface FileKey {
   path: string;
   isDir: boolean;
@@ -17,12 +17,12 @@ export interface FileKey {
 
 export type ObjectStorageFileRow = ObjectStorageFile & AuthorNames;
 
-/** Two requests may show the same files for the first time while a third deletes some. */
-const TRIES = 5;
+/** Retries are needed if one request deletes files while others list them for the first time. */
+const MAX_ATTEMPTS = 5;
 
 const ROWS = { table: 'object_storage_files', key: 'object_storage_file_id' };
 
-/** Ids of files that were deleted, themselves or with their manager. */
+/** Retention of rows whose file, or whose manager, was deleted. */
 export const ENDED_FILES: Retention = {
   name: 'object-storage-files',
   rows: [
@@ -31,7 +31,7 @@ export const ENDED_FILES: Retention = {
       ended: `SELECT object_storage_file_id FROM object_storage_files
             WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
     },
-    // A deleted manager leaves the rows of its files as they are; looking for them is one index lookup each.
+    // Deleting a manager does not close the rows of its files. Finding them costs one index lookup per manager.
     {
       ...ROWS,
       ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
@@ -44,12 +44,12 @@ export const ENDED_FILES: Retention = {
   ],
 };
 
-/** Ids of the paths of managers; a row does not mean that there is a file. */
+/** Stores the ids of paths. A row does not mean that the file exists. */
 @Injectable()
 export class ObjectStorageFilesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The path with an id; null if this manager of the tenant has none. */
+  /** Returns null if the manager has no path with this id. */
   async find(scope: TenantScope, managerId: number, id: number): Promise<FileKey | null> {
     const row = await this.dataSource.manager.findOneBy(ObjectStorageFile, {
       ...inTenant(scope),
@@ -60,20 +60,20 @@ export class ObjectStorageFilesRepository {
     return row && { path: row.path, isDir: row.is_dir };
   }
 
-  /** The rows of files and of the directories they are in; creates missing ones. */
+  /** Returns the rows of files and their parent directories. Creates missing rows. */
   async identify(scope: TenantScope, managerId: number, files: readonly FileKey[], tx?: Tx): Promise<FileIds> {
     const executor = tx ?? this.dataSource.manager;
-    const wanted = [...withParents(files).values()];
-    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-      const found = new FileIds(await this.current(executor, scope, managerId, wanted));
-      const missing = wanted.filter((key) => !found.has(key));
+    const keys = [...withParents(files).values()];
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const found = new FileIds(await this.current(executor, scope, managerId, keys));
+      const missing = keys.filter((key) => !found.has(key));
       if (missing.length === 0) return found;
       await this.insert(executor, scope, managerId, missing, null);
     }
-    throw new Error('The files to be shown were deleted again and again');
+    throw new Error('The files to list were deleted repeatedly while their ids were created');
   }
 
-  /** Creates the row of an uploaded file or directory, or records in it who wrote it last. */
+  /** Creates the row of an uploaded file or directory, or updates its last author. */
   async write(tx: Tx, scope: TenantScope, managerId: number, key: FileKey): Promise<FileIds> {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
@@ -84,7 +84,7 @@ export class ObjectStorageFilesRepository {
     return this.identify(scope, managerId, [key], tx);
   }
 
-  /** Ends the row of a file, or those of a directory and everything below it. */
+  /** Closes the row of a file, or those of a directory and everything below it. */
   async close(tx: Tx, scope: TenantScope, managerId: number, { path, isDir }: FileKey): Promise<void> {
     await tx.query(
       `UPDATE object_storage_files SET to_date = platform_now(), modified_by_user_id = $6, last_update_date = platform_now()
@@ -98,14 +98,14 @@ export class ObjectStorageFilesRepository {
     const author = authorSql();
     return rows<ObjectStorageFileRow>(
       tx,
-      `SELECT t.*, ${author.names} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
-       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${author.joins}
+      `SELECT t.*, ${author.names} FROM unnest($3::text[], $4::boolean[]) AS k (path, is_dir)
+       JOIN object_storage_files t ON t.path = k.path AND t.is_dir = k.is_dir ${author.joins}
        WHERE ${ofTenant('t', '$1')} AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
       [scope.tenantId, managerId, ...columnsOf(keys)],
     );
   }
 
-  /** In one order, so that two requests wait for each other instead of deadlocking. */
+  /** Inserts in a fixed order, so that concurrent requests cannot deadlock. */
   private async insert(
     tx: Tx,
     scope: TenantScope,
@@ -124,7 +124,7 @@ export class ObjectStorageFilesRepository {
   }
 }
 
-/** Rows by what they are the ids of. */
+/** Rows by file key. */
 export class FileIds {
   private readonly rows: Map<string, ObjectStorageFileRow>;
 
@@ -138,11 +138,11 @@ export class FileIds {
 
   rowOf(key: FileKey): ObjectStorageFileRow {
     const row = this.rows.get(textOf(key));
-    if (!row) throw new Error(`${key.path} was not asked for`);
+    if (!row) throw new Error(`The row of ${key.path} was not loaded`);
     return row;
   }
 
-  /** Id of the directory that a path lies in; null at the root. */
+  /** Returns the id of the parent directory; null at the root. */
   parentIdOf({ path }: FileKey): number | null {
     const parent = parentOf(path);
     return parent === '' ? null : this.rowOf({ path: parent, isDir: true }).object_storage_file_id;
@@ -154,7 +154,7 @@ function withParents(files: readonly FileKey[]): Map<string, FileKey> {
   return new Map([...files, ...parents].filter(({ path }) => path !== '').map((key) => [textOf(key), key]));
 }
 
-/** No path ends in a slash. */
+/** A trailing slash marks a directory; no path itself ends in one. */
 function textOf({ path, isDir }: FileKey): string {
   return isDir ? `${path}/` : path;
 }

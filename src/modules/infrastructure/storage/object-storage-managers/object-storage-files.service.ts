@@ -19,33 +19,35 @@ import type {
   ObjectStorageFileWrite,
   ObjectStorageUploadQuery,
 } from './dto/object-storage-file.dto';
-import { FileAnswers, keyOf } from './object-storage-file-answers';
+import { FileResponses, keyOf } from './object-storage-file-responses';
 import { type FileKey, ObjectStorageFilesRepository } from './object-storage-files.repository';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { destinationOf, pathOf } from './object-storage-paths';
 import { ObjectStores } from './object-stores';
 import { fromStore } from './store-errors';
-import { entriesOf, type EntriesPage, hasInName, pageOfEntries, pageOfFound } from './store-walk';
+import { entriesOf, type EntriesPage, hasInName, pageOfEntries, searchPage } from './store-walk';
 
-/** Requests that one upload sends to the store at once. */
-const ASKED_AT_ONCE = 8;
+/** Concurrent store requests per upload. */
+const MAX_CONCURRENT_STATS = 8;
 
-/** What a request names: a path, and which of the two kinds if it gives an id. */
-interface Place {
+/** The path that a request refers to, and its kind if the request has an id. */
+interface Target {
   path: string;
   kind?: StoreEntry['kind'];
 }
 
-/** A manager of the caller's tenant with its opened store. */
-interface Opened {
+/** A manager with its open store. */
+interface OpenManager {
   manager: ObjectStorageManagerRow;
   store: ObjectStore;
 }
 
-/** Files of object storage managers. Only the store knows which exist; the database gives them their ids. */
+/**
+ * Lists, reads and writes files of object storage managers. The store knows which exist; the database has their ids.
+ */
 @Injectable()
 export class ObjectStorageFilesService {
-  /** This also bounds the memory that uploads hold. */
+  /** Limits concurrent uploads, and with them their memory. */
   private readonly slots: UploadSlots;
 
   constructor(
@@ -54,33 +56,33 @@ export class ObjectStorageFilesService {
     private readonly managers: ObjectStorageManagersRepository,
     private readonly files: ObjectStorageFilesRepository,
     private readonly stores: ObjectStores,
-    private readonly answers: FileAnswers,
+    private readonly responses: FileResponses,
   ) {
     this.slots = new UploadSlots(config.storage.objectStoreMaxUploads, 'OBJECT_STORAGE.TOO_MANY_UPLOADS');
   }
 
-  /** A page of a directory, or of those in it with a part of the name; of a file, the file itself. */
+  /** Lists a directory, optionally filtered by part of the name. The list of a file is the file itself. */
   async list(
     scope: TenantScope,
     query: ObjectStorageFileListQuery,
     partOfName?: string,
   ): Promise<Page<ObjectStorageFileRead>> {
     const opened = await this.open(scope, selectorOf(query));
-    const place = await this.place(scope, opened, query);
-    const { entries, total } = await ofStore(this.entries(opened, place, query, partOfName));
-    return pageOf(await this.answers.read(scope, opened.manager, entries), total, query);
+    const target = await this.target(scope, opened, query);
+    const { entries, total } = await ofStore(this.entries(opened, target, query, partOfName));
+    return pageOf(await this.responses.read(scope, opened.manager, entries), total, query);
   }
 
   async get(scope: TenantScope, query: ObjectStorageFileSelector): Promise<ObjectStorageFileRead> {
     const opened = await this.open(scope, selectorOf(query));
-    const entry = await this.entry(opened, await this.placeOfOne(scope, opened, query));
-    const [answer] = await this.answers.read(scope, opened.manager, [entry]);
-    return answer!;
+    const entry = await this.entry(opened, await this.targetOfOne(scope, opened, query));
+    const [response] = await this.responses.read(scope, opened.manager, [entry]);
+    return response!;
   }
 
   /**
-   * Streams a file into the store, then gives it its row: an upload that is cut off, too long or not of the announced
-   * size leaves neither.
+   * Streams a file into the store and then creates its row. An upload that is interrupted, too large or of another size
+   * than announced leaves neither.
    */
   async upload(scope: TenantScope, query: ObjectStorageUploadQuery, upload: Upload): Promise<ObjectStorageFileWrite> {
     try {
@@ -99,7 +101,7 @@ export class ObjectStorageFilesService {
 
   async delete(scope: TenantScope, query: ObjectStorageFileSelector): Promise<Message> {
     const opened = await this.open(scope, selectorOf(query));
-    const { path, kind } = await this.entry(opened, await this.placeOfOne(scope, opened, query));
+    const { path, kind } = await this.entry(opened, await this.targetOfOne(scope, opened, query));
     const isDir = kind === 'directory';
     const what = await ofStore(isDir ? deletedDirectory(opened.store, path) : deletedFile(opened.store, path));
     return this.transactions.run(async (tx) => {
@@ -108,32 +110,36 @@ export class ObjectStorageFilesService {
     });
   }
 
-  /** Opens a file, or a directory. */
+  /** Opens a file, or a directory as a zip file. */
   async download(scope: TenantScope, query: ObjectStorageFileSelector): Promise<FileContent> {
     const opened = await this.open(scope, selectorOf(query));
-    const entry = await this.entry(opened, await this.placeOfOne(scope, opened, query));
+    const entry = await this.entry(opened, await this.targetOfOne(scope, opened, query));
     if (entry.kind === 'file') return fileContent(opened.store, entry.path);
     const entries = zipEntries(opened.store, entry.path);
     return { kind: 'directory', name: nameOf(entry.path), entries, asError: fromStore };
   }
 
-  /** Opens a file by its path, or by its full path, for a node agent. */
+  /** Opens a file for a node agent, by path or full path. */
   async openForNode(tenantId: string, managerId: number, path: string): Promise<FileContent> {
     const scope = { tenantId, userId: 0, username: '' };
     const opened = await this.open(scope, { id: managerId });
-    const entry = await this.entry(opened, { path: ofOne(pathOf(path)), kind: 'file' });
+    const entry = await this.entry(opened, { path: assertNotRoot(pathOf(path)), kind: 'file' });
     return fileContent(opened.store, entry.path);
   }
 
-  private async open(scope: TenantScope, selector: RecordSelector): Promise<Opened> {
+  private async open(scope: TenantScope, selector: RecordSelector): Promise<OpenManager> {
     const manager = await this.managers.get(scope, selector);
     return { manager, store: await this.stores.open(manager) };
   }
 
-  /** Where a list begins: the root unless the request says otherwise. */
-  private async place(scope: TenantScope, { manager }: Opened, query: ObjectStorageFileSelector): Promise<Place> {
-    const { file_id: id, file_path: given } = query;
-    const path = given === undefined ? undefined : pathOf(given);
+  /** Returns the path or id of the request; the root if it has neither. */
+  private async target(
+    scope: TenantScope,
+    { manager }: OpenManager,
+    query: ObjectStorageFileSelector,
+  ): Promise<Target> {
+    const { file_id: id, file_path: requested } = query;
+    const path = requested === undefined ? undefined : pathOf(requested);
     if (id === undefined) return { path: path ?? '' };
     const key = await this.files.find(scope, manager.object_storage_manager_id, id);
     if (key && (path === undefined || path === key.path)) {
@@ -142,44 +148,48 @@ export class ObjectStorageFilesService {
     throw absent(manager, path === undefined ? `id ${id}` : `id ${id} and path "${path}"`);
   }
 
-  private async placeOfOne(scope: TenantScope, opened: Opened, query: ObjectStorageFileSelector): Promise<Place> {
+  private async targetOfOne(
+    scope: TenantScope,
+    opened: OpenManager,
+    query: ObjectStorageFileSelector,
+  ): Promise<Target> {
     if (query.file_id === undefined && query.file_path === undefined) {
       throw invalid('REQUEST.SELECTOR_MISSING', 'One of file_id or file_path is required.');
     }
-    const place = await this.place(scope, opened, query);
-    return { ...place, path: ofOne(place.path) };
+    const target = await this.target(scope, opened, query);
+    return { ...target, path: assertNotRoot(target.path) };
   }
 
-  /** What the store has at the place; 404 when that is nothing. */
-  private async entry({ manager, store }: Opened, { path, kind }: Place): Promise<StoreEntry> {
+  /** Throws 404 if the store has nothing there. */
+  private async entry({ manager, store }: OpenManager, { path, kind }: Target): Promise<StoreEntry> {
     const entry = await ofStore(store.stat(path, { kind }));
     if (!entry) throw absent(manager, `path "${path}"`);
     return entry;
   }
 
   private async entries(
-    opened: Opened,
-    place: Place,
+    opened: OpenManager,
+    target: Target,
     query: PageRequest & { recursive: boolean },
     partOfName: string | undefined,
   ): Promise<EntriesPage> {
     const { store } = opened;
-    if (place.kind !== 'file') {
-      const directory = { path: place.path, recursive: query.recursive };
+    if (target.kind !== 'file') {
+      const directory = { path: target.path, recursive: query.recursive };
       const page = await (partOfName === undefined
         ? pageOfEntries(store, directory, query)
-        : pageOfFound(store, directory, partOfName, query));
-      // The usual case needs no further question.
-      if (page.total > 0 || place.path === '') return page;
+        : searchPage(store, directory, partOfName, query));
+      // In the usual case no further store request is needed.
+      if (page.total > 0 || target.path === '') return page;
     }
-    const entry = await this.entry(opened, place);
-    const isShown = entry.kind === 'file' && (partOfName === undefined || hasInName(entry.path, partOfName));
-    return { entries: isShown && query.pageNumber === 1 ? [entry] : [], total: isShown ? 1 : 0 };
+    const entry = await this.entry(opened, target);
+    const isListed = entry.kind === 'file' && (partOfName === undefined || hasInName(entry.path, partOfName));
+    return { entries: isListed && query.pageNumber === 1 ? [entry] : [], total: isListed ? 1 : 0 };
   }
 
   private async receive(
     scope: TenantScope,
-    opened: Opened,
+    opened: OpenManager,
     { path, sizeBytes, overwrite }: { path: string; sizeBytes: number | null; overwrite: boolean },
     upload: Upload,
   ): Promise<ObjectStorageFileWrite> {
@@ -189,7 +199,10 @@ export class ObjectStorageFilesService {
     }
     await this.assertDirectoriesAbove(opened, path);
     if (await opened.store.stat(path, { kind: 'directory' })) {
-      throw conflict('OBJECT_STORAGE.IS_DIRECTORY', `"${path}" is a directory.`);
+      throw conflict(
+        'OBJECT_STORAGE.IS_DIRECTORY',
+        `"${path}" is a directory. Choose another path or delete it first.`,
+      );
     }
     const body = this.bodyOf(upload);
     const entry = await opened.store.write(path, body, { overwrite, sizeBytes: sizeBytes ?? undefined });
@@ -199,7 +212,7 @@ export class ObjectStorageFilesService {
 
   private async makeDirectory(
     scope: TenantScope,
-    opened: Opened,
+    opened: OpenManager,
     path: string,
     overwrite: boolean,
     upload: Upload,
@@ -207,29 +220,29 @@ export class ObjectStorageFilesService {
     await upload.assertEmpty();
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     await this.assertDirectoriesAbove(opened, path);
-    const present = await opened.store.stat(path);
-    if (present?.kind === 'file') throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${path}" is a file.`);
-    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `A directory ${path} already exists.`);
+    const existing = await opened.store.stat(path);
+    if (existing?.kind === 'file') throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${path}" is a file.`);
+    if (existing && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `A directory ${path} already exists.`);
     await opened.store.makeDirectory(path);
-    const made = { path, kind: 'directory' as const, sizeBytes: 0, lastModified: null, contentType: null };
-    return this.record(scope, opened, made);
+    const entry = { path, kind: 'directory' as const, sizeBytes: 0, lastModified: null, contentType: null };
+    return this.record(scope, opened, entry);
   }
 
-  /** If this fails, the file is in the store without a row and gets one as soon as it is listed. */
-  private record(scope: TenantScope, { manager }: Opened, entry: StoreEntry): Promise<ObjectStorageFileWrite> {
+  /** If this fails, the file stays in the store and gets its row when it is next listed. */
+  private record(scope: TenantScope, { manager }: OpenManager, entry: StoreEntry): Promise<ObjectStorageFileWrite> {
     return this.transactions.run(async (tx) => {
       const key: FileKey = keyOf(entry);
       const ids = await this.files.write(tx, scope, manager.object_storage_manager_id, key);
-      return this.answers.written(entry, ids);
+      return this.responses.written(entry, ids);
     });
   }
 
-  /** A store would let a file have others below it; a file system, and so every zip file of it, would not. */
-  private async assertDirectoriesAbove({ store }: Opened, path: string): Promise<void> {
+  /** Stores allow files below a file path, but file systems, and so zip files, do not. */
+  private async assertDirectoriesAbove({ store }: OpenManager, path: string): Promise<void> {
     const directories = ancestorsOf(path);
-    for (let at = 0; at < directories.length; at += ASKED_AT_ONCE) {
-      const asked = directories.slice(at, at + ASKED_AT_ONCE);
-      const found = await Promise.all(asked.map((directory) => store.stat(directory, { kind: 'file' })));
+    for (let start = 0; start < directories.length; start += MAX_CONCURRENT_STATS) {
+      const batch = directories.slice(start, start + MAX_CONCURRENT_STATS);
+      const found = await Promise.all(batch.map((directory) => store.stat(directory, { kind: 'file' })));
       const file = found.find((entry) => entry !== null);
       if (file) throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${file.path}" is a file, not a directory.`);
     }
@@ -280,8 +293,8 @@ function selectorOf(query: object): RecordSelector {
   return selectorFrom(query, 'object_storage_manager');
 }
 
-function ofOne(path: string): string {
-  if (path === '') throw invalidPath('The path names the root, not a file in it.');
+function assertNotRoot(path: string): string {
+  if (path === '') throw invalidPath('The path is the root. Name a file or directory in it.');
   return path;
 }
 
@@ -290,7 +303,7 @@ function absent(manager: ObjectStorageManagerRow, what: string) {
   return notFound('OBJECT_STORAGE.NOT_FOUND', message);
 }
 
-/** The size that the client announces in one way or both (which must agree); null for a chunked body without it. */
+/** Returns the announced size, from one or both headers, which must agree; null for a chunked body without it. */
 function sizeOf({ announcedBytes: announced, bodyBytes: length }: Upload): number | null {
   if (length === null || announced === null || length === announced) return announced ?? length;
   throw invalid('OBJECT_STORAGE.SIZE_MISMATCH', `The upload has ${length} bytes, but ${announced} were announced.`);

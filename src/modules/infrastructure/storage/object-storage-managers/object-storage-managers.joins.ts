@@ -11,14 +11,19 @@ import {
 import { CloudProviderRef, type ReferenceData } from '../../../foundation/reference-data';
 import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
-export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
+export {
+  assertStoreCredentials,
+  STORE_ACCESS,
+  storeCloudProvider,
+  type StoreCloudProviderName,
+} from './store-providers';
 
-/** What the full path of every file of a manager begins with, and a reference to it from a job. */
+/** Prefix of a file's full path, and of references to it in jobs. */
 export function fileRoot(): string {
   return `file:///${productName().toLowerCase()}/object-storage-manager/`;
 }
 
-/** Credentials inside an object storage manager. */
+/** The credentials in an object storage manager. */
 export class ObjectStorageCredentialsRef {
   @Field.id() credentials_conf_id: number;
   @Field.text() name: string;
@@ -36,11 +41,11 @@ export class ObjectStorageManagerRef {
   @Field.text() object_storage_bucket_name: string;
 }
 
-/** An object storage manager and its credentials, without audit. */
+/** An object storage manager with its credentials, without audit fields. */
 export type ObjectStorageManagerData = Own<ObjectStorageManager> & { credentials_conf: CredentialsConfData };
 
 /**
- * SQL of {@link ObjectStorageManagerData} as one jsonb value, null for a record without a manager; needs
+ * Returns SQL for {@link ObjectStorageManagerData} as one jsonb value, or null if the record has no manager. Needs
  * {@link objectStorageManagerJoins} with the same aliases.
  */
 export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
@@ -48,7 +53,7 @@ export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
   return `CASE WHEN ${om}.object_storage_manager_id IS NOT NULL THEN ${manager} END`;
 }
 
-/** Joins of the manager of a record `t`, if it has one, and of the manager's credentials. */
+/** Returns SQL that left-joins the manager of record `t` and the manager's credentials. */
 export function objectStorageManagerJoins(om = 'om', oc = 'oc'): string {
   return `LEFT JOIN object_storage_managers ${om} ON ${om}.tenant_id = t.tenant_id
       AND ${om}.object_storage_manager_id = t.object_storage_manager_id

@@ -7,7 +7,7 @@ import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
 export interface ObjectStorageManagerRow extends ObjectStorageManager, AuthorNames {
   credentials_conf: CredentialsConfData;
-  /** When the credentials were changed last. */
+  /** Last update of the credentials. */
   credentials_updated: Date;
 }
 

@@ -21,11 +21,11 @@ import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 import { objectStorageManagerRef } from './object-storage-managers.joins';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
-import { storeCloudProvider, assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';
+import { storeCloudProvider, assertStoreCredentials, STORE_CLOUD_PROVIDERS } from './store-providers';
 
 const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager' };
 
-/** Buckets of object stores with the credentials that open them. */
+/** Manages object storage managers: buckets with their credentials. */
 @Injectable()
 export class ObjectStorageManagersService extends ResourceService<{
   entity: ObjectStorageManager;
@@ -58,7 +58,7 @@ export class ObjectStorageManagersService extends ResourceService<{
   ): Promise<Values<ObjectStorageManager>> {
     const { cloud_provider_id: providerId, credentials_conf_id: credentialsId } = body;
     const provider = known(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
-    await this.assertOpens(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
+    await this.assertAccess(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
     return { ...body };
   }
 
@@ -70,7 +70,7 @@ export class ObjectStorageManagersService extends ResourceService<{
   ): Promise<Values<ObjectStorageManager>> {
     if (body.credentials_conf_id !== undefined) {
       const provider = this.cloudProvider(row.cloud_provider_id);
-      await this.assertOpens(scope, provider, body.credentials_conf_id, row.object_storage_bucket_name, tx);
+      await this.assertAccess(scope, provider, body.credentials_conf_id, row.object_storage_bucket_name, tx);
     }
     return { ...body };
   }
@@ -100,8 +100,8 @@ export class ObjectStorageManagersService extends ResourceService<{
     };
   }
 
-  /** Checks everything that can be told of credentials and bucket without calling the store. */
-  private async assertOpens(
+  /** Validates credentials and bucket without calling the store. */
+  private async assertAccess(
     scope: TenantScope,
     provider: CloudProviderRef,
     credentialsId: number,
@@ -116,9 +116,9 @@ export class ObjectStorageManagersService extends ResourceService<{
       );
     }
     const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
-    assertOpensStores(name, credentials, USER, this.referenceData);
+    assertStoreCredentials(name, credentials, USER, this.referenceData);
     const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
-    this.stores.make(name, bucket, values);
+    this.stores.create(name, bucket, values);
   }
 
   private cloudProvider(id: number): CloudProviderRef {

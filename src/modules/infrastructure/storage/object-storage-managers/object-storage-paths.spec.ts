@@ -20,7 +20,7 @@ describe('destinationOf', () => {
     expect(destinationOf(path, directory, false)).toBe(expected);
   });
 
-  it('lets a directory end in a slash, and no file', () => {
+  it('allows a trailing slash for directories only', () => {
     expect(destinationOf('dir/', undefined, true)).toBe('dir');
     expect(destinationOf('/dir/', '/', true)).toBe('dir');
     expect(() => destinationOf('dir/', undefined, false)).toThrow('must not contain empty names');
@@ -54,7 +54,7 @@ describe('destinationOf', () => {
     expect(() => destinationOf('a', directory, false)).toThrow(expect.objectContaining({ code: 'FILE.INVALID_PATH' }));
   });
 
-  it('takes the longest path there is', () => {
+  it('accepts a path of the maximum length', () => {
     expect(destinationOf('x'.repeat(1023), undefined, false)).toHaveLength(1023);
   });
 });
@@ -78,7 +78,7 @@ describe('pathOf', () => {
     expect(() => pathOf(given)).toThrow();
   });
 
-  it('takes what answers give', () => {
+  it('accepts the full path from a response', () => {
     expect(pathOf(fullPathOf('dir/a.py'))).toBe('dir/a.py');
   });
 });

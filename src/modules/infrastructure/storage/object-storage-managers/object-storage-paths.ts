@@ -1,13 +1,12 @@
 import { invalidPath, type PathLimits, pathOfNames } from '../../../../platform/kernel/files/file-path';
 import { fileRoot } from './object-storage-managers.joins';
 
-/** A key of every provider, with the slash that a directory's ends in. */
+/** Fits the key limit of every provider, with the trailing slash of a directory. */
 const LIMITS: PathLimits = { pathBytes: 1023, nameBytes: 1023 };
 
 /**
- * Path of an upload: `target_dir` and then `path`. Throws a 400 for names that lead elsewhere, and for a file whose
- * path ends like a directory's. A leading slash of either means the root, as in `/note.txt`, and so does `/` alone as a
- * `target_dir`.
+ * Returns the path of an upload: `path` below `target_dir`. Throws 400 for names such as `..`, and for a file path with
+ * a trailing slash. A leading slash in either refers to the root, as in `/note.txt`.
  */
 export function destinationOf(path: string, targetDir: string | undefined, isDir: boolean): string {
   const directory = belowRoot(targetDir ?? '');
@@ -16,11 +15,11 @@ export function destinationOf(path: string, targetDir: string | undefined, isDir
 }
 
 /**
- * Path by which a request names something that exists; empty for the root. Less is refused than for what is to be
- * created: files that others put into the bucket can have any name.
+ * Returns the path of an existing file or directory; empty for the root. It accepts more names than
+ * {@link destinationOf}, because files that others put into the bucket can have any name.
  */
-export function pathOf(given: string): string {
-  const path = belowRoot(given);
+export function pathOf(requested: string): string {
+  const path = belowRoot(requested);
   return path === '' ? '' : namesOf(path, true).join('/');
 }
 
@@ -28,10 +27,10 @@ export function fullPathOf(path: string): string {
   return fileRoot() + path;
 }
 
-/** Clients may name the root by a slash, and send back what answers call `full_file_path`. */
-function belowRoot(given: string): string {
+/** Accepts `/` for the root, and the `full_file_path` of responses. */
+function belowRoot(requested: string): string {
   const root = fileRoot();
-  const path = given.slice(0, root.length).toLowerCase() === root ? given.slice(root.length) : given;
+  const path = requested.slice(0, root.length).toLowerCase() === root ? requested.slice(root.length) : requested;
   return path.startsWith('/') ? path.slice(1) : path;
 }
 

@@ -10,14 +10,14 @@ import type { ObjectStorageManagerRow } from './object-storage-managers.reposito
 import { fromStore } from './store-errors';
 import { STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
 
-/** Stores kept open; each holds the access tokens that its provider gave. */
-const KEPT = 200;
-const KEPT_MS = 10 * 60_000;
+/** Each cached store holds the access tokens of its provider. */
+const MAX_CACHED_STORES = 200;
+const CACHE_TTL_MS = 10 * 60_000;
 
-/** Opens the stores of managers and keeps them open, so that not every request asks the provider for a new token. */
+/** Opens and caches the stores of managers, so that not every request needs a new access token. */
 @Injectable()
 export class ObjectStores {
-  private readonly kept = new LRUCache<string, ObjectStore>({ max: KEPT, ttl: KEPT_MS });
+  private readonly cache = new LRUCache<string, ObjectStore>({ max: MAX_CACHED_STORES, ttl: CACHE_TTL_MS });
 
   constructor(
     private readonly config: Config,
@@ -26,22 +26,22 @@ export class ObjectStores {
     private readonly credentialsConfs: CredentialsConfsService,
   ) {}
 
-  /** The store of a manager; one kept from before its credentials were changed is not used again. */
+  /** Opens the store of a manager. The cache key includes the last change of its credentials. */
   async open(manager: ObjectStorageManagerRow): Promise<ObjectStore> {
     const { tenant_id: tenantId, object_storage_manager_id: id, credentials_conf_id: credentialsId } = manager;
     const key = [id, credentialsId, manager.credentials_updated.toISOString()].join();
-    const kept = this.kept.get(key);
-    if (kept) return kept;
+    const cached = this.cache.get(key);
+    if (cached) return cached;
     const { values } = await this.transactions.read((tx) => this.credentialsConfs.reveal(tx, tenantId, credentialsId));
     const provider = storeCloudProvider(manager.cloud_provider_id);
-    if (!provider) throw new Error(`Object storage manager ${id} is of a provider without object stores`);
-    const store = this.make(provider, manager.object_storage_bucket_name, values);
-    this.kept.set(key, store);
+    if (!provider) throw new Error(`The provider of object storage manager ${id} has no object stores`);
+    const store = this.create(provider, manager.object_storage_bucket_name, values);
+    this.cache.set(key, store);
     return store;
   }
 
-  /** A store with these credentials; throws a 400 for an impossible bucket name, key or endpoint. Calls nothing. */
-  make(provider: StoreCloudProviderName, bucket: string, credentials: Readonly<Record<string, string>>): ObjectStore {
+  /** Creates a client without calling the store. Throws 400 for an invalid bucket name, key or endpoint. */
+  create(provider: StoreCloudProviderName, bucket: string, credentials: Readonly<Record<string, string>>): ObjectStore {
     try {
       return openObjectStore({
         provider: STORE_ACCESS[provider].provider,

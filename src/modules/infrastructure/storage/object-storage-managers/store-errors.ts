@@ -1,7 +1,7 @@
 import { ObjectStoreError, type ObjectStoreErrorCode } from '../../../../../libs/object-storage/object-store';
 import { DomainError, type ErrorKind } from '../../../../platform/kernel/errors/domain-error';
 
-/** What the failures of a store are to a client: mostly a wrong configuration, sometimes the store's own trouble. */
+/** Maps store errors to kinds of domain errors: most are wrong configuration, some are failures of the store. */
 const KINDS: Record<ObjectStoreErrorCode, ErrorKind> = {
   NOT_FOUND: 'not-found',
   BUCKET_NOT_FOUND: 'invalid',
@@ -21,7 +21,8 @@ const KINDS: Record<ObjectStoreErrorCode, ErrorKind> = {
 };
 
 /**
- * A store's error becomes a refusal with its reason; any other error, also one of the content to store, stays as it is.
+ * Converts an error of a store to a domain error. Other errors, including those of the uploaded content, are returned
+ * unchanged.
  */
 export function fromStore(error: unknown): unknown {
   if (!(error instanceof ObjectStoreError)) return error;

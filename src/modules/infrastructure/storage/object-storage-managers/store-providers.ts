@@ -8,12 +8,12 @@ import {
   type ReferenceData,
 } from '../../../foundation/reference-data';
 
-/** Cloud providers with object stores that the platform reaches. */
+/** Cloud providers whose object stores the platform supports. */
 export const STORE_CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem'] as const satisfies CloudProviderName[];
 
 export type StoreCloudProviderName = (typeof STORE_CLOUD_PROVIDERS)[number];
 
-/** By whose API a provider's stores are reached, and with which type of credentials. */
+/** API and credential type of a provider's object stores. */
 export const STORE_ACCESS: Record<StoreCloudProviderName, { provider: StoreProvider; credentialTypeId: number }> = {
   GCP: { provider: 'gcp', credentialTypeId: CREDENTIAL_TYPE_ID.googleServiceAccount },
   AWS: { provider: 'aws', credentialTypeId: CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair },
@@ -21,25 +21,25 @@ export const STORE_ACCESS: Record<StoreCloudProviderName, { provider: StoreProvi
   OnPrem: { provider: 's3-compatible', credentialTypeId: CREDENTIAL_TYPE_ID.customS3 },
 };
 
-/** The provider with this id, if the platform reaches its stores. */
+/** Returns undefined if the platform does not support the provider's stores. */
 export function storeCloudProvider(cloudProviderId: number): StoreCloudProviderName | undefined {
   return STORE_CLOUD_PROVIDERS.find((name) => CLOUD_PROVIDER_ID[name] === cloudProviderId);
 }
 
-/** Throws a 400 unless the credentials are of the type that opens the provider's stores. */
-export function assertOpensStores(
+/** Throws 400 unless the credentials have the type that the provider's stores need. */
+export function assertStoreCredentials(
   provider: StoreCloudProviderName,
   credentials: { name: string; credential_type_id: number },
   user: { code: string; label: string },
   referenceData: ReferenceData,
 ): void {
-  const wantedId = STORE_ACCESS[provider].credentialTypeId;
+  const requiredId = STORE_ACCESS[provider].credentialTypeId;
   const typeId = credentials.credential_type_id;
-  if (typeId === wantedId) return;
-  const wanted = known(referenceData.credentialType(wantedId), 'credential type', wantedId);
+  if (typeId === requiredId) return;
+  const required = known(referenceData.credentialType(requiredId), 'credential type', requiredId);
   const actual = known(referenceData.credentialType(typeId), 'credential type', typeId);
   throw invalid(
     `${user.code}.CREDENTIAL_TYPE`,
-    `${user.label} of ${provider} needs credentials of the type ${wanted.name}; "${credentials.name}" holds ${actual.name}.`,
+    `${user.label} of ${provider} needs credentials of type ${required.name}, but "${credentials.name}" has type ${actual.name}.`,
   );
 }

@@ -4,7 +4,7 @@ import {
   ObjectStoreError,
   type StoreEntry,
 } from '../../../../../libs/object-storage/object-store';
-import { pageOfEntries, pageOfFound } from './store-walk';
+import { pageOfEntries, searchPage } from './store-walk';
 
 const ROOT = { path: '', recursive: true };
 
@@ -12,7 +12,7 @@ function fileAt(path: string): StoreEntry {
   return { path, kind: 'file', sizeBytes: 1, lastModified: null, contentType: null };
 }
 
-/** A store with this many files that returns them in pages of odd sizes, some of them empty. */
+/** A store that returns its files in pages of varying size, some of them empty. */
 class ManyFiles {
   calls = 0;
 
@@ -38,7 +38,7 @@ class ManyFiles {
 const pathsOf = (entries: StoreEntry[]) => entries.map(({ path }) => path);
 
 describe('pageOfEntries', () => {
-  it.each([0, 1, 4, 5, 6, 23])('gives each of %i entries once, in order, and counts them', async (count) => {
+  it.each([0, 1, 4, 5, 6, 23])('returns each of %i entries once, in order, with the total', async (count) => {
     const seen: string[] = [];
     for (let pageNumber = 1; pageNumber <= Math.max(1, Math.ceil(count / 5)); pageNumber += 1) {
       const page = await pageOfEntries(new ManyFiles(count).store, ROOT, { limit: 5, pageNumber });
@@ -48,12 +48,12 @@ describe('pageOfEntries', () => {
     expect(seen).toEqual(Array.from({ length: count }, (_, index) => `dir/file-${index}`));
   });
 
-  it('gives nothing past the end, and says how many there are', async () => {
+  it('returns no entries beyond the end, but the total', async () => {
     const page = await pageOfEntries(new ManyFiles(7).store, ROOT, { limit: 5, pageNumber: 9 });
     expect(page).toMatchObject({ entries: [], total: 7 });
   });
 
-  it('counts a large directory only so far as to tell that there is more', async () => {
+  it('stops counting a large directory once it knows that there are more entries', async () => {
     const many = new ManyFiles(1_000_000, [1000]);
     const first = await pageOfEntries(many.store, ROOT, { limit: 100, pageNumber: 1 });
     expect(first.total).toBe(10_000);
@@ -63,13 +63,13 @@ describe('pageOfEntries', () => {
     expect(far.total).toBeGreaterThan(20_000);
   });
 
-  it('knows that there is more exactly at its bound', async () => {
+  it('counts exactly at the limit', async () => {
     const page = { limit: 1000, pageNumber: 10 };
     expect((await pageOfEntries(new ManyFiles(10_000, [1000]).store, ROOT, page)).total).toBe(10_000);
     expect((await pageOfEntries(new ManyFiles(10_001, [1000]).store, ROOT, page)).total).toBe(10_001);
   });
 
-  it('ends with the error of the store, and with a timeout of its own', async () => {
+  it('throws the error of the store, and its own timeout', async () => {
     const failing = (code: 'CANCELLED' | 'ACCESS_DENIED') =>
       ({ list: () => Promise.reject(new ObjectStoreError(code, 'why')) }) as unknown as ObjectStore;
     const page = { limit: 5, pageNumber: 1 };
@@ -81,21 +81,21 @@ describe('pageOfEntries', () => {
   });
 });
 
-describe('pageOfFound', () => {
-  it('gives the page of what has the text in its name, not in its directory', async () => {
+describe('searchPage', () => {
+  it('returns a page of entries whose name, not directory, contains the text', async () => {
     const many = new ManyFiles(30);
-    const page = await pageOfFound(many.store, ROOT, 'FILE-1', { limit: 4, pageNumber: 2 });
+    const page = await searchPage(many.store, ROOT, 'FILE-1', { limit: 4, pageNumber: 2 });
     expect(page.total).toBe(11);
     expect(pathsOf(page.entries)).toEqual([13, 14, 15, 16].map((number) => `dir/file-${number}`));
-    expect((await pageOfFound(many.store, ROOT, 'dir', { limit: 4, pageNumber: 1 })).total).toBe(0);
+    expect((await searchPage(many.store, ROOT, 'dir', { limit: 4, pageNumber: 1 })).total).toBe(0);
   });
 
-  it('refuses a directory that is too large to be searched whole', async () => {
+  it('refuses a directory that is too large to search', async () => {
     const page = { limit: 4, pageNumber: 1 };
-    await expect(pageOfFound(new ManyFiles(100_001, [1000]).store, ROOT, 'file', page)).rejects.toMatchObject({
+    await expect(searchPage(new ManyFiles(100_001, [1000]).store, ROOT, 'file', page)).rejects.toMatchObject({
       kind: 'invalid',
       code: 'OBJECT_STORAGE.TOO_MANY_FILES',
     });
-    expect((await pageOfFound(new ManyFiles(100_000, [1000]).store, ROOT, 'file', page)).total).toBe(100_000);
+    expect((await searchPage(new ManyFiles(100_000, [1000]).store, ROOT, 'file', page)).total).toBe(100_000);
   });
 });

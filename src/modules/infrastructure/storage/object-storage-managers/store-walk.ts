@@ -3,29 +3,28 @@ import { DomainError, invalid } from '../../../../platform/kernel/errors/domain-
 import { nameOf } from '../../../../platform/kernel/files/file-path';
 import type { PageRequest } from '../../../../platform/kernel/dto/page';
 
-/** Entries that are counted exactly however far away the requested page is. */
-const COUNTED = 10_000;
+/** Totals up to this number are exact, whichever page is requested. */
+const MAX_EXACT_TOTAL = 10_000;
 
-/** Entries that a search looks at. */
-const SEARCHED = 100_000;
+const MAX_SEARCHED = 100_000;
 
-/** What reading one page may take, milliseconds; each call of the store has a deadline of its own. */
-const WALK_MS = 60_000;
+/** Deadline for one page; each store request also has its own timeout. */
+const WALK_TIMEOUT_MS = 60_000;
 
-/** A directory of a store; the root for an empty path. */
+/** A directory of a store. An empty path is the root. */
 export interface StoreDirectory {
   path: string;
-  /** With everything below. */
+  /** True to include everything below. */
   recursive: boolean;
 }
 
 export interface EntriesPage {
   entries: StoreEntry[];
-  /** On all pages; for larger directories at least as many as are on the pages up to this one, plus one. */
+  /** Entries on all pages. For large directories a lower bound: at least one more than the pages up to this one. */
   total: number;
 }
 
-/** The entries of a directory, as many at once as the store gives. */
+/** Yields the entries of a directory in the pages of the store. */
 export async function* entriesOf(
   store: ObjectStore,
   { path, recursive }: StoreDirectory,
@@ -39,23 +38,23 @@ export async function* entriesOf(
   }
 }
 
-/** A page of a directory. Stores page by tokens: to reach a page, those before it must be read. */
+/** Returns a page of a directory. Stores page by token, so all previous pages are read first. */
 export function pageOfEntries(store: ObjectStore, directory: StoreDirectory, page: PageRequest): Promise<EntriesPage> {
   return withinDeadline(async (signal) => {
     const window = new Window(page);
     for await (const entries of entriesOf(store, directory, signal)) {
       window.add(entries);
-      if (window.isPassed && window.total >= COUNTED) break;
+      if (window.isPassed && window.total >= MAX_EXACT_TOTAL) break;
     }
     return window;
   });
 }
 
 /**
- * A page of the entries of a directory that have the text in their name, ignoring case. Throws a 400 when the directory
- * is too large for the answer to be whole.
+ * Returns a page of the entries of a directory whose name contains the text, ignoring case. Throws 400 if the directory
+ * is too large to search completely.
  */
-export function pageOfFound(
+export function searchPage(
   store: ObjectStore,
   directory: StoreDirectory,
   partOfName: string,
@@ -66,10 +65,10 @@ export function pageOfFound(
     let searched = 0;
     for await (const entries of entriesOf(store, directory, signal)) {
       searched += entries.length;
-      if (searched > SEARCHED) {
+      if (searched > MAX_SEARCHED) {
         throw invalid(
           'OBJECT_STORAGE.TOO_MANY_FILES',
-          `There are more than ${SEARCHED} files to search. Name a directory, or search without recursive=true.`,
+          `The directory has more than ${MAX_SEARCHED} files to search. Search a subdirectory, or without recursive=true.`,
         );
       }
       window.add(entries.filter(({ path }) => hasInName(path, partOfName)));
@@ -82,7 +81,7 @@ export function hasInName(path: string, part: string): boolean {
   return nameOf(path).toLowerCase().includes(part.toLowerCase());
 }
 
-/** Keeps the part of a sequence that is on a page. */
+/** Keeps the entries of a sequence that are on a page, and counts all. */
 class Window implements EntriesPage {
   readonly entries: StoreEntry[] = [];
   total = 0;
@@ -94,20 +93,20 @@ class Window implements EntriesPage {
     this.end = this.start + limit;
   }
 
-  /** Whether something after the page has come. */
+  /** True once an entry after the page has been added. */
   get isPassed(): boolean {
     return this.total > this.end;
   }
 
   add(entries: readonly StoreEntry[]): void {
-    const [from, to] = [this.start - this.total, this.end - this.total].map((at) => Math.max(0, at));
+    const [from, to] = [this.start - this.total, this.end - this.total].map((index) => Math.max(0, index));
     this.entries.push(...entries.slice(from, to));
     this.total += entries.length;
   }
 }
 
 async function withinDeadline<T>(walk: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(WALK_MS);
+  const signal = AbortSignal.timeout(WALK_TIMEOUT_MS);
   try {
     return await walk(signal);
   } catch (error) {
@@ -115,7 +114,7 @@ async function withinDeadline<T>(walk: (signal: AbortSignal) => Promise<T>): Pro
     throw new DomainError(
       'upstream',
       'OBJECT_STORAGE.TIMEOUT',
-      `The store could not list all the files within ${WALK_MS / 1000} seconds. Name a directory.`,
+      `The store could not list all files within ${WALK_TIMEOUT_MS / 1000} seconds. List a subdirectory.`,
       {},
       { cause: error },
     );

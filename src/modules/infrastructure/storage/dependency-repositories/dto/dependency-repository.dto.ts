@@ -4,7 +4,7 @@ import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 
-const URL_FORM = 'http or https, without user, query and fragment; kept with a slash at its end';
+const URL_FORM = 'http or https, without user, query and fragment; stored with a trailing slash';
 
 export class DependencyRepositorySelector extends RecordSelectorQuery('dependency_repository') {}
 
@@ -29,7 +29,7 @@ export class UpdateDependencyRepository {
   @Field.line({ optional: true, description: URL_FORM }) url?: string;
 }
 
-/** Fields that every answer about a repository has, as the row has them. */
+/** Fields of the row that every response with a repository has. */
 export class DependencyRepositoryFields {
   @Field.text() name: string;
   @Field.text({ nullable: true }) description: string | null;

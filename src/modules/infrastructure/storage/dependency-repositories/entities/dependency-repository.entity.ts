@@ -20,6 +20,6 @@ export class DependencyRepository extends TenantColumns {
   @Col.identity('pk_dependency_repositories') dependency_repository_id: number;
   @Col.text() name: string;
   @Col.text({ nullable: true }) description: string | null;
-  /** As `repositoryUrl` writes it. */
+  /** Normalized by `repositoryUrl`. */
   @Col.text() url: string;
 }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { LogStore } from '../../../../../../libs/object-storage/log-store';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
-import { LogOwners } from '../log-owners.repository';
-import { loggedRows } from '../logged-rows';
+import { LogOwnersRepository } from '../log-owners.repository';
+import { logOwnerTables } from '../log-owner-tables';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
-/** Removes logs older than the configured retention. */
+/** Deletes logs older than the configured retention. */
 @Injectable()
 export class LogSweeper extends Reconciler {
   readonly name = 'logs';
@@ -15,7 +15,7 @@ export class LogSweeper extends Reconciler {
   readonly deadlineMs = 120_000;
 
   constructor(
-    private readonly owners: LogOwners,
+    private readonly owners: LogOwnersRepository,
     private readonly store: LogStore,
     private readonly config: Config,
   ) {
@@ -23,17 +23,17 @@ export class LogSweeper extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    for (const logged of loggedRows()) {
-      const old = await this.owners.agedBy(logged, this.config.storage.logRetentionDays, BATCH);
-      const removed: number[] = [];
+    for (const owner of logOwnerTables()) {
+      const expired = await this.owners.findExpired(owner, this.config.storage.logRetentionDays, BATCH_SIZE);
+      const deleted: number[] = [];
       try {
-        for (const id of old) {
+        for (const id of expired) {
           signal.throwIfAborted();
-          await this.store.delete(logged.kind, id);
-          removed.push(id);
+          await this.store.delete(owner.kind, id);
+          deleted.push(id);
         }
       } finally {
-        if (removed.length > 0) await this.owners.noteRemoved(logged, removed);
+        if (deleted.length > 0) await this.owners.markDeleted(owner, deleted);
       }
     }
   }

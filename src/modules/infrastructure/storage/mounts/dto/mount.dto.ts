@@ -9,13 +9,13 @@ export class MountSelector extends RecordSelectorQuery('mount') {}
 export class MountListQuery extends PageQuery {
   @Param.someOf(STORAGE_TYPES) storage_types?: string[];
   @Param.text({ description: 'Part of the name, case-insensitive' }) mount_name?: string;
-  @Param.id({ description: 'Leaves out the mounts attached to this cluster' }) exclude_cluster_id?: number;
+  @Param.id({ description: 'Exclude mounts attached to this cluster' }) exclude_cluster_id?: number;
 }
 
 const NAME = {
   minLength: 1,
   maxLength: 250,
-  // Names appear in messages and logs.
+  // Names appear in messages and logs, so they must be one printable line.
   pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,
@@ -30,12 +30,12 @@ const SOURCE = {
 const MOUNT_POINT = {
   minLength: 1,
   maxLength: 1000,
-  description: 'Where jobs see it: an absolute path outside system directories, such as /mnt/data',
+  description: 'Path of the mount in jobs: absolute and outside system directories, for example /mnt/data',
 };
 const EXTRA_CONFIGS = {
   optional: true,
   nullable: true,
-  description: 'Further Hadoop properties of the store, such as fs.s3a.connection.maximum; no credentials',
+  description: 'Additional Hadoop properties of the store, for example fs.s3a.connection.maximum; no credentials',
 };
 const CREDENTIALS = { description: 'Same provider as the storage type; Custom S3 needs S3-compatible credentials' };
 
@@ -52,7 +52,7 @@ export class CreateMount {
   @Field.id({
     optional: true,
     nullable: true,
-    description: "Of the same provider; null means the store's own encryption",
+    description: "Must belong to the same provider; null uses the store's default encryption",
   })
   encryption_type_id?: number | null;
   @Field.text(SOURCE) source: string;

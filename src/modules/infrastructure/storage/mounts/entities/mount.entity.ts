@@ -8,7 +8,7 @@ import {
 } from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
-/** A path of an object store that jobs see as a directory, and the credentials that open it. */
+/** A directory of an object store that jobs access by a path, with its credentials. */
 @Entity('mounts')
 @Unique('uq_mounts_tenant_id', ['tenant_id', 'mount_id'])
 @Index('uq_mounts_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })

@@ -24,12 +24,12 @@ export class ObjectStorageUploadQuery extends ObjectStorageManagerSelector {
   @Param.text({ optional: false, description: 'Path of the file below target_dir, or below the root' }) path: string;
   @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
   @Param.boolean({ default: false, description: 'true replaces an existing file' }) overwrite: boolean = false;
-  @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
+  @Param.boolean({ default: false, description: 'true creates a directory; the request has no body' }) is_dir: boolean =
     false;
 }
 
 const SIZE = 'Decimal number; 0 for a directory';
-const TYPE = 'File extension in lower case, empty without one; "directory" for a directory';
+const TYPE = 'File extension in lower case, or empty; "directory" for a directory';
 
 export class ObjectStorageFileRead extends ReadAudit {
   @Field.id() object_storage_manager_file_id: number;
@@ -39,7 +39,7 @@ export class ObjectStorageFileRead extends ReadAudit {
   @Field.text({ description: SIZE }) file_size_bytes: string;
   @Field.text({ description: TYPE }) file_type: string;
   @Field.boolean() is_dir: boolean;
-  @Field.id({ nullable: true, description: 'Id of its directory; null at the root' }) parent_id: number | null;
+  @Field.id({ nullable: true, description: 'Id of the parent directory; null at the root' }) parent_id: number | null;
   @Field.uuid() tenant_id: string;
 }
 

@@ -18,7 +18,7 @@ export class ObjectStorageManagerSearchQuery extends ObjectStorageManagerListQue
   object_storage_manager_name: string;
 }
 
-const CREDENTIALS = 'Of the provider; OnPrem needs S3-compatible credentials';
+const CREDENTIALS = 'Must belong to the provider; OnPrem needs S3-compatible credentials';
 
 @Example({
   name: 'example-store',
@@ -31,7 +31,11 @@ export class CreateObjectStorageManager {
   @Field.description() description?: string | null;
   @Field.int32({ min: 0 }) cloud_provider_id: number;
   @Field.id({ description: CREDENTIALS }) credentials_conf_id: number;
-  @Field.text({ minLength: 1, maxLength: 255, description: 'Bucket, or container of the storage account' })
+  @Field.text({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Name of the bucket, or of the container in the storage account',
+  })
   object_storage_bucket_name: string;
 }
 

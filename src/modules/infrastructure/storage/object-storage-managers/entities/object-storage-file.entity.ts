@@ -2,8 +2,8 @@ import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CLOSED, CURRENT, TenantColumns } from '../../../../../platform/kernel/persistence/columns';
 
 /**
- * The id by which the API knows a path of an object storage manager, given when it was first shown or uploaded. Only
- * the store knows whether there is a file.
+ * The id of a path of an object storage manager. The row is created when the path is first listed or uploaded; only the
+ * store knows whether the file still exists.
  */
 @Entity('object_storage_files')
 @Unique('uq_object_storage_files_tenant_id', ['tenant_id', 'object_storage_file_id'])
@@ -23,8 +23,8 @@ import { Col, CLOSED, CURRENT, TenantColumns } from '../../../../../platform/ker
 export class ObjectStorageFile extends TenantColumns {
   @Col.identity('pk_object_storage_files') object_storage_file_id: number;
   @Col.bigint() object_storage_manager_id: number;
-  /** Without leading slash; ordered by bytes, so that the contents of a directory are adjacent. */
+  /** Has no leading slash. It is ordered by bytes, so that the contents of a directory are adjacent. */
   @Col.text({ collation: 'C' }) path: string;
-  /** Stores let a file and a directory have one path. */
+  /** Part of the key, because stores allow a file and a directory with the same path. */
   @Col.bool() is_dir: boolean;
 }

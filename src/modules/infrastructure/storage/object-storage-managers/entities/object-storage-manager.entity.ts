@@ -8,7 +8,7 @@ import {
 } from '../../../../../platform/kernel/persistence/columns';
 import { RecordKind } from '../../../../../platform/http/resources/record-kind';
 
-/** A bucket of an object store and the credentials that open it, both of one provider. */
+/** A bucket of an object store with its credentials, both of one provider. */
 @Entity('object_storage_managers')
 @Unique('uq_object_storage_managers_tenant_id', ['tenant_id', 'object_storage_manager_id'])
 @Index('uq_object_storage_managers_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })

@@ -3,16 +3,16 @@ import { type EntityClass, keyOf, tableOf } from '../../../../platform/kernel/pe
 
 type Kind = LogName['kind'];
 
-/** The columns by which rows know of their logs. */
-interface Logged {
-  /** False once the logs were removed. */
+/** Columns of a table whose rows have logs. */
+interface LogOwner {
+  /** False once the logs have been deleted. */
   logs_kept: boolean;
-  /** Whether the logs are in as few pieces as possible. */
+  /** True once the logs are compacted. */
   logs_settled: boolean;
 }
 
-/** Rows of one kind, as far as their logs are concerned. */
-export interface LoggedRows {
+/** A table whose rows have logs. */
+export interface LogOwnerTable {
   kind: Kind;
   table: string;
   key: string;
@@ -21,12 +21,12 @@ export interface LoggedRows {
 
 const declared = new Map<Kind, { entity: EntityClass; endedAt: string }>();
 
-/** States beside an entity that its rows have logs, and which column says when they ended. */
+/** Declares that an entity's rows have logs. `endedAt` is the column with the time of their end. */
 export function HasLogs(kind: Kind, endedAt: string) {
-  return (entity: EntityClass<Logged>) => void declared.set(kind, { entity, endedAt });
+  return (entity: EntityClass<LogOwner>) => void declared.set(kind, { entity, endedAt });
 }
 
-export function loggedRows(): LoggedRows[] {
+export function logOwnerTables(): LogOwnerTable[] {
   return [...declared].map(([kind, { entity, endedAt }]) => {
     return { kind, table: tableOf(entity), key: keyOf(entity), endedAt };
   });

@@ -10,9 +10,9 @@ import { objectStorageManagerRef } from './object-storage-managers.joins';
 import type { ObjectStorageManagerRow } from './object-storage-managers.repository';
 import { fullPathOf } from './object-storage-paths';
 
-/** Renders what a store says about its files, with the ids that the database gives them. */
+/** Builds responses from entries of the store and their ids in the database. */
 @Injectable()
-export class FileAnswers {
+export class FileResponses {
   constructor(
     private readonly files: ObjectStorageFilesRepository,
     private readonly referenceData: ReferenceData,
