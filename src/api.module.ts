@@ -25,8 +25,8 @@ import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
-/** Among routes of equal rank Express tries the first ones first: these get the most requests. */
-const OF_CLIENTS = [
+/** The most requested domains come first, because Express tries routes of equal rank in this order. */
+const CLIENT_MODULES = [
   ReferenceDataApiModule,
   EnvironmentsApiModule,
   StorageApiModule,
@@ -44,15 +44,15 @@ const OF_CLIENTS = [
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */
 @Module({
-  // What the guard uses: who a caller is, and what they may do in a workspace.
+  // The guards need IamModule and WorkspacesModule to identify a caller and to check permissions in a workspace.
   imports: [PlatformModule.of('api'), HttpModule, IamModule, WorkspacesModule, HealthApiModule],
   providers: [...GUARDS, { provide: APP_FILTER, useClass: ErrorFilter }],
 })
 export class ApiModule {
-  /** Probes, and the routes of those whom the process serves. */
-  static serving(whom: readonly Served[], more: readonly Type[] = []): DynamicModule {
-    const domains = [...(whom.includes('clients') ? OF_CLIENTS : []), ...more];
-    const agents = whom.includes('agents') ? [AgentsApiModule] : [];
+  /** Returns a module with the probes and the routes for `served`: clients, node agents or both. */
+  static serving(served: readonly Served[], more: readonly Type[] = []): DynamicModule {
+    const domains = [...(served.includes('clients') ? CLIENT_MODULES : []), ...more];
+    const agents = served.includes('agents') ? [AgentsApiModule] : [];
     return {
       module: ApiModule,
       imports: [

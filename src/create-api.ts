@@ -18,14 +18,13 @@ import { createValidationPipe } from './platform/http/validation';
 import { LOGGER, type Logger } from './platform/kernel/logging/logger';
 
 interface ApiOptions {
-  /** Builds no providers, and serves only to describe the API. */
+  /** Builds no providers: the application only describes the API. */
   preview: boolean;
   http: HttpConfig;
-  /** Domains besides those of the product. */
+  /** Modules of tests. */
   more?: readonly Type[];
 }
 
-/** The API application. */
 export async function createApi({ preview, http, more }: ApiOptions): Promise<INestApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     ApiModule.serving(http.serves, more),
@@ -41,7 +40,7 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   );
   app.disable('x-powered-by');
   app.set('trust proxy', http.trustedProxies);
-  // All of it: its length is bounded with the head, and a filter with a part missing finds something else.
+  // No limit on the number of keys: a filter with dropped keys would match other records. The size of the head bounds the query.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   if (!preview) {
     const health = app.get(HealthService);

@@ -17,7 +17,7 @@ import { listenError } from './platform/kernel/process/start-error';
 import { stopOnSignals } from './platform/kernel/process/stop-on-signals';
 import { WorkerWatch } from './platform/background/workers/worker-watch';
 
-const CLOSE_IDLE_EVERY_MS = 50;
+const CLOSE_IDLE_INTERVAL_MS = 50;
 
 async function main(): Promise<void> {
   const config = Config.load();
@@ -31,9 +31,9 @@ async function main(): Promise<void> {
   if (config.http.docs && config.http.serves.includes('clients')) serveDocs(app);
   const watch = app.get(WorkerWatch);
   const server = app.getHttpServer() as Server;
-  // Clients keep their connections open: idle ones would hold up the end of the process.
+  // Clients keep idle connections open, which would delay the end of the process.
   stopOnSignals(app, config.http.shutdownMs, logger, () => {
-    setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
+    setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS).unref();
     return watch.stop();
   });
   const { host, port, serves } = config.http;
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
 
 function serveDocs(app: INestApplication): void {
   const version = packageVersion();
-  // Made at the first request for it, which few pods ever get: it would be a quarter of the start.
+  // The document is built at the first request for it, which few pods get, because it would take a quarter of the start.
   SwaggerModule.setup(DOCS_PATH, app, () => createOpenApiDocument(app, version), {
     jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
     raw: ['json'],

@@ -10,12 +10,12 @@ import { createLogger } from './platform/kernel/logging/logger';
 import { failProcess } from './platform/kernel/process/fail-process';
 
 const USAGE = `Usage: migrate [option]
-  (none)              bring schema, reference data and the first identity up to date
-  --check-drift       apply the migrations and fail when the entities differ from what they made
-  --generate <name>   write a migration of what the entities have and the database lacks (source tree only)
+  (none)              migrate the schema, then update the reference data and create the first administrator
+  --check-drift       apply the migrations and fail if the entities differ from the schema
+  --generate <name>   write a migration that adds what the entities have and the schema lacks (source tree only)
 `;
 
-/** Schema commands of operators and CI. Drift and generation need only the database variables. */
+/** Runs a schema command of operators or CI. `--check-drift` and `--generate` need only the database variables. */
 async function main(args: readonly string[]): Promise<number> {
   const [option, name] = args;
   if (option === undefined) return prepare();
@@ -59,7 +59,7 @@ async function checkDrift(): Promise<number> {
 async function generate(name: string): Promise<number> {
   const { up, down } = await pendingSql();
   if (up.length === 0) {
-    process.stderr.write('Nothing to generate: the migrations make what the entities have.\n');
+    process.stderr.write('Nothing to generate: the schema already has all that the entities declare.\n');
     return 1;
   }
   const timestamp = Date.now();
@@ -84,7 +84,7 @@ ${statements(down)}
     `${timestamp}-${name.replaceAll(/(?<!^)([A-Z])/g, '-$1').toLowerCase()}.ts`,
   );
   writeFileSync(file, text);
-  process.stdout.write(`${file}\nRead it.\n`);
+  process.stdout.write(`${file}\nReview it before you commit it.\n`);
   return 0;
 }
 

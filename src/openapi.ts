@@ -13,10 +13,10 @@ import { failProcess } from './platform/kernel/process/fail-process';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** Writes openapi.json and docs/access.md, or with `--check` says whether they are what this build serves. */
+/** Writes openapi.json and docs/access.md. With `--check`, it only compares them with this build and fails if they are stale. */
 async function main(): Promise<void> {
   const app = await createApi({ preview: true, http: readHttpConfig(new EnvReader({})) });
-  // A previewed application has no providers, only the modules and their classes.
+  // A preview has modules and classes but no providers, so these are created here.
   const discovery = new DiscoveryService(app.get(ModulesContainer));
   const operations = declaredOperations(discovery, new MetadataScanner(), new Reflector());
   const files = {
@@ -30,11 +30,11 @@ async function main(): Promise<void> {
   }
   if (stale.length === 0) return;
   const names = stale.map(([file]) => file).join(' and ');
-  process.stderr.write(`Not what this build serves: ${names}. Run: npm run build && npm run openapi\n`);
+  process.stderr.write(`Stale: ${names}. Run: npm run build && npm run openapi\n`);
   process.exit(1);
 }
 
-/** A missing file counts as different. */
+/** Returns the committed text. A missing file counts as different. */
 function committed(file: string): string {
   try {
     return readFileSync(join(ROOT, file), 'utf8');

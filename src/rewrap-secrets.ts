@@ -6,7 +6,7 @@ import { rewrapDataKeys } from './modules/foundation/secrets/rewrap-data-keys';
 import { createLogger } from './platform/kernel/logging/logger';
 import { failProcess } from './platform/kernel/process/fail-process';
 
-/** Second half of a rotation of the master key: wraps all data keys with the first key of SECRETS_MASTER_KEYS. */
+/** Finishes a rotation of the master key: wraps all data keys with the first key of SECRETS_MASTER_KEYS. */
 async function main(): Promise<number> {
   const config = Config.load();
   const dataSource = await createDataSource(config.database, 'rewrap-secrets').initialize();
@@ -14,9 +14,11 @@ async function main(): Promise<number> {
   try {
     await checkMasterKeys(dataSource.manager, config.secrets.masterKeys, logger);
     const { rewrapped, failed } = await rewrapDataKeys(dataSource, config.secrets.masterKeys);
-    process.stdout.write(`${rewrapped} data keys are wrapped by ${config.secrets.masterKeys[0]?.id} now.\n`);
+    process.stdout.write(`Wrapped ${rewrapped} data keys with the master key ${config.secrets.masterKeys[0]?.id}.\n`);
     for (const { tenantId, masterKeyId, reason } of failed) {
-      process.stderr.write(`The data key of tenant ${tenantId} stays wrapped by ${masterKeyId}: ${reason}.\n`);
+      process.stderr.write(
+        `The data key of tenant ${tenantId} is still wrapped with the master key ${masterKeyId}: ${reason}.\n`,
+      );
     }
     return failed.length === 0 ? 0 : 1;
   } finally {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
-// The start file as the build makes it, before a bundle of a few lines.
+// The start file is built as the build does it, in front of a bundle of a few lines.
 describe('a start file', () => {
   let dist: string;
   const cacheFolder = () => join(dist, '.compile-cache');
@@ -26,7 +26,7 @@ describe('a start file', () => {
   const run = (env: Record<string, string> = {}) =>
     execFileSync(process.execPath, [join(dist, 'program.js')], { encoding: 'utf8', env: { ...process.env, ...env } });
 
-  it('runs the bundle as a module, and keeps what V8 compiled of it', () => {
+  it('runs the bundle as a module, and caches the code that V8 compiled', () => {
     bundle(`const late = () => require('./other');
       console.log(__filename, __dirname, module.filename, late());`);
     writeFileSync(join(dist, 'bundle', 'other.js'), `module.exports = 'found';`);
@@ -38,7 +38,7 @@ describe('a start file', () => {
     expect(caches()).toHaveLength(1);
   });
 
-  it('takes no cache for another bundle of the same length, nor one that is damaged, and keeps one', () => {
+  it('ignores the cache of another bundle of the same length and a damaged cache, and keeps a single cache', () => {
     bundle('console.log("one")');
     run();
     const first = caches();
@@ -65,7 +65,7 @@ describe('a start file', () => {
     expect(run()).toMatch(/^Error\n +at .*program\.js/);
   });
 
-  it('runs where it may not write, and where the cache is not wanted', () => {
+  it('runs if it may not write its folder, and if the cache is disabled', () => {
     bundle('console.log("here")');
     expect(run({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('here\n');
     writeFileSync(cacheFolder(), 'no folder');

@@ -20,7 +20,7 @@ import { retention } from './platform/background/workflows/retention';
 import { SPENT_ROWS } from './platform/background/workflows/spent-rows';
 import { WorkflowReconciler } from './platform/background/workflows/workflow-reconciler';
 
-/** The worker process: job handlers, workflows, the outbox relay and the reconcilers; no controllers. */
+/** The worker process has the job handlers, workflows, the outbox relay and the reconcilers, but no controllers. */
 @Module({
   imports: [
     PlatformModule.of('worker'),

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     await watch.stop();
     health.stop();
   });
-  // Nothing is consumed before every provider is up.
+  // The worker consumes jobs only after every provider has started.
   await localFolder.start();
   await localHost.start();
   await watch.startAsWorker();
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   reconcilers.start();
   const dependencies = app.get(HealthService);
   health.ask(async () => goingOnWithout(await dependencies.workerReadiness(), localFolder.failure));
-  logger.info('The worker is up');
+  logger.info('The worker has started');
 }
 
 main().catch(failService('worker'));

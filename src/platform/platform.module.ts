@@ -20,7 +20,7 @@ import { References } from './http/resources/references';
 import { ThisWorker } from './background/workers/this-worker';
 import { WorkerWatch } from './background/workers/worker-watch';
 
-/** What every module uses, in both processes. */
+/** Provides what every module uses, in API and worker. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -82,7 +82,7 @@ import { WorkerWatch } from './background/workers/worker-watch';
   ],
 })
 export class PlatformModule {
-  /** A worker waits for locks as long as its statements may take: its waits keep nobody else waiting. */
+  /** In a worker, a lock may be awaited as long as a statement may run, because no user waits for it. */
   static of(process: 'api' | 'worker'): DynamicModule {
     return {
       module: PlatformModule,

@@ -21,7 +21,10 @@ let made = 0;
 beforeAll(async () => {
   platform = await PlatformUnderTest.start({ name: 'survival-database', env: QUICK_RECOVERY });
   // A worker that loses its database while it starts ends, and is started again by whoever runs it.
-  await eventually(() => platform.workerLog().includes('The worker is up'), { timeoutMs: 180_000, what: 'the worker' });
+  await eventually(() => platform.workerLog().includes('The worker has started'), {
+    timeoutMs: 180_000,
+    what: 'the worker',
+  });
   client = await platform.admin();
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });

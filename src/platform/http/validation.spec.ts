@@ -36,7 +36,7 @@ describe('createValidationPipe', () => {
   });
 
   it.each([
-    ['["__proto__","1"]', 'no key may be called __proto__'],
+    ['["__proto__","1"]', 'a key must not be named __proto__'],
     ['["constructor","1"]', 'constructor is not a known field'],
     ['["prototype","1"]', 'prototype is not a known field'],
     ['["label","\\ud800"]', 'label contains half of a surrogate pair'],
@@ -51,7 +51,7 @@ describe('createValidationPipe', () => {
     const refused = createValidationPipe().transform(body, { type: 'body', metatype: Required });
     const fields = {
       cluster_id: ['cluster_id is required'],
-      name: ['name must be longer than or equal to 1 characters'],
+      name: ['name must have at least 1 characters'],
       tags: ['tags is required'],
       'disks.0.disk_id': ['disks.0.disk_id is required'],
     };

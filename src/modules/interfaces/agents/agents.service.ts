@@ -92,11 +92,11 @@ export class AgentsService {
     await this.nodes.recordProtocolVersion(node, body.protocolVersion);
     if (body.utilization) this.utilization.note(nodeId, body.utilization);
     // Subscribed before the version is read: a change between the two is seen either way.
-    const { woken, cancel } = this.wakeUps.subscribe(nodeId);
+    const { notified, cancel } = this.wakeUps.subscribe(nodeId);
     try {
       if ((await this.nodes.desiredVersion(nodeId)) <= body.version) {
         const longest = Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART);
-        await waitForNotification(woken, longest * (1 - SPREAD * Math.random()), gone());
+        await waitForNotification(notified, longest * (1 - SPREAD * Math.random()), gone());
       }
     } finally {
       cancel();

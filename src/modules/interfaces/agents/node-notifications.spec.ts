@@ -11,7 +11,7 @@ function polls(maxPolls: number) {
   const woken: string[] = [];
   const poll = (nodeId: number, name: string) => {
     const subscription = wakeUps.subscribe(nodeId);
-    void subscription.woken.then(() => woken.push(name));
+    void subscription.notified.then(() => woken.push(name));
     return subscription.cancel;
   };
   return { woken, poll, notify: (payload: string) => notify(payload), wakeUps };

@@ -40,8 +40,8 @@ export class AuditTrail {
 
   /** The row of a success, unless a transaction has written it or nobody is signed in yet. */
   async noteSuccess(draft: AuditDraft, answer: unknown): Promise<void> {
-    if (draft.settled || draft.sessionId === null) return;
-    draft.settled = true;
+    if (draft.isRecorded || draft.sessionId === null) return;
+    draft.isRecorded = true;
     await this.write(draft, (tx) => appendSuccess(tx, draft, answer));
   }
 

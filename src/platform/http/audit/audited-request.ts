@@ -28,7 +28,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
     subject: subjectOf(request.params, request.query),
     correlationId: context.correlationId,
     successStatus: operation.status ?? 200,
-    settled: operation.auditsOnlyRefusals === true,
+    isRecorded: operation.auditsOnlyRefusals === true,
   };
   return context.audit;
 }

@@ -8,15 +8,15 @@ export async function appendAuditEvent(tx: Tx, draft: AuditDraft, result: AuditR
   await tx.query(auditInsert(params, draft, result), params.values);
 }
 
-/** Appends the success of a request; its answer names the record that was created. */
-export async function appendSuccess(tx: Tx, draft: AuditDraft, answer: unknown): Promise<void> {
+/** Appends the row of a successful request, whose response names the record that was created. */
+export async function appendSuccess(tx: Tx, draft: AuditDraft, response: unknown): Promise<void> {
   const params = new Params();
-  await tx.query(successInsert(params, draft, answer), params.values);
+  await tx.query(successInsert(params, draft, response), params.values);
 }
 
-/** The statement behind {@link appendSuccess}, which may follow CTEs. */
-export function successInsert(params: Params, draft: AuditDraft, answer: unknown): string {
-  const subject = { ...draft.subject, ...subjectOf(answer) };
+/** Returns the statement of {@link appendSuccess}, which may follow CTEs. */
+export function successInsert(params: Params, draft: AuditDraft, response: unknown): string {
+  const subject = { ...draft.subject, ...subjectOf(response) };
   const result = { outcome: 'done', status: draft.successStatus, errorCode: null } as const;
   return auditInsert(params, { ...draft, subject }, result);
 }

@@ -1,19 +1,16 @@
-/** Who acts. A login finds it out on the way; elsewhere it is the caller that the guard found. */
+/** The user who acts. A login identifies the user itself; for other operations it is the caller that the guard found. */
 export interface AuditActor {
   /** Null if no account is known: a failed login has only a user name. */
   userId: number | null;
-  /** In lower case, as user names are; what was typed in a login that failed. */
+  /** In lower case, as user names are. For a failed login, the name that was entered. */
   username: string | null;
-  /** Tenant selected for the session; null when none was. */
+  /** Tenant selected for the session; null if none was selected. */
   tenantId: string | null;
   sessionId: string | null;
   sessionKind: 'login' | 'token' | null;
 }
 
-/**
- * What the audit log will say about the request being served, before its outcome is known. Of the body it holds only
- * ids of roles.
- */
+/** The audit row of the current request before its outcome is known. From the body, it holds only ids of roles. */
 export interface AuditDraft extends AuditActor {
   ip: string | null;
   userAgent: string | null;
@@ -22,22 +19,19 @@ export interface AuditDraft extends AuditActor {
   method: string;
   /** The operation's path with `{braces}`. */
   path: string;
-  /** Ids and names that path and query name, and the roles that the body does. */
+  /** Ids and names in path and query, and the roles in the body. */
   subject: AuditSubject;
   correlationId: string;
-  /** Status that the operation answers when it succeeds. */
+  /** Status of the response if the operation succeeds. */
   successStatus: number;
-  /** Whether the log has its success, or needs none because nothing was done again. */
-  settled: boolean;
+  /** True if the log has the row, or needs none because the request was a replay. */
+  isRecorded: boolean;
 }
 
-/** Ids and names by the key under which the API has them: `{"cluster_id": 5}`. */
+/** Ids and names by their keys in the API: `{"cluster_id": 5}`. */
 export type AuditSubject = Readonly<Record<string, string | number>>;
 
-/**
- * `refused` for 4xx: nothing was done. `failed` for 5xx: the cause is the platform's, and part of it may have been
- * done.
- */
+/** `refused` is a 4xx: nothing was done. `failed` is a 5xx: the platform caused it, and a part may have been done. */
 export const AUDIT_OUTCOMES = ['done', 'refused', 'failed'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 

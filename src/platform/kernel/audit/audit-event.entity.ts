@@ -2,8 +2,8 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { Col } from '../persistence/columns';
 
 /**
- * One row of the audit log: who did what, from where, with which outcome. Append-only: a trigger refuses UPDATE, DELETE
- * and TRUNCATE. It has no foreign keys, so it stays whatever becomes of users and tenants.
+ * A row of the audit log says who did what, from where, with which outcome. The table is append-only: a trigger refuses
+ * UPDATE, DELETE and TRUNCATE. It has no foreign keys, so rows stay when their users and tenants are deleted.
  */
 @Entity('audit_events')
 @Check('ck_audit_events_outcome', `outcome IN ('done', 'refused', 'failed')`)
@@ -14,7 +14,7 @@ import { Col } from '../persistence/columns';
 @Index('ix_audit_events_correlation', ['correlation_id'])
 export class AuditEvent {
   @Col.identity('pk_audit_events') audit_event_id: number;
-  /** To the millisecond, which is what answers and filters have. */
+  /** Responses and filters have the same precision of a millisecond. */
   @Column({ name: 'at', type: 'timestamptz', precision: 3, default: () => 'platform_clock()' }) at: Date;
   @Col.uuid({ nullable: true }) tenant_id: string | null;
   @Col.bigint({ nullable: true }) user_id: number | null;

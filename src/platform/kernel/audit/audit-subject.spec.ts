@@ -7,28 +7,28 @@ describe('subjectOf', () => {
     expect(subjectOf(path, query)).toEqual({ workspace_id: 7, file_path: 'a/b.py' });
   });
 
-  it('gives ids of path and answer one form', () => {
-    const answer = {
+  it('converts ids of path and response to numbers', () => {
+    const response = {
       cluster_id: '12',
       name: 'c',
       created_by_user_id: '1',
       conf: { secret_id: 's' },
       tenant_id: 'uuid',
     };
-    expect(subjectOf({ cluster_id: '12' }, answer)).toEqual({ cluster_id: 12, name: 'c', tenant_id: 'uuid' });
+    expect(subjectOf({ cluster_id: '12' }, response)).toEqual({ cluster_id: 12, name: 'c', tenant_id: 'uuid' });
   });
 
-  it('keeps a name of digits a name', () => {
+  it('keeps a name that consists of digits as a string', () => {
     expect(subjectOf({ cluster_name: '12' })).toEqual({ cluster_name: '12' });
   });
 
-  it('looks into an answer that wraps its record', () => {
+  it('reads the record that a response wraps', () => {
     expect(subjectOf({ CosiStart: { engine_cluster_instance_id: 3, status: 'INIT' } })).toEqual({
       engine_cluster_instance_id: 3,
     });
   });
 
-  it('has room for so many', () => {
+  it('has at most 24 entries with texts of at most 256 characters', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}_id`, String(index)]));
     expect(Object.keys(subjectOf(many))).toHaveLength(24);
     expect(subjectOf({ [`${'k'.repeat(64)}_id`]: '1', x_name: 'n'.repeat(1000) })).toEqual({ x_name: 'n'.repeat(256) });
@@ -40,7 +40,7 @@ describe('subjectOf', () => {
 });
 
 describe('storable', () => {
-  it('drops what PostgreSQL does not store', () => {
+  it('drops characters that PostgreSQL cannot store', () => {
     expect(storable('a\0b\ud800c')).toBe('ab\ufffdc');
   });
 });

@@ -9,8 +9,8 @@ const MAX_KEY_LENGTH = 64;
 const MAX_TEXT_LENGTH = 256;
 
 /**
- * Ids and names of records in path parameters, a query or an answer; of an answer that wraps its record under a single
- * key (`{CosiStart: {…}}`), those of the record. Other values are left out: they may be long, or secret.
+ * Returns the ids and names of records in path parameters, a query or a response. A response may wrap its record under a
+ * single key (`{CosiStart: {…}}`). Other values are left out, because they may be long or secret.
  */
 export function subjectOf(...sources: unknown[]): AuditSubject {
   const entries = sources.flatMap((source) => namingEntries(unwrapped(source)));
@@ -37,12 +37,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Ids come as numbers and as decimal strings; the log has one form of them. */
+/** Ids are numbers or decimal strings in requests and responses, but always numbers in the audit log. */
 function isInteger(text: string): boolean {
   return /^\d{1,15}$/.test(text);
 }
 
-/** A text that PostgreSQL accepts, whatever a client sent: an effect must not fail because of its log. */
+/** Converts any text to one that PostgreSQL accepts, so that an operation never fails because of its audit row. */
 export function storable(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
   const cut = text.slice(0, maxLength).replaceAll('\0', '');
   // Half of a surrogate pair becomes U+FFFD on the way through UTF-8.

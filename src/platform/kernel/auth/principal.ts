@@ -5,20 +5,20 @@ export interface Principal {
   userId: number;
   username: string;
   sessionId: string;
-  /** `token` for a personal token. */
+  /** `token` if the caller uses a personal token. */
   sessionKind: 'login' | 'token';
   /** Tenant selected for the session. */
   tenantId: string | null;
   roles: ReadonlySet<Role>;
 }
 
-/** The node whose agent calls, as a row of its table; the agents' API knows the rest of its columns. */
+/** The node whose agent calls: columns of its row that the guard needs. The agents' API reads the others. */
 export interface AuthenticatedNode {
   node_id: number;
   tenant_id: string;
 }
 
-/** What every repository method of a tenant's records takes first. */
+/** The first parameter of every repository method for a tenant's records. */
 export interface TenantScope {
   tenantId: string;
   userId: number;
@@ -30,9 +30,9 @@ export interface WorkspaceContext {
   workspaceId: number;
   name: string;
   description: string | null;
-  /** False once disabled. */
+  /** False once the workspace is disabled. */
   active: boolean;
-  /** What the caller may do there; absent where the platform itself acts. */
+  /** The caller's permission; absent if the platform itself acts. */
   permission?: WorkspacePermission;
 }
 
@@ -45,7 +45,7 @@ export function isTenantAdmin(principal: Pick<Principal, 'roles'>): boolean {
   return principal.roles.has('ADMIN') || principal.roles.has('PLATFORM ADMIN');
 }
 
-/** Of the tenant, or of its clusters alone. */
+/** True if the caller administers the tenant, or only its clusters. */
 export function managesClusters(principal: Pick<Principal, 'roles'>): boolean {
   return CLUSTER_MANAGERS.some((role) => principal.roles.has(role));
 }

@@ -3,7 +3,7 @@ export const ROLES = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER', '
 export type Role = (typeof ROLES)[number];
 
 /**
- * Roles that are not bound to a tenant: whoever holds one may select any tenant. Each operation decides what it allows
+ * Roles that are not bound to a tenant. Their holders may select any tenant, and each operation decides what they may do
  * there.
  */
 export const PLATFORM_ROLES: readonly Role[] = ['PLATFORM ADMIN', 'PLATFORM BILLING'];
@@ -12,7 +12,7 @@ export const ADMINS: readonly Role[] = ['ADMIN', 'PLATFORM ADMIN'];
 export const CLUSTER_MANAGERS: readonly Role[] = ['CAN MANAGE CLUSTER', 'ADMIN', 'PLATFORM ADMIN'];
 export const EVERY_TENANT_ROLE: readonly Role[] = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER'];
 
-/** Workspace permissions in ascending order; each includes the ones before it. */
+/** Permissions in ascending order; each includes the ones before it. */
 export const WORKSPACE_PERMISSIONS = ['VIEW', 'RUN', 'EDIT', 'MANAGE'] as const;
 export type WorkspacePermission = (typeof WORKSPACE_PERMISSIONS)[number];
 

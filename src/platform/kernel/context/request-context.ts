@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AuditDraft } from '../audit/audit-draft';
 
-/** The idempotency key of the request being served, and what it stands for. */
+/** The idempotency key of the current request, and the request that it stands for. */
 export interface IdempotencyContext {
   key: string;
   userId: number;
@@ -10,39 +10,39 @@ export interface IdempotencyContext {
   requestHash: string;
 }
 
-/** Whose work it is, which has a share of the database's connections. */
+/** The user or node for whom the process works. Each has a share of the database connections. */
 export interface ContextCaller {
   kind: 'user' | 'node';
   id: number;
-  /** The tenant that the user has selected, null without one; the tenant of the node. */
+  /** Tenant of the node, or the tenant that the user has selected; null if none is selected. */
   tenantId: string | null;
 }
 
 export interface RequestContext {
   correlationId: string;
   idempotency: IdempotencyContext | null;
-  /** Absent until a guard has found the caller, and for the platform's own work. */
+  /** Absent until a guard has identified the caller, and for the platform's own work. */
   caller?: ContextCaller;
-  /** Set for a request that belongs in the audit log. */
+  /** Present if the request belongs in the audit log. */
   audit?: AuditDraft;
 }
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
-/** Runs `fn` with the given context; everything it awaits sees it. */
+/** Runs `fn` with this context, which also holds for everything that `fn` awaits. */
 export function runInContext<T>(context: RequestContext, fn: () => T): T {
   return storage.run(context, fn);
 }
 
 /**
- * Runs what serves others, too, though one request happens to begin it: it must not wait for the share of the database's
- * connections that the caller of this request has used up.
+ * Runs shared work that one request happens to start. It has no caller, because it must not wait for a database connection
+ * if the caller of this request has used up its share.
  */
 export function runWithoutCaller<T>(fn: () => T): T {
   return storage.run({ correlationId: correlationId(), idempotency: null }, fn);
 }
 
-/** Runs what the request's caller does besides, not under the request's `Idempotency-Key` or row of the audit log. */
+/** Runs further work of the request's caller, outside the request's `Idempotency-Key` and audit row. */
 export function runAsCaller<T>(fn: () => T): T {
   return storage.run({ correlationId: correlationId(), idempotency: null, caller: storage.getStore()?.caller }, fn);
 }
@@ -51,7 +51,7 @@ export function currentContext(): RequestContext | undefined {
   return storage.getStore();
 }
 
-/** Correlation id of the request or job being served; `none` outside both. */
+/** Returns the correlation id of the current request or job; `none` outside both. */
 export function correlationId(): string {
   return storage.getStore()?.correlationId ?? 'none';
 }

@@ -41,12 +41,12 @@ describe('fieldShapes', () => {
 });
 
 describe('knownFields', () => {
-  it('gives what the class knows, records in it included', () => {
+  it('copies the fields of the class, nested records included', () => {
     const body = { id: 1, name: 'a', files: ['b'], disk: { size: 1 }, disks: [{ size: 2 }], labels: null };
     expect(knownFields(Body, body)).toEqual(body);
   });
 
-  it('hands free keys past what would walk through them', () => {
+  it('hides maps of free keys from the conversion', () => {
     const labels = { a: { b: 1 } };
     const known = knownFields(Body, { labels }) as { labels: unknown };
     expect(typeof known.labels).toBe('function');
@@ -62,12 +62,12 @@ describe('knownFields', () => {
     [{ disk: [{ a: 1 }] }, 'disk'],
     [{ disks: { a: 1 } }, 'disks'],
     [{ labels: [{ a: 1 }] }, 'labels'],
-  ])('leaves nothing to walk through in %j', (body, field) => {
+  ])('replaces the misplaced record in %j', (body, field) => {
     const value = (knownFields(Body, body) as Record<string, unknown>)[field];
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) expect(typeof one).toBe('symbol');
   });
 
-  it('leaves nothing to walk through in lists of what is no list of records', () => {
+  it('replaces records in lists of plain values, and lists in lists of records', () => {
     expect(knownFields(Body, { files: ['a', { b: 1 }, ['c']] })).toEqual({
       files: ['a', expect.any(Symbol), expect.any(Symbol)],
     });
@@ -79,11 +79,11 @@ describe('knownFields', () => {
     [{ disk: { size: 1, colour: 2 } }, 'disk.colour'],
     [{ disks: [{ size: 1 }, { colour: 2 }] }, 'disks.1.colour'],
     [{ toString: 1 }, 'toString'],
-  ])('names what the class does not know in %j', (body, field) => {
+  ])('names the field of %j that the class does not have', (body, field) => {
     expect(problemOf(body)).toBe(`The request is not valid: ${field} is not a known field.`);
   });
 
-  it('names twenty of many, and long ones in part', () => {
+  it('names at most twenty unknown fields, and cuts long names', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key${index}`, 1]));
     expect(problemOf(many).split(';')).toHaveLength(20);
     expect(problemOf({ ['k'.repeat(1_000)]: 1 })).toBe(

@@ -7,20 +7,20 @@ keepRulesByClass();
 type Class = new () => object;
 
 /**
- * What the values of a field are made of: numbers, texts and lists of them; records of another class, or a list of
- * them; arbitrary keys and values; or a list that whoever takes it validates.
+ * The shape of a field's values: `plain` for numbers, texts and lists of them; `record` and `records` for nested classes;
+ * `free` for an object of arbitrary keys; `unread` for a list whose items the service validates itself.
  */
 export type FieldShape =
   | { kind: 'plain' }
   | { kind: 'record' | 'records'; type: () => Class }
   | { kind: 'free' | 'unread' };
 
-/** The key under which a field's validation carries its shape, also where other classes inherit the field. */
+/** Key of the shape in the context of a field's validation, which subclasses inherit. */
 const SHAPE = 'platform:shape';
 
 const PLAIN: FieldShape = { kind: 'plain' };
 
-/** As the context of a validation decorator. */
+/** Returns the context of a validation decorator that carries the shape. */
 export function shapeContext(shape: FieldShape): Record<string, unknown> {
   return { [SHAPE]: shape };
 }
@@ -28,14 +28,14 @@ export function shapeContext(shape: FieldShape): Record<string, unknown> {
 const tolerant = new WeakSet<object>();
 
 /**
- * Marks a class of requests of programs that may be of a newer release than this one: keys that it does not know are left
- * out instead of being refused. For people a refusal is better, which shows a misspelled name.
+ * Drops unknown keys of a request class instead of refusing them, because its programs may be of a newer release. Requests
+ * of people are refused, so that a misspelled name is noticed.
  */
 export const IgnoresUnknownFields = (): ClassDecorator => (type) => void tolerant.add(type);
 
 const shapes = new WeakMap<object, ReadonlyMap<string, FieldShape>>();
 
-/** The fields of a class of requests by name. */
+/** Returns the fields of a class by name. */
 export function fieldShapes(type: Class): ReadonlyMap<string, FieldShape> {
   const known = shapes.get(type);
   if (known) return known;
@@ -49,22 +49,20 @@ export function fieldShapes(type: Class): ReadonlyMap<string, FieldShape> {
   return fields;
 }
 
-/**
- * Replaces a record where a field cannot have one: no rule of a field admits it, and there is nothing to walk through.
- */
+/** Replaces a record in a field that cannot have one. Every rule refuses a symbol, and the conversion does not descend into it. */
 const MISPLACED = Symbol('a misplaced record');
 
-/** Free keys and values, hidden from the conversion of the others, which takes quadratic time in the number of keys. */
+/** Hides free keys and values from class-transformer, which takes quadratic time in the number of keys. */
 const unseen = (value: object) => () => value;
 
-/** What was sent in a field of free keys, once the others are converted. */
+/** Returns the hidden value of a field as the client sent it. */
 export function asSent(value: unknown): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
 /**
- * A copy of a request with the fields that its class has, ready to be converted and validated in time that grows only
- * with its size. Throws a 400 that names keys unknown to the class, unless it ignores them.
+ * Returns a copy of a request with the fields of its class, which can be converted and validated in time that grows
+ * linearly with its size. Throws a 400 that names unknown keys, unless the class ignores them.
  */
 export function knownFields(type: Class, request: object): object {
   const problems = new Problems();

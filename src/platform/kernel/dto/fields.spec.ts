@@ -10,10 +10,10 @@ class Lines {
   @Param.ids() ids?: number[];
 }
 
-class Told {
-  @Field.told({ maxLength: 20 }) words: string;
-  @Field.told({ nullable: true }) reason: string | null;
-  @Field.toldWord(/^[A-Z_]{1,20}$/) code: string | null;
+class Report {
+  @Field.reportedText({ maxLength: 20 }) words: string;
+  @Field.reportedText({ nullable: true }) reason: string | null;
+  @Field.reportedCode(/^[A-Z_]{1,20}$/) code: string | null;
 }
 
 const CONTROL = ['\u0000', '\t', '\n', '\r', '\u001f', '\u007f', '\u0085', '\u009f'];
@@ -45,23 +45,23 @@ describe('fields', () => {
     ['a\n\0b', 'a b'],
     ['\n', ''],
     ['x'.repeat(50_000), `${'x'.repeat(9)} … ${'x'.repeat(8)}`],
-  ])('a message from a machine is never refused: %j', async (text, words) => {
+  ])('a text that a machine reports is never refused: %j', async (text, words) => {
     const body = { words: text, reason: text, code: text };
-    const told = (await createValidationPipe().transform(body, { type: 'body', metatype: Told })) as Told;
-    expect(told).toMatchObject({ words, code: null });
-    expect(told.reason).toBe(words === '' ? null : singleLine(text));
+    const report = (await createValidationPipe().transform(body, { type: 'body', metatype: Report })) as Report;
+    expect(report).toMatchObject({ words, code: null });
+    expect(report.reason).toBe(words === '' ? null : singleLine(text));
   });
 
   it.each([[{ words: 7 }], [{ words: null }], [{ reason: {} }], [{ code: 7 }]])(
-    'a machine does not say %j',
+    'a machine may not report %j',
     async (wrong) => {
       const body = { words: '', reason: null, code: 'A', ...wrong };
-      const reading = createValidationPipe().transform(body, { type: 'body', metatype: Told });
+      const reading = createValidationPipe().transform(body, { type: 'body', metatype: Report });
       await expect(reading).rejects.toThrow(Object.keys(wrong)[0]);
     },
   );
 
-  it('judges a long line in time that grows with its length alone', async () => {
+  it('validates a long line in linear time', async () => {
     const started = performance.now();
     for (const filled of [' '.repeat(1023), `${'a'.repeat(1022)}\n`, `${' '.repeat(1022)}\n`]) {
       for (let count = 0; count < 100; count += 1) await validate({ filled }).catch(() => undefined);
@@ -70,10 +70,10 @@ describe('fields', () => {
   });
 
   it.each(['', 'Jar,', ',', 'Jar,,Python3', 'Ruby'])('a list of listed values is not %j', async (kinds) => {
-    await expect(validate({ kinds })).rejects.toThrow('each kinds must be one of Jar, Python3');
+    await expect(validate({ kinds })).rejects.toThrow('each value in kinds must be one of Jar, Python3');
   });
 
-  it('lists of listed values and of ids are repeated or comma separated', async () => {
+  it('lists of listed values and of ids may be repeated or comma separated', async () => {
     await expect(validate({ kinds: ['jar', 'python3,JAR'] })).resolves.toEqual({ kinds: ['Jar', 'Python3', 'Jar'] });
     await expect(validate({ ids: ['1,2', '3', ''] })).resolves.toEqual({ ids: [1, 2, 3] });
   });

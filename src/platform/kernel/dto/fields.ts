@@ -31,8 +31,8 @@ import { fromWire, isInternalName, toWire } from '../product/product-name';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
 import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
 
-/** Whether the key may be absent and whether its value may be null. */
 export interface FieldOptions {
+  /** The key may be absent. */
   optional?: boolean;
   nullable?: boolean;
   description?: string;
@@ -49,12 +49,9 @@ interface TextOptions extends FieldOptions {
   minLength?: number;
   maxLength?: number;
   pattern?: RegExp;
-  /**
-   * Published instead of a pattern that validators of other languages could not read: it accepts whatever the pattern
-   * does.
-   */
+  /** A wider pattern for the OpenAPI document, if validators of other languages cannot read `pattern`. */
   publishedPattern?: RegExp;
-  /** What the pattern demands, for the error: `must be …`. */
+  /** Describes the pattern in the error: `must be …`. */
   meaning?: string;
 }
 
@@ -64,25 +61,25 @@ interface TextsOptions extends FieldOptions {
   minItemLength?: number;
   maxItemLength?: number;
   itemPattern?: RegExp;
-  /** What the pattern of items demands, for the error. */
+  /** Describes the pattern of items in the error: `must be …`. */
   itemMeaning?: string;
 }
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
-// Published as they are: validators of other languages understand `\x` and plain classes, but neither `\p` nor
+// These patterns are published. Validators of other languages understand `\x` and plain classes, but neither `\p` nor
 // lookaheads.
 /* eslint-disable no-control-regex -- control characters are what is refused */
 const LINE_PATTERN = /^[^\x00-\x1f\x7f-\x9f]*$/;
 const FILLED_LINE_PATTERN = /^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$/;
 /* eslint-enable no-control-regex */
 const LINE_MEANING = 'without control characters';
-const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
+const FILLED_LINE_MEANING = 'more than spaces, and without control characters';
 const MAX_LINE = 1024;
 const MAX_ITEMS = 1000;
-/** Every listed value is shorter. */
-const MAX_WORD = 256;
+/** Every listed value is shorter than this. */
+const MAX_LISTED_LENGTH = 256;
 
 function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
   const { optional = false, nullable = false } = options;
@@ -100,7 +97,7 @@ function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldSh
   );
 }
 
-/** Ids come as numbers or as the decimal strings that write answers carry; anything else is left for the validator. */
+/** Ids are numbers, or decimal strings as responses to writes have them. Anything else is left for the validator. */
 function toInteger(value: unknown): unknown {
   return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
 }
@@ -111,34 +108,34 @@ function toList(value: unknown): unknown {
   return items.flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
 }
 
-/** PostgreSQL knows no year 0, and the day after the last of 9999 has five digits. */
+/** PostgreSQL has no year 0, and the day after 9999-12-31 has a year of five digits. */
 const DAY = /^(?!0000|9999)\d{4}-\d{2}-\d{2}$/;
-const DAY_MEANING = 'a day in ISO 8601, such as 2026-01-31';
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const DAY_MESSAGE = '$property must be a date such as 2026-01-31';
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 function toDate(value: unknown): unknown {
-  return typeof value === 'string' && MOMENT.test(value) ? new Date(value) : value;
+  return typeof value === 'string' && TIMESTAMP.test(value) ? new Date(value) : value;
 }
 
-function toTold(value: unknown, { maxLength, nullable = false }: FieldOptions & { maxLength?: number }): unknown {
+function toReportedText(
+  value: unknown,
+  { maxLength, nullable = false }: FieldOptions & { maxLength?: number },
+): unknown {
   if (typeof value !== 'string') return value;
   const line = singleLine(value, maxLength);
   return line === '' && nullable ? null : line;
 }
 
-/** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
+/** Returns the listed spelling of a value, which may be in any letter case and have the product's configured name. */
 function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
-  if (typeof value !== 'string' || value.length > MAX_WORD) return value;
+  if (typeof value !== 'string' || value.length > MAX_LISTED_LENGTH) return value;
   if (isInternalName(value)) return '';
   const wanted = fromWire(value).toLowerCase();
   const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
   return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;
 }
 
-/**
- * The generator distinguishes a function that returns the class from the class itself only by the function's name:
- * `type`.
- */
+/** The OpenAPI generator distinguishes a function that returns a class from the class itself only by the function's name, `type`. */
 function lazyType(getType: () => new () => object): { type: () => new () => object } {
   return { type: () => getType() };
 }
@@ -165,24 +162,22 @@ function integer(
 }
 
 /**
- * A request of this class that the document shows. It runs as it is against a fresh quickstart, in the order of use:
- * ids are those of lookups, 1 for what the quickstart's job uses, and the following ones.
+ * Shows an example request in the OpenAPI document. The examples run unchanged against a fresh quickstart, in the order of
+ * the sections: their ids are those of lookups, 1 for the records of the quickstart's job, and the following ones.
  */
 export function Example(request: object): ClassDecorator {
-  // Whatever else a schema has is passed on, too.
   return ApiSchema({ example: request } as ApiSchemaOptions);
 }
 
-/** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
+/** Decorators of request and response fields. Each sets validation, conversion and OpenAPI schema at once. */
 export const Field = {
   int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
   int32: (options: NumberOptions = {}) => integer('int32', { min: -(2 ** 31), max: 2 ** 31 - 1 }, options),
-  /** Id of an existing record. */
+  /** The id of an existing record. */
   id: (options: FieldOptions = {}) => integer('int64', { min: 0, max: MAX_ID }, options),
-  /** Id in a write answer: a decimal string. */
+  /** An id in the response to a write: a decimal string. */
   idText: (options: FieldOptions = {}) =>
     applyDecorators(base(options, { type: 'string', format: 'int64' }), IsString()),
-  /** Such ids. */
   idTexts: (options: FieldOptions = {}) =>
     applyDecorators(
       base(options, { type: 'array', items: { type: 'string', format: 'int64' } }),
@@ -193,14 +188,14 @@ export const Field = {
   uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
   email: (options: FieldOptions = {}) =>
     applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), atMostCharacters(254)),
-  /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
+  /** A point in time of ISO 8601. */
   timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
   /** A calendar day of ISO 8601. */
   day: (options: FieldOptions = {}) =>
     applyDecorators(
       base(options, { type: 'string', format: 'date' }),
-      matching(DAY, { maxLength: 10, message: `$property must be ${DAY_MEANING}` }),
-      IsISO8601({ strict: true }, { message: '$property must be a day that there is' }),
+      matching(DAY, { maxLength: 10, message: DAY_MESSAGE }),
+      IsISO8601({ strict: true }, { message: '$property must be a date that exists' }),
     ),
   validityEnd: (options: FieldOptions = {}) =>
     base({ nullable: true, ...options }, { type: 'string', description: 'ISO 8601, or infinity for a current record' }),
@@ -225,12 +220,12 @@ export const Field = {
           ]
         : []),
     ),
-  /** Name of a record in a request. */
+  /** The name of a record in a request. */
   name: (options: FieldOptions = {}) => Field.text({ ...options, pattern: NAME_PATTERN, meaning: NAME_MEANING }),
-  /** Optional free text: null clears, a given string is not empty. */
+  /** An optional free text. Null clears it; a string must not be empty. */
   description: (options: FieldOptions = {}) =>
     Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
-  /** A name from another system, in one line: it ends up in configurations and commands of that system. */
+  /** A name from another system, on one line because it becomes part of that system's configurations and commands. */
   line: (options: FieldOptions & { filled?: boolean } = {}) =>
     Field.text({
       maxLength: MAX_LINE,
@@ -240,17 +235,17 @@ export const Field = {
         : { pattern: LINE_PATTERN, meaning: LINE_MEANING }),
     }),
   /**
-   * A message for people that a machine reports. It becomes one line, or null if nothing is left and the field is nullable,
-   * whatever it contains, so that the rest of the report is never refused because of it.
+   * A text for people that a machine reports. Any text is accepted, so that it never causes the report to be refused. It is
+   * reduced to one line, or to null if nothing is left and the field is nullable.
    */
-  told: (options: FieldOptions & { maxLength?: number } = {}) =>
+  reportedText: (options: FieldOptions & { maxLength?: number } = {}) =>
     applyDecorators(
       base(options, { type: 'string' }),
-      Transform(({ value }) => toTold(value, options), { toClassOnly: true }),
+      Transform(({ value }) => toReportedText(value, options), { toClassOnly: true }),
       IsString(),
     ),
-  /** An id, code or address that a machine reports; becomes null if it does not match the form, since it is useless then. */
-  toldWord: (form: RegExp, options: FieldOptions = {}) =>
+  /** An id, code or address that a machine reports. It becomes null if it does not match the form, since it is useless then. */
+  reportedCode: (form: RegExp, options: FieldOptions = {}) =>
     applyDecorators(
       base({ ...options, nullable: true }, { type: 'string' }),
       Transform(({ value }): unknown => (typeof value === 'string' && !form.test(value) ? null : value), {
@@ -258,7 +253,7 @@ export const Field = {
       }),
       IsString(),
     ),
-  /** Lines as of `line`, none of them blank. */
+  /** Lines as {@link Field.line} accepts them, none of them blank. */
   lines: (options: FieldOptions & { unique?: boolean } = {}) =>
     Field.texts({
       ...options,
@@ -267,7 +262,7 @@ export const Field = {
       itemPattern: FILLED_LINE_PATTERN,
       itemMeaning: FILLED_LINE_MEANING,
     }),
-  /** One of the listed values, in any letter case. */
+  /** One of the listed values, in any letter case on the wire. */
   oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(
       base(options, { type: 'string', enum: [...values] }),
@@ -332,7 +327,7 @@ export const Field = {
       ValidateNested({ each: true }),
       Type(type),
     ),
-  /** A list of records of the given class that whoever takes them validates one by one, with `validated`. */
+  /** A list of records of the given class, which the service validates one by one with `validated`. */
   unreadObjects: (type: () => new () => object, options: FieldOptions & { maxItems: number }) =>
     applyDecorators(
       base(options, { ...lazyType(type), isArray: true }, { kind: 'unread' }),
@@ -340,7 +335,7 @@ export const Field = {
       IsArray(),
       ArrayMaxSize(options.maxItems),
     ),
-  /** In answers: a nested record of the given class, or a list of such records. */
+  /** In responses: a nested record of the given class, or a list of them. */
   objectOrList:
     (type: () => new () => object): PropertyDecorator =>
     (target, key) => {
@@ -361,7 +356,7 @@ export const Field = {
     ),
 };
 
-/** Decorators of query parameters, which arrive as text, repeated or comma separated. */
+/** Decorators of query parameters. Lists may be repeated or comma separated. */
 export const Param = {
   id: (options: FieldOptions = {}) => Field.id({ optional: true, ...options }),
   int32: (options: NumberOptions = {}) => Field.int32({ optional: true, ...options }),
@@ -377,12 +372,12 @@ export const Param = {
       IsUUID(undefined, { each: true }),
     ),
   day: (options: FieldOptions = {}) => Field.day({ optional: true, ...options }),
-  /** A moment in ISO 8601 with its offset from UTC; arrives as a `Date`. */
+  /** A point in time of ISO 8601 with its offset from UTC; converted to a `Date`. */
   timestamp: (options: FieldOptions = {}) =>
     applyDecorators(
       Field.timestamp({ optional: true, ...options }),
       Transform(({ value }: { value: unknown }) => toDate(value), { toClassOnly: true }),
-      IsDate({ message: '$property must be a moment in ISO 8601, such as 2026-01-31T08:00:00Z' }),
+      IsDate({ message: '$property must be a timestamp such as 2026-01-31T08:00:00Z' }),
     ),
   boolean: (options: FieldOptions = {}) =>
     applyDecorators(
@@ -440,7 +435,7 @@ export const Param = {
       IsArray(),
       IsIn([...values], {
         each: true,
-        message: () => `each $property must be one of ${values.map(toWire).join(', ')}`,
+        message: () => `each value in $property must be one of ${values.map(toWire).join(', ')}`,
       }),
     ),
 };

@@ -2,10 +2,10 @@ import { Field, Param } from './fields';
 
 export const MAX_PAGE = 1000;
 
-/** Records beyond a page that are counted. */
+/** Number of records after a page that are counted; a longer list has only a lower bound as its total. */
 export const COUNTED_BEYOND = 4_000;
 
-/** Most records that a list returns when all are requested. */
+/** Records that a list returns at most when all are requested. */
 export const MAX_ALL = 10_000;
 
 /** Query of a paged list. */
@@ -17,7 +17,7 @@ export class PageQuery {
   pageNumber: number = 1;
 }
 
-/** Query of a paged list that can also be returned whole. */
+/** Query of a paged list that can also be returned as a whole. */
 export class PageOrAllQuery extends PageQuery {
   @Param.boolean({ default: false, description: `true returns every record on one page, at most ${MAX_ALL}` })
   all: boolean = false;
@@ -26,10 +26,10 @@ export class PageOrAllQuery extends PageQuery {
 export class ResultSet {
   @Field.int32() current_page: number;
   @Field.int64({
-    description: `Number of records; a lower bound where more than ${COUNTED_BEYOND} follow the page`,
+    description: `Number of records; a lower bound if more than ${COUNTED_BEYOND} follow the page`,
   })
   total_objects: number;
-  @Field.int32({ description: 'Pages of total_objects; grows from page to page where that is a lower bound' })
+  @Field.int32({ description: 'Pages of total_objects; grows from page to page if that is a lower bound' })
   total_pages: number;
   @Field.int32() limit: number;
   @Field.int32({ optional: true, description: 'Present if there is a further page' }) next_page?: number;
@@ -46,7 +46,7 @@ export interface PageRequest {
   all?: boolean;
 }
 
-/** `LIMIT … OFFSET …` of a page; nothing when all records were asked for. */
+/** Returns the clause `LIMIT … OFFSET …` of a page; empty if all records are requested. */
 export function limitClause(page: PageRequest): string {
   return page.all ? '' : `LIMIT ${page.limit} OFFSET ${(page.pageNumber - 1) * page.limit}`;
 }

@@ -1,59 +1,59 @@
 import { type DomainError, invalid } from '../errors/domain-error';
 import type { Unusable } from '../../../../libs/json/strict-json';
 
-/** How many problems of one request an answer lists: the caller fixes them and sends it again. */
+/** Problems that one response lists at most: the caller fixes them and sends the request again. */
 const MAX_PROBLEMS = 20;
-/** Names of fields come from the request, too. */
+/** The request chooses the names of unknown fields, so they are cut to this length. */
 const MAX_NAME = 64;
 
-/** A field by its path, cut short where the request made it long. */
+/** Returns the path of a field, cut to {@link MAX_NAME} characters. */
 export function shownName(name: string): string {
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}…`;
 }
 
-/** Collects what is wrong with a request, as far as the answer will report it. */
+/** Collects the problems of a request that the response will list. */
 export class Problems {
-  private readonly ofField: [string, string[]][] = [];
+  private readonly byField: [string, string[]][] = [];
 
-  /** Whether no further problem would be listed. */
+  /** True if no further problem would be listed. */
   get isFull(): boolean {
-    return this.ofField.length >= MAX_PROBLEMS;
+    return this.byField.length >= MAX_PROBLEMS;
   }
 
   get any(): boolean {
-    return this.ofField.length > 0;
+    return this.byField.length > 0;
   }
 
   add(field: string, texts: string[]): void {
-    if (!this.isFull) this.ofField.push([shownName(field), texts]);
+    if (!this.isFull) this.byField.push([shownName(field), texts]);
   }
 
   addUnknown(field: string): void {
     this.add(field, [`${shownName(field)} is not a known field`]);
   }
 
-  /** A 400 that lists them in its sentence, and by field in its details. */
+  /** Returns a 400 that lists the problems in its message, and by field in its details. */
   error(): DomainError {
-    const sentence = this.ofField.flatMap(([, texts]) => texts).join('; ');
-    const fields = Object.fromEntries(this.ofField);
+    const sentence = this.byField.flatMap(([, texts]) => texts).join('; ');
+    const fields = Object.fromEntries(this.byField);
     return invalid('REQUEST.INVALID', `The request is not valid: ${sentence}.`, { fields });
   }
 }
 
-/** The refusal of a field that does not exist under this name. */
+/** Returns the 400 for a field that no request has. */
 export function unknownField(field: string): DomainError {
   const problems = new Problems();
   problems.addUnknown(field);
   return problems.error();
 }
 
-/** The refusal of a request with something that no operation can store. */
+/** Returns the 400 for a request with a key or a text that cannot be stored. */
 export function unusable({ why, of }: Unusable): DomainError {
   switch (why) {
     case 'key':
-      return invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${of}.`, { key: of });
+      return invalid('REQUEST.INVALID', `The request is not valid: a key must not be named ${of}.`, { key: of });
     case 'text': {
-      const text = `${shownName(of)} contains half of a surrogate pair, which is not a character.`;
+      const text = `${shownName(of)} contains half of a surrogate pair. Send well-formed Unicode.`;
       return invalid('REQUEST.INVALID_TEXT', text);
     }
   }

@@ -2,7 +2,7 @@ import type { AuditColumns, Moment, ValidityColumns } from '../persistence/colum
 import { fieldShapes } from './field-shapes';
 import { Field } from './fields';
 
-/** `{message}` answer. */
+/** The response `{message}`. */
 export class Message {
   @Field.text() message: string;
 }
@@ -12,13 +12,13 @@ export class UserRef {
   @Field.text() username: string;
 }
 
-/** Interval in which a record is valid, for records that name no author. */
+/** Interval in which a record without an author is valid. */
 export class Validity {
   @Field.timestamp() from_date: Date;
   @Field.validityEnd({ nullable: false }) to_date: Date | 'infinity';
 }
 
-/** Audit fields of a record as read. */
+/** Audit fields in the response to a read. */
 export class ReadAudit {
   @Field.object(() => UserRef, { nullable: true }) created_by: UserRef | null;
   @Field.object(() => UserRef, { nullable: true }) modified_by: UserRef | null;
@@ -27,7 +27,7 @@ export class ReadAudit {
   @Field.validityEnd() to_date: Date | 'infinity' | null;
 }
 
-/** Audit fields of a record as answered by the operation that wrote it. */
+/** Audit fields in the response to a write. */
 export class WriteAudit {
   @Field.idText({ nullable: true }) created_by_user_id: string | null;
   @Field.idText({ nullable: true }) modified_by_user_id: string | null;
@@ -36,7 +36,7 @@ export class WriteAudit {
   @Field.timestamp({ nullable: true }) to_date: Date | null;
 }
 
-/** Names of who created and who changed a record. */
+/** Names of the users who created and last changed a record. */
 export interface AuthorNames {
   created_by_name: string | null;
   modified_by_name: string | null;
@@ -73,12 +73,12 @@ function userRef(id: number | null, name: string | null): UserRef | null {
   return id === null || name === null ? null : { user_id: id, username: name };
 }
 
-/** The fields of an answer class that a row has under the same names. */
+/** Copies the fields of a response class from a row that has them under the same names. */
 export function fieldsOf<T extends object>(type: new () => T, row: Readonly<T>): T {
   return Object.fromEntries([...fieldShapes(type).keys()].map((key) => [key, row[key as keyof T]])) as T;
 }
 
-/** An id as write answers render it. */
+/** Converts an id to the decimal string that responses to writes have. */
 export function idText(id: number): string;
 export function idText(id: number | null): string | null;
 export function idText(id: number | null): string | null {

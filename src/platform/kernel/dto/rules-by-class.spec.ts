@@ -3,7 +3,7 @@ import './field-shapes';
 import { keepRulesByClass } from './rules-by-class';
 
 describe('rules by class', () => {
-  it('are looked up once for each class', () => {
+  it('are looked up once per class', () => {
     const storage = Object.assign(Object.create(getMetadataStorage()), {
       getTargetValidationMetadatas: jest.fn(() => []),
     });
@@ -17,7 +17,7 @@ describe('rules by class', () => {
     expect(lookUp).toHaveBeenCalledTimes(3);
   });
 
-  it('hold rules that a class gets later, its own and inherited ones', () => {
+  it('include rules that are added to a class or its base class later', () => {
     class Base {
       size: unknown = 'large';
     }

@@ -1,7 +1,7 @@
 import { invalid } from '../errors/domain-error';
 import { Param } from './fields';
 
-/** Which record an operation means: by id, by name, or by both, which must then agree. */
+/** Selects one record by id, by name, or by both, which must then agree. */
 export interface RecordSelector<Id extends number | string = number> {
   id?: Id;
   name?: string;
@@ -12,14 +12,14 @@ export function RecordSelectorQuery(prefix: string) {
   return selectorQuery<number>(prefix, Param.id);
 }
 
-/** The same for a record whose id is a UUID. */
+/** As {@link RecordSelectorQuery}, for a record whose id is a UUID. */
 export function UuidSelectorQuery(prefix: string) {
   return selectorQuery<string>(prefix, Param.uuid);
 }
 
 function selectorQuery<Id extends number | string>(prefix: string, idParam: typeof Param.id | typeof Param.uuid) {
   class SelectorQuery {
-    /** The record asked for; throws 400 when neither id nor name is given. */
+    /** Throws a 400 if neither id nor name is given. */
     selector(): RecordSelector<Id> {
       return selectorFrom<Id>(this, prefix);
     }
@@ -29,7 +29,7 @@ function selectorQuery<Id extends number | string>(prefix: string, idParam: type
   return SelectorQuery;
 }
 
-/** Reads `<prefix>_id` and `<prefix>_name` from a validated query or body; throws 400 when neither is given. */
+/** Reads `<prefix>_id` and `<prefix>_name` from a validated query or body. Throws a 400 if neither is given. */
 export function selectorFrom<Id extends number | string = number>(source: object, prefix: string): RecordSelector<Id> {
   const { [`${prefix}_id`]: id, [`${prefix}_name`]: name } = source as Record<string, unknown>;
   const selector: RecordSelector<Id> = {
@@ -42,7 +42,7 @@ export function selectorFrom<Id extends number | string = number>(source: object
   return selector;
 }
 
-/** How an error names the selected record. */
+/** Returns the words by which an error names the selected record: `id 7 and name "a"`. */
 export function describeSelector(selector: RecordSelector<number | string>): string {
   const parts = [
     ...(selector.id === undefined ? [] : [`id ${selector.id}`]),

@@ -4,15 +4,15 @@ import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './te
 class Body {
   @atLeastCharacters(2) @atMostCharacters(4) text: unknown = 'fine';
   @atMostCharacters(2, { each: true }) texts: unknown = [];
-  @matching(/^[a-z]*$/, { maxLength: 4, message: '$property must be of letters' }) word: unknown = 'word';
+  @matching(/^[a-z]*$/, { maxLength: 4, message: '$property must consist of letters' }) word: unknown = 'word';
   @uniqueItems() items: unknown = [];
 }
 
-const problems = (given: Partial<Body>): string[] =>
-  validateSync(Object.assign(new Body(), given)).flatMap(({ constraints }) => Object.values(constraints ?? {}));
+const problems = (fields: Partial<Body>): string[] =>
+  validateSync(Object.assign(new Body(), fields)).flatMap(({ constraints }) => Object.values(constraints ?? {}));
 
-const LONG = 'text must be shorter than or equal to 4 characters';
-const SHORT = 'text must be longer than or equal to 2 characters';
+const LONG = 'text must have at most 4 characters';
+const SHORT = 'text must have at least 2 characters';
 
 describe('rules of texts', () => {
   it.each<[unknown, string[]]>([
@@ -34,7 +34,7 @@ describe('rules of texts', () => {
     expect(problems({ text }).sort()).toEqual(expected);
   });
 
-  it('count as the usual rules do, whatever the units and their order', () => {
+  it('count as the rules of class-validator do, whatever the units and their order', () => {
     const units = ['a', '\ud83d', '\ude00', '\ufe0f'];
     let texts = [''];
     for (let length = 0; length < 6; length += 1) {
@@ -47,23 +47,21 @@ describe('rules of texts', () => {
     }
   });
 
-  it('look at each of a list', () => {
+  it('check each item of a list', () => {
     expect(problems({ texts: ['ab', '😀😀'] })).toEqual([]);
-    expect(problems({ texts: ['ab', 'abc'] })).toEqual([
-      'each value in texts must be shorter than or equal to 2 characters',
-    ]);
+    expect(problems({ texts: ['ab', 'abc'] })).toEqual(['each value in texts must have at most 2 characters']);
   });
 
-  it('leave what is too long to the rule of its length', () => {
+  it('leave a text that is too long to the rule for its length', () => {
     expect(problems({ word: 'word' })).toEqual([]);
-    expect(problems({ word: 'W' })).toEqual(['word must be of letters']);
-    expect(problems({ word: 5 })).toEqual(['word must be of letters']);
+    expect(problems({ word: 'W' })).toEqual(['word must consist of letters']);
+    expect(problems({ word: 5 })).toEqual(['word must consist of letters']);
     expect(problems({ word: 'W'.repeat(13) })).toEqual([]);
   });
 
-  it('find the same item twice', () => {
+  it('refuse an item that occurs twice', () => {
     expect(problems({ items: [1, '1', 2] })).toEqual([]);
-    expect(problems({ items: [1, 2, 1] })).toEqual(["All items's elements must be unique"]);
-    expect(problems({ items: 'aa' })).toEqual(["All items's elements must be unique"]);
+    expect(problems({ items: [1, 2, 1] })).toEqual(['items must not have duplicates']);
+    expect(problems({ items: 'aa' })).toEqual(['items must not have duplicates']);
   });
 });

@@ -1,19 +1,18 @@
 import { ValidateBy } from 'class-validator';
 
 /**
- * Rules of class-validator, in time that does not depend on how far a request exceeds them: the originals count the
- * characters of whatever arrives, compare each item of a list with all before it, and match long texts that are refused
- * anyway.
+ * These rules replace those of class-validator, whose time grows with the size of a request that exceeds them: the originals
+ * count all characters of a text, compare each item of a list with all before it, and match long texts that are refused anyway.
  */
 
-/** A character has at most this many UTF-16 units: a surrogate pair and a presentation selector. */
-const UNITS_OF_CHARACTER = 3;
+/** A character has at most three UTF-16 units: a surrogate pair and a presentation selector. */
+const MAX_UNITS_PER_CHARACTER = 3;
 
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
 const isPresentation = (unit: number) => unit === 0xfe0e || unit === 0xfe0f;
 
-/** Characters of a text; the second of a surrogate pair and a presentation selector do not count. */
+/** Counts the characters of a text. The second half of a surrogate pair and a presentation selector do not count. */
 function lengthOf(text: string): number {
   let length = 0;
   let before = -1;
@@ -28,11 +27,11 @@ function lengthOf(text: string): number {
 
 function isShorter(text: string, max: number): boolean {
   if (text.length <= max) return true;
-  return text.length <= max * UNITS_OF_CHARACTER && lengthOf(text) <= max;
+  return text.length <= max * MAX_UNITS_PER_CHARACTER && lengthOf(text) <= max;
 }
 
 function isLonger(text: string, min: number): boolean {
-  return text.length >= min * UNITS_OF_CHARACTER || (text.length >= min && lengthOf(text) >= min);
+  return text.length >= min * MAX_UNITS_PER_CHARACTER || (text.length >= min && lengthOf(text) >= min);
 }
 
 interface Each {
@@ -47,7 +46,7 @@ export function atMostCharacters(max: number, options: Each = {}): PropertyDecor
       name: 'maxLength',
       validator: {
         validate: (value: unknown) => typeof value === 'string' && isShorter(value, max),
-        defaultMessage: () => `${prefix(options)}$property must be shorter than or equal to ${max} characters`,
+        defaultMessage: () => `${prefix(options)}$property must have at most ${max} characters`,
       },
     },
     options,
@@ -60,14 +59,14 @@ export function atLeastCharacters(min: number, options: Each = {}): PropertyDeco
       name: 'minLength',
       validator: {
         validate: (value: unknown) => typeof value === 'string' && isLonger(value, min),
-        defaultMessage: () => `${prefix(options)}$property must be longer than or equal to ${min} characters`,
+        defaultMessage: () => `${prefix(options)}$property must have at least ${min} characters`,
       },
     },
     options,
   );
 }
 
-/** A text that matches a pattern; one longer than `maxLength` characters is refused without matching. */
+/** A text must match a pattern. The rule leaves a text longer than `maxLength` characters to the rule for its length. */
 export function matching(
   pattern: RegExp,
   { maxLength, message, ...options }: Each & { maxLength?: number; message: string },
@@ -78,7 +77,7 @@ export function matching(
       validator: {
         validate: (value: unknown) =>
           typeof value === 'string' &&
-          ((maxLength !== undefined && value.length > maxLength * UNITS_OF_CHARACTER) || pattern.test(value)),
+          ((maxLength !== undefined && value.length > maxLength * MAX_UNITS_PER_CHARACTER) || pattern.test(value)),
         defaultMessage: () => message,
       },
     },
@@ -86,13 +85,13 @@ export function matching(
   );
 }
 
-/** A list without the same item twice. */
+/** A list must not have an item twice. */
 export function uniqueItems(): PropertyDecorator {
   return ValidateBy({
     name: 'arrayUnique',
     validator: {
       validate: (value: unknown) => Array.isArray(value) && new Set(value).size === value.length,
-      defaultMessage: () => "All $property's elements must be unique",
+      defaultMessage: () => '$property must not have duplicates',
     },
   });
 }

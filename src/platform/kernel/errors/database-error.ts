@@ -1,26 +1,26 @@
 import { conflict, DomainError, overloaded, unavailable } from './domain-error';
 
 interface DriverError {
-  /** SQLSTATE, or a code of Node.js; absent from what the driver itself finds. */
+  /** SQLSTATE, or a code of Node.js; absent in errors of the driver itself. */
   code?: unknown;
   message?: unknown;
   constraint?: string;
 }
 
-/** The driver's error, which TypeORM wraps if a statement failed. */
+/** Returns the driver's error, which TypeORM wraps if a statement failed. */
 function driverErrorOf(thrown: unknown): DriverError | null {
   if (typeof thrown !== 'object' || thrown === null) return null;
   const error = 'driverError' in thrown ? thrown.driverError : thrown;
   return typeof error === 'object' ? error : null;
 }
 
-/** Whether the thrown error is PostgreSQL's with one of the given SQLSTATEs. */
+/** True for an error of PostgreSQL with one of these SQLSTATEs. */
 export function isPgError(thrown: unknown, ...sqlStates: string[]): boolean {
   const code = driverErrorOf(thrown)?.code;
   return typeof code === 'string' && sqlStates.includes(code);
 }
 
-/** The message for a taken value of a field; no field's name may end in an underscore and another field's name. */
+/** Messages for duplicates by field. No field's name may end in an underscore and another field's name. */
 const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
   name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name already exists.' },
   username: {
@@ -38,14 +38,14 @@ const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
 
 function duplicateOf(constraint: string): { code: string; text: string } {
   const [, taken] = Object.entries(DUPLICATES).find(([field]) => constraint.endsWith(`_${field}`)) ?? [];
-  return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record already exists.' };
+  return taken ?? { code: 'RECORD.DUPLICATE', text: 'The same record already exists.' };
 }
 
-/** What keeps the database from answering, which has nothing to do with the request. */
+/** Reasons for which the database cannot respond, whatever the request is. */
 type Unavailability = 'contended' | 'slow' | 'unreachable';
 
 const ERRORS: Readonly<Record<Unavailability, () => DomainError>> = {
-  // Two callers want the same, which is no fault: the log of a flood would be full of stacks.
+  // Contention is no fault, so it is logged without a stack: a flood must not fill the log with stacks.
   contended: () =>
     overloaded('DATABASE.BUSY', 'Other requests are changing the same records at the moment. Send the request again.'),
   slow: () => unavailable('DATABASE.BUSY', 'The database is busy. Send the request again.', 1),
@@ -53,23 +53,23 @@ const ERRORS: Readonly<Record<Unavailability, () => DomainError>> = {
     unavailable('DATABASE.UNAVAILABLE', 'The database cannot be reached. Send the request again later.', 5),
 };
 
-/** By SQLSTATE, its class (the first two characters) or a kind of shutdown (the first three); by the code of Node.js. */
+/** Keys are SQLSTATEs, their classes (two characters), kinds of shutdowns (three characters), and codes of Node.js. */
 const UNAVAILABILITY_BY_CODE: ReadonlyMap<string, Unavailability> = new Map([
-  // Serialization failure, deadlock, a lock that was not to be had in time.
+  // Serialization failure, deadlock, lock timeout.
   ['40001', 'contended'],
   ['40P01', 'contended'],
   ['55P03', 'contended'],
-  // A statement that took too long.
+  // Statement timeout.
   ['57014', 'slow'],
-  // The connection, which a failover breaks, and a server that stops, starts, or ended a session that did nothing.
+  // A broken connection, a server that stops or starts, and an idle session that it ended.
   ['08', 'unreachable'],
   ['57P', 'unreachable'],
   ['25P03', 'unreachable'],
-  // Whether the commit succeeded is unknown.
+  // It is unknown whether the commit succeeded.
   ['40003', 'unreachable'],
-  // What was the primary can be read only.
+  // The former primary is read-only after a failover.
   ['25006', 'unreachable'],
-  // No disk, memory or connections.
+  // The server lacks disk space, memory or connections.
   ['53', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
   ['ECONNABORTED', 'unreachable'],
@@ -85,7 +85,7 @@ const UNAVAILABILITY_BY_CODE: ReadonlyMap<string, Unavailability> = new Map([
   ['ETIMEDOUT', 'unreachable'],
 ]);
 
-/** What the driver and its pool say without a code. */
+/** Errors of the driver and its pool have only a message. */
 const UNAVAILABILITY_BY_MESSAGE: ReadonlyMap<string, Unavailability> = new Map([
   ['timeout exceeded when trying to connect', 'slow'],
   ['Client has encountered a connection error and is not queryable', 'unreachable'],
@@ -106,8 +106,8 @@ function unavailabilityOf(error: { code?: unknown; message?: unknown }): Unavail
 }
 
 /**
- * Domain error for what PostgreSQL refused. Constraints are named for this:
- * `uq_<table>_<field>` is a duplicate of one of the fields below, a foreign key names a reference that is gone or still used.
+ * Converts an error of PostgreSQL to a domain error; null if it is a bug. Names of constraints decide: `uq_<table>_<field>`
+ * is a duplicate of a field of {@link DUPLICATES}, and a foreign key is a reference that is missing or still used.
  */
 export function fromDatabaseError(thrown: unknown): DomainError | null {
   const error = driverErrorOf(thrown);

@@ -1,4 +1,4 @@
-/** What went wrong, in the domain's terms; `error-answer.ts` turns it into an HTTP status. */
+/** Kind of an error in the domain's terms; `error-response.ts` converts it to an HTTP status. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -20,7 +20,7 @@ export type ErrorKind =
   | 'overloaded'
   | 'unavailable';
 
-/** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */
+/** An error with a stable code (`CLUSTER.INVALID_STATE`) and a message for people. */
 export class DomainError extends Error {
   constructor(
     readonly kind: ErrorKind,
@@ -34,7 +34,7 @@ export class DomainError extends Error {
   }
 }
 
-/** What `fn` gives, or the domain error that it throws. */
+/** Returns the result of `fn`, or the domain error that it throws. */
 export function orRefusal<T>(fn: () => T): T | DomainError {
   try {
     return fn();
@@ -43,7 +43,7 @@ export function orRefusal<T>(fn: () => T): T | DomainError {
   }
 }
 
-/** The error if it is a refusal; throws any other. */
+/** Returns a domain error, and throws any other. */
 export function asRefusal(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   throw error;
@@ -58,12 +58,12 @@ export function invalid(code: string, message: string, details?: Details): Domai
   return new DomainError('invalid', code, message, details);
 }
 
-/** 404: absent, or another tenant's. */
+/** 404: the record does not exist, or it belongs to another tenant. */
 export function notFound(code: string, message: string, details?: Details): DomainError {
   return new DomainError('not-found', code, message, details);
 }
 
-/** A broken state rule, a duplicate or a record still in use: 409 where the operation lists it, else 400. */
+/** A broken state rule, a duplicate or a record in use: 409 if the operation lists this status, else 400. */
 export function conflict(code: string, message: string, details?: Details): DomainError {
   return new DomainError('conflict', code, message, details);
 }
@@ -73,25 +73,22 @@ export function forbidden(code: string, message: string, details?: Details): Dom
   return new DomainError('forbidden', code, message, details);
 }
 
-/** 429: the caller already has as many at once as one may; it may be tried again soon, or after the given seconds. */
+/** 429: the caller has reached a limit of its own. It may try again after these seconds. */
 export function tooMany(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
   return new DomainError('rate-limited', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
-/**
- * 503: the process already does as much at once as it can; the request may be sent again soon, or after the given
- * seconds.
- */
+/** 503: the process has reached a limit. The caller may try again after these seconds. */
 export function overloaded(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
   return new DomainError('overloaded', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
-/** 503: a part that the platform cannot do without does not answer; it may be tried again after the given seconds. */
+/** 503: a system that the platform depends on does not respond. The caller may try again after these seconds. */
 export function unavailable(code: string, message: string, retryAfterSeconds: number): DomainError {
   return new DomainError('unavailable', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
-/** 401. */
+/** 401: the token is missing or not valid. */
 export function unauthenticated(message: string): DomainError {
   return new DomainError('unauthenticated', 'AUTH.UNAUTHENTICATED', message);
 }

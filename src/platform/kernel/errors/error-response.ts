@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { fromDatabaseError } from './database-error';
 import { DomainError, type ErrorKind } from './domain-error';
 
-/** The one error body. `error` and `error_message` are the same sentence: clients read either. */
+/** Body of every error. `error` and `error_message` are the same text, because clients read either. */
 export interface ErrorBody {
   error: string;
   error_code: string;
@@ -14,13 +14,13 @@ export interface ErrorBody {
 export interface ErrorResponse {
   status: number;
   body: ErrorBody;
-  /** Null for a refusal, also one because of load: that is normal. */
+  /** Null for a normal refusal. */
   fault: Fault | null;
 }
 
 /**
- * Who has to look at a failure: the platform's operators, who need the stack, or those of a service that the user
- * named. For `load` nobody has to at once.
+ * Says who has to look at a failure: `ours` the platform's operators, who need the stack; `upstream` those of a service that
+ * the user chose; `load` nobody at once.
  */
 export type Fault = 'ours' | 'upstream' | 'load';
 
@@ -32,7 +32,7 @@ const STATUS: Record<ErrorKind, number> = {
   conflict: 409,
   timeout: 408,
   gone: 410,
-  // What the caller's own code made of the request.
+  // The caller's own code failed on the request.
   unprocessable: 422,
   late: 504,
   'too-large': 413,
@@ -41,17 +41,17 @@ const STATUS: Record<ErrorKind, number> = {
   misdirected: 421,
   'upgrade-required': 426,
   'rate-limited': 429,
-  // A service that the user named failed: clients know 500 only.
+  // A service that the user chose failed. Clients know no other status than 500 for it.
   upstream: 500,
-  // What the platform stores for the caller cannot be read: the operator has to look, so it is logged with its cause.
+  // Stored data of the caller cannot be read. The operator has to look at it, so it is logged with its cause.
   damaged: 500,
   overloaded: 503,
   unavailable: 503,
 };
 
 /**
- * Turns anything thrown into the answer of the operation.
- * @param listsConflict whether the operation's contract lists 409; broken state rules are 400 elsewhere.
+ * Converts any thrown value to the response of the operation.
+ * @param listsConflict true if the operation's contract lists 409; otherwise broken state rules are 400
  */
 export function toErrorResponse(thrown: unknown, correlationId: string, listsConflict: boolean): ErrorResponse {
   const error = toDomainError(thrown);

@@ -1,4 +1,4 @@
-/** The message of anything thrown. Of a host with several addresses, Node gives one error without a message for all of them. */
+/** Returns the message of any thrown value. If a host has several addresses, Node throws an AggregateError without a message. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join(', ');
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -22,7 +22,7 @@ describe('RedisFailures', () => {
 
   afterEach(() => jest.useRealTimers());
 
-  it('says why at once, and then every ten seconds for all connections together', () => {
+  it('log the reason at once, and then every ten seconds for all connections together', () => {
     const [one, other] = [connection(), connection()];
     for (let second = 0; second < 15; second += 1) {
       one.emit('error', new Error('connect ECONNREFUSED 127.0.0.1:1'));
@@ -35,7 +35,7 @@ describe('RedisFailures', () => {
     ]);
   });
 
-  it('tells a refused login from an unreachable host, and that Redis works again', () => {
+  it('distinguish a refused login from an unreachable host, and log when Redis works again', () => {
     const redis = connection();
     redis.emit('ready');
     redis.emit('error', new Error('WRONGPASS invalid username-password pair or user is disabled.'));

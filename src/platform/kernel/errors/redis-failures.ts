@@ -4,7 +4,7 @@ import { messageOf } from './message-of';
 import { LOGGER, type Logger } from '../logging/logger';
 import { Throttle } from '../logging/throttle';
 
-const SAY_EVERY_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 const variable = 'REDIS_URL';
 
 const UNREACHABLE = {
@@ -20,15 +20,15 @@ const REFUSED = {
   remedy: 'Correct user and password in REDIS_URL.',
 };
 
-/** Says in the log why Redis fails, once in ten seconds for all connections of the process, and that it works again. */
+/** Logs why Redis fails, once in ten seconds for all connections of the process, and when it works again. */
 @Injectable()
 export class RedisFailures {
-  private readonly throttle = new Throttle(SAY_EVERY_MS);
-  private isSaid = false;
+  private readonly throttle = new Throttle(LOG_INTERVAL_MS);
+  private isReported = false;
 
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
 
-  /** Reports what the connection says of itself. */
+  /** Logs the failures of the connection from now on. */
   watch(redis: Redis): void {
     redis.on('error', (error: unknown) => this.report(error));
     redis.on('ready', () => this.recovered());
@@ -37,19 +37,19 @@ export class RedisFailures {
   private report(error: unknown): void {
     const leftOut = this.throttle.pass();
     if (leftOut === null) return;
-    this.isSaid = true;
+    this.isReported = true;
     const { message, ...failure } = failureOf(error);
     this.logger.warn({ ...failure, reason: messageOf(error), left_out: leftOut }, message);
   }
 
   private recovered(): void {
-    if (!this.isSaid) return;
-    this.isSaid = false;
+    if (!this.isReported) return;
+    this.isReported = false;
     this.logger.info('Redis works again');
   }
 }
 
-/** In a word what an error of a connection to Redis is about. */
+/** Returns code, message and remedy for an error of a connection to Redis. */
 export function failureOf(error: unknown): typeof UNREACHABLE {
   return /^(WRONGPASS|NOAUTH|NOPERM|ERR (invalid password|AUTH))/.test(messageOf(error)) ? REFUSED : UNREACHABLE;
 }

@@ -11,7 +11,7 @@ describe('csvLine', () => {
     ['two\nlines', '"two\nlines"'],
     ['two\rlines', '"two\rlines"'],
     [' blank ', ' blank '],
-  ])('quotes %j where it has to', (text, cell) => {
+  ])('quotes %j if it has to', (text, cell) => {
     expect(csvLine([text])).toBe(`${cell}\r\n`);
   });
 
@@ -23,7 +23,7 @@ describe('csvLine', () => {
     ['\t=1', `'\t=1`],
     ['\r=1', `"'\r=1"`],
     ['=HYPERLINK("x","y")', `"'=HYPERLINK(""x"",""y"")"`],
-  ])('makes no formula of %j', (text, cell) => {
+  ])('prevents that a spreadsheet reads %j as a formula', (text, cell) => {
     expect(csvLine([text])).toBe(`${cell}\r\n`);
   });
 });

@@ -1,8 +1,8 @@
-/** What spreadsheets take for a formula. A cell that begins so begins with an apostrophe instead. */
+/** Spreadsheets read a cell that begins with one of these characters as a formula, so it gets an apostrophe in front. */
 const FORMULA = /^[=+\-@\t\r]/;
 const QUOTED = /[",\r\n]/;
 
-/** A line of CSV (RFC 4180). Texts are somebody's: none of them becomes a formula where the file is opened. */
+/** Returns a line of CSV (RFC 4180). Texts are untrusted, so spreadsheets must not read them as formulas. */
 export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

@@ -7,8 +7,8 @@ describe('normalizePath', () => {
     ['dir//sub/a.py', undefined, 'dir/sub/a.py'],
     ['a.py', 'dir/', 'dir/a.py'],
     ['ünïcode name.py', undefined, 'ünïcode name.py'],
-  ])('%s in %s is %s', (given, directory, expected) => {
-    expect(normalizePath(given, directory)).toBe(expected);
+  ])('%s in %s is %s', (path, directory, expected) => {
+    expect(normalizePath(path, directory)).toBe(expected);
   });
 
   it.each([
@@ -24,8 +24,8 @@ describe('normalizePath', () => {
     'a/ /b',
     'x'.repeat(256),
     'd/'.repeat(600),
-  ])('refuses %j', (given) => {
-    expect(() => normalizePath(given)).toThrow();
+  ])('refuses %j', (path) => {
+    expect(() => normalizePath(path)).toThrow();
   });
 
   it('refuses a directory that leaves the workspace', () => {
@@ -34,7 +34,7 @@ describe('normalizePath', () => {
 });
 
 describe('parts of a path', () => {
-  it('knows parent, name, ancestors and type', () => {
+  it('are parent, name, ancestors and type', () => {
     expect([parentOf('a/b/c.tar.gz'), nameOf('a/b/c.tar.gz'), ancestorsOf('a/b/c')]).toEqual([
       'a/b',
       'c.tar.gz',

@@ -3,32 +3,32 @@ import { invalid } from '../errors/domain-error';
 // eslint-disable-next-line no-control-regex -- control characters are what is refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What a file store accepts, in bytes of UTF-8. */
+/** Limits of a file store, in bytes of UTF-8. */
 export interface PathLimits {
   pathBytes: number;
   nameBytes: number;
 }
 
-/** Of a file in a workspace. */
+/** Maximum length of a file's path in a workspace. */
 export const MAX_PATH_BYTES = 1024;
 
 const WORKSPACE: PathLimits = { pathBytes: MAX_PATH_BYTES, nameBytes: 255 };
 
 /**
- * The path of a file in its workspace: parts joined by one slash, none in front. Refuses whatever could leave the
- * workspace or cannot be a file name.
+ * Returns the path of a file in its workspace: names joined by single slashes, without a leading slash. Throws a 400 for a
+ * path that could leave the workspace or has an invalid file name.
  */
-export function normalizePath(given: string, directory?: string): string {
-  const joined = directory === undefined ? given : `${directory}/${given}`;
+export function normalizePath(path: string, directory?: string): string {
+  const joined = directory === undefined ? path : `${directory}/${path}`;
   return pathOfNames(
     joined.split('/').filter((part) => part !== ''),
     WORKSPACE,
   );
 }
 
-/** The path of a file to be made; throws a 400 for names that mean another place or that no file should have. */
+/** Returns the path of a new file. Throws a 400 for names that lead to another directory or that no file may have. */
 export function pathOfNames(names: readonly string[], limits: PathLimits): string {
-  if (names.length === 0) throw invalidPath('The path names no file.');
+  if (names.length === 0) throw invalidPath('The path must name a file.');
   for (const name of names) {
     if (CONTROL.test(name) || name.includes('\\'))
       throw invalidPath('A path must not contain control characters or backslashes.');
@@ -49,7 +49,7 @@ export function invalidPath(message: string) {
   return invalid('FILE.INVALID_PATH', message);
 }
 
-/** Path of the directory a file is in; empty at the root. */
+/** Returns the path of the directory that a file is in; empty at the root. */
 export function parentOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
 }
@@ -58,13 +58,13 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Every directory above a path, outermost first. */
+/** Returns every directory above a path, outermost first. */
 export function ancestorsOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** Extension of a file name without its dot; null where there is none. */
+/** Returns the extension of a file name without its dot; null if it has none. */
 export function fileType(name: string): string | null {
   const dot = name.lastIndexOf('.');
   return dot > 0 && dot < name.length - 1 ? name.slice(dot + 1).toLowerCase() : null;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Waits until a stream has something to give, or has ended; throws what it fails with. */
+/** Waits until a stream has bytes to read, or has ended. Throws the error with which it fails. */
 export function firstByte(source: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     if (source.errored) reject(source.errored);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const COLLECT_EVERY_BYTES = 8 * 2 ** 20;
+const COLLECTION_INTERVAL_BYTES = 8 * 2 ** 20;
 
 type Collect = (options: { type: 'minor' }) => void;
 
@@ -9,20 +9,19 @@ let collect: Collect | null = null;
 let uncollected = 0;
 
 /**
- * Counts bytes of an upload or download that have passed and has V8 free their chunks now and then. Chunks lie outside
- * V8's heap and weigh next to nothing in it, so V8 by itself lets them pile up to 64 MiB and then marks the whole heap,
- * on all its threads, which costs more processor time than the transfer. A collection of young objects takes a
- * millisecond and frees the same.
+ * Counts transferred bytes of an upload or download and makes V8 free their chunks regularly. Chunks lie outside V8's heap
+ * and hardly count there, so V8 lets them grow to 64 MiB and then marks the whole heap on all its threads, which costs
+ * more CPU time than the transfer. A collection of young objects takes a millisecond and frees the same chunks.
  */
 export function freeTransferred(bytes: number): void {
   uncollected += bytes;
-  if (uncollected < COLLECT_EVERY_BYTES) return;
+  if (uncollected < COLLECTION_INTERVAL_BYTES) return;
   uncollected = 0;
   collect ??= exposedCollect();
   collect({ type: 'minor' });
 }
 
-/** Node offers no other way than a command-line flag, or this. */
+/** Node exposes the collector only by a command-line flag, which may also be set at run time. */
 function exposedCollect(): Collect {
   setFlagsFromString('--expose-gc');
   const exposed = runInNewContext('gc') as Collect;

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipEntry, zipStream } from './zip-stream';
 
-/** What an independent reader finds in the file, checking every checksum. */
+/** An independent reader, which checks every checksum, prints the entries that it finds. */
 const READ = `
 import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as z:
@@ -32,7 +32,7 @@ interface Found {
 const AT = new Date('2024-02-29T13:14:16Z');
 const never = new AbortController().signal;
 
-describe('a zip file that is made as it is read', () => {
+describe('a streamed zip file', () => {
   let folder: string;
 
   beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'zip-stream-'))));
@@ -69,11 +69,11 @@ describe('a zip file that is made as it is read', () => {
     });
   });
 
-  it('of nothing is whole, too', async () => {
+  it('without entries is valid', async () => {
     expect(await read([])).toMatchObject({ broken: null, count: 0 });
   });
 
-  it('says the nearest time that it can', async () => {
+  it('has the nearest time that the format can express', async () => {
     const at = (time: string): ZipEntry => ({ name: time, lastModified: new Date(time), open: null });
     const { entries } = await read([
       at('1970-01-01T00:00:00Z'),
@@ -83,12 +83,12 @@ describe('a zip file that is made as it is read', () => {
     expect(entries.map(([, , [year]]) => year)).toEqual([1980, 2107, 2107]);
   });
 
-  it('leads nowhere else when it is unpacked', async () => {
+  it('has no names that lead out of the folder in which it is unpacked', async () => {
     const { entries } = await read([file('..\\up', ''), file('C:/Windows/x', ''), file('12:30/C:', '')]);
     expect(entries.map(([name]) => name)).toEqual(['.._up', 'C_/Windows/x', '12:30/C:']);
   });
 
-  // The plain format counts to one less than the first of these.
+  // The plain format has at most 65,534 entries; with more, ZIP64 is needed.
   it.each([65_535, 65_536])(
     'holds %i entries',
     async (count) => {
@@ -101,7 +101,7 @@ describe('a zip file that is made as it is read', () => {
     60_000,
   );
 
-  it('announces a file of 4 GiB and more by sizes of 64 bits', async () => {
+  it('announces a file of 4 GiB or more with 64-bit sizes', async () => {
     const found = await read([file('large', 'content', 2 ** 32), file('after', 'more')]);
     expect(found).toMatchObject({
       broken: null,
@@ -125,7 +125,7 @@ describe('a zip file that is made as it is read', () => {
     expect([most, open]).toEqual([1, 0]);
   });
 
-  it('reads no further ahead than its buffers take', async () => {
+  it('reads ahead only as much as its buffers hold', async () => {
     const part = randomBytes(2 ** 16);
     let given = 0;
     const endless = new Readable({
@@ -139,14 +139,14 @@ describe('a zip file that is made as it is read', () => {
     for await (const chunk of zipStream(inTurn([entry('endless', () => endless)]), never) as AsyncIterable<Buffer>) {
       taken += chunk.length;
       expect(given - taken).toBeLessThan(2 ** 21);
-      // A source that reads ahead gets the time to do so.
+      // This gives a source that reads ahead the time to do so.
       await new Promise(setImmediate);
       if (taken > 2 ** 24) break;
     }
     await closed;
   });
 
-  it('fails with what an entry fails with', async () => {
+  it('fails with the error of an entry', async () => {
     const failing = new Readable({ read: () => {} });
     failing.push(randomBytes(2 ** 16));
     const zip = zipStream(inTurn([file('a', 'whole'), entry('b', () => failing)]), never);
@@ -159,7 +159,7 @@ describe('a zip file that is made as it is read', () => {
     expect(failing.destroyed).toBe(true);
   });
 
-  it('closes an entry that is opened after its reader has gone', async () => {
+  it('closes an entry that is opened after its reader has disconnected', async () => {
     const gone = new AbortController();
     const late = new Readable({ read: () => {} });
     const opens = () => {

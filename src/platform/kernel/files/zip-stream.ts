@@ -3,12 +3,12 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 import { firstByte } from './first-byte';
 import { freeTransferred } from './transfer-memory';
 
-/** A file or directory on its way into a zip file. */
+/** A file or directory that becomes an entry of a zip file. */
 export interface ZipEntry {
   /** Path in the zip file. */
   name: string;
   lastModified?: Date | null;
-  /** Opens the content when its turn has come; null for a directory. */
+  /** Opens the content when the entry is written; null for a directory. */
   open: (() => Promise<ZipContent>) | null;
 }
 
@@ -17,21 +17,21 @@ export interface ZipContent {
   sizeBytes: number;
 }
 
-/** The largest number of a field of 32 or 16 bits; if a field holds it, the actual number is in its ZIP64 twin. */
+/** The largest number of a 32-bit or 16-bit field. A field with it means that the number is in the ZIP64 field. */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 
-/** From this size on a file is announced with 64-bit sizes: incompressible content grows by less than the rest. */
+/** A file of this size or more is announced with 64-bit sizes. Incompressible content grows by less than the margin. */
 const LARGE_BYTES = MAX_32 - 2 ** 24;
 
 const VERSION = 20;
 const VERSION_ZIP64 = 45;
-/** UTF-8 names; and for files: sizes and checksum follow the content. */
 const FLAG_UTF8 = 1 << 11;
+/** Sizes and checksum of a file follow its content. */
 const FLAG_DESCRIPTOR = 1 << 3;
 const DEFLATED = 8;
 const ZIP64_FIELD = 1;
-/** Modes as Unix has them, which is the system that the zip file says it was made on. */
+/** The zip file names Unix as its system, so that modes are those of Unix. */
 const MADE_BY_UNIX = 3 << 8;
 const FILE_MODE = (0o100644 << 16) >>> 0;
 const DIRECTORY_MODE = ((0o040755 << 16) | 0x10) >>> 0;
@@ -39,10 +39,9 @@ const DIRECTORY_MODE = ((0o040755 << 16) | 0x10) >>> 0;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * A zip file of the entries (ADR 0010), made as it is read: one entry is open at a time, and of what was sent only the
- * line in the closing directory is kept. Fails with what an entry fails with. Files and their number may be of any size
- * (ZIP64).
- * @param signal closes the open entry at once, also one that the reader waits for
+ * Streams a zip file of the entries (ADR 0010). One entry is open at a time, and only the lines of the central directory
+ * are kept in memory. The stream fails with the error of an entry. Sizes and number of files are not limited (ZIP64).
+ * @param signal closes the open entry at once, even while the reader waits for it
  */
 export function zipStream(entries: AsyncIterable<ZipEntry>, signal: AbortSignal): Readable {
   return Readable.from(zipFile(entries, signal), { objectMode: false });
@@ -73,14 +72,14 @@ async function* file(
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
   try {
-    // Before the entry begins: a failure of the first one can still be answered with an error.
+    // The header follows the first byte, so that a failure of the first entry can still become an error response.
     await firstByte(stream);
     const isLarge = sizeBytes >= LARGE_BYTES;
     const header = headerOf(entry, { method: DEFLATED, flags: FLAG_UTF8 | FLAG_DESCRIPTOR, isLarge });
     yield localHeader(header);
     const count = new Count();
     const deflate = createDeflateRaw({ level: 1 });
-    // Its failure is that of the last stream, which is read below.
+    // The callback ignores the error, because the last stream, which is read below, fails with it as well.
     const packed = pipeline(stream, count, deflate, () => {});
     let packedBytes = 0;
     for await (const chunk of packed as AsyncIterable<Buffer>) {
@@ -105,7 +104,7 @@ function* folder(entry: ZipEntry, directory: CentralDirectory, offset: number): 
   directory.add(header, { crc: 0, packedBytes: 0, bytes: 0 }, { offset, mode: DIRECTORY_MODE });
 }
 
-/** Passes content on and sums it up. */
+/** Passes content on, and computes its length and checksum. */
 class Count extends Transform {
   crc = 0;
   bytes = 0;
@@ -136,7 +135,7 @@ function headerOf(entry: ZipEntry, kind: Pick<Header, 'method' | 'flags' | 'isLa
   return { ...kind, name: Buffer.from(relativeName(entry.name)), time: dosTime(entry.lastModified ?? new Date()) };
 }
 
-/** Objects in stores can have any name; on Windows some would lead out of the directory being unpacked into. */
+/** Names of objects in stores are arbitrary. On Windows, some would lead out of the folder in which the file is unpacked. */
 function relativeName(name: string): string {
   return name.replaceAll('\\', '_').replace(/^([A-Za-z]):/, '$1_');
 }
@@ -159,7 +158,7 @@ function descriptor({ crc, packedBytes, bytes }: Sizes, isLarge: boolean): Buffe
   return Buffer.concat([u32(0x08074b50, crc), sizes]);
 }
 
-/** What closes a zip file: where each entry is. */
+/** The end of a zip file, which lists the offset of each entry. */
 class CentralDirectory {
   private readonly blocks: Buffer[] = [];
   private lines: Buffer[] = [];
@@ -169,7 +168,7 @@ class CentralDirectory {
   add(header: Header, sizes: Sizes, { offset, mode }: { offset: number; mode: number }): void {
     const { name, method, flags, time } = header;
     const { crc, packedBytes, bytes } = sizes;
-    // Either all of them or none: readers differ in how they treat a part.
+    // All numbers are in the ZIP64 field, or none, because readers treat a partial one differently.
     const isLarge = header.isLarge || offset >= MAX_32;
     const extra = isLarge ? zip64Field([bytes, packedBytes, offset]) : Buffer.alloc(0);
     const version = isLarge ? VERSION_ZIP64 : VERSION;
@@ -187,7 +186,7 @@ class CentralDirectory {
     );
   }
 
-  /** The directory, which begins at this offset of the zip file, and the end of the file. */
+  /** Returns the directory, which begins at this offset of the zip file, and the end of the file. */
   *parts(offset: number): Generator<Buffer> {
     this.closeBlock();
     const bytes = this.blocks.reduce((sum, block) => sum + block.length, 0);
@@ -202,19 +201,19 @@ class CentralDirectory {
   private zip64End(offset: number, bytes: number): Buffer {
     return Buffer.concat([
       u32(0x06064b50),
-      // What follows of this record.
+      // Length of the rest of this record.
       u64(44),
       u16(MADE_BY_UNIX | VERSION_ZIP64, VERSION_ZIP64),
       u32(0, 0),
       u64(this.count, this.count, bytes, offset),
-      // Where to find it.
+      // The locator of the record.
       u32(0x07064b50, 0),
       u64(offset + bytes),
       u32(1),
     ]);
   }
 
-  /** Kept in few large pieces: there may be millions of lines. */
+  /** Lines are joined to few large blocks, because there may be millions of lines. */
   private append(line: Buffer): void {
     this.lines.push(line);
     this.linesBytes += line.length;
@@ -232,7 +231,10 @@ function zip64Field(values: number[]): Buffer {
   return Buffer.concat([u16(ZIP64_FIELD, values.length * 8), u64(...values)]);
 }
 
-/** To two seconds, in UTC since a zip file names no zone; years before 1980 and after 2107 cannot be expressed. */
+/**
+ * Converts a time to the format of DOS, which has a precision of two seconds, no time zone, and the years from 1980 to
+ * 2107. Other years become the nearest of these.
+ */
 function dosTime(at: Date): number {
   const year = at.getUTCFullYear() - 1980;
   if (!(year >= 0)) return (1 << 21) | (1 << 16);

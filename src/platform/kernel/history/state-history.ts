@@ -2,7 +2,7 @@ import { type EntityClass, tableOf } from '../persistence/entity-table';
 import { rows, type Tx } from '../persistence/sql';
 import type { StateHistoryColumns } from './state-history.columns';
 
-/** One table of state history, its key, and the column of the subject whose row lock orders the entries. */
+/** A table of state history: its key, and the column of the subject, whose row lock orders the entries. */
 export interface History<E extends StateHistoryColumns> {
   entity: EntityClass<E>;
   idColumn: keyof E & string;
@@ -15,13 +15,13 @@ export interface StateEntry<E> {
   reason: string | null;
   /** Null for the platform itself. */
   userId: number | null;
-  /** Further columns of the table. */
+  /** Values of further columns of the table. */
   extra?: Partial<Omit<E, keyof StateHistoryColumns>>;
 }
 
 /**
- * Closes the subject's current entry and appends the next one; the caller holds the subject's row lock, so that
- * sequence numbers have no holes and intervals no gaps. Answers the id of the entry.
+ * Closes the subject's current entry, appends the next one and returns its id. The caller holds the subject's row lock, so
+ * that sequence numbers have no holes and intervals no gaps.
  */
 export async function appendState<E extends StateHistoryColumns>(
   tx: Tx,
@@ -34,7 +34,7 @@ export async function appendState<E extends StateHistoryColumns>(
   return id;
 }
 
-/** The same for several locked subjects that go the same way. */
+/** As {@link appendState}, for several locked subjects with the same transition. */
 export async function appendStates<E extends StateHistoryColumns>(
   tx: Tx,
   { entity, idColumn, subjectColumn }: History<E>,
@@ -47,7 +47,7 @@ export async function appendStates<E extends StateHistoryColumns>(
   const values = [from, to, reason, userId, ...further.map(([, value]) => value)];
   const entries = await rows<{ id: number }>(
     tx,
-    // To the millisecond, which is what the driver hands back: the next entry begins when this one ends.
+    // The driver reads times in milliseconds, so they are stored with this precision: the next entry begins when this one ends.
     `WITH moment AS (SELECT date_trunc('milliseconds', platform_clock()) AS at), closed AS (
        UPDATE ${table} SET end_time = moment.at FROM moment
        WHERE ${subjectColumn} = ANY($1) AND end_time = 'infinity' RETURNING ${subjectColumn} AS id, sequence)

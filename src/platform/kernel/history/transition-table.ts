@@ -1,5 +1,5 @@
 /**
- * For each state, the states that may follow. `npm run states` draws the picture above a table: the line below a state joins
+ * Lists for each state the states that may follow. `npm run states` draws the picture above a table: the line below a state joins
  * the lines of the states that may follow, and each of these lines ends in the arrow of its state.
  */
 export type TransitionTable<S extends string> = Readonly<Record<S, readonly S[]>>;
@@ -8,7 +8,7 @@ export function mayFollow<S extends string>(table: TransitionTable<S>, from: S, 
   return table[from].includes(to);
 }
 
-/** States from which `to` may be reached. */
+/** Returns the states that `to` may follow. */
 export function predecessors<S extends string>(table: TransitionTable<S>, to: S): S[] {
   return (Object.keys(table) as S[]).filter((from) => table[from].includes(to));
 }

@@ -1,7 +1,7 @@
 import { Check, Entity, PrimaryColumn } from 'typeorm';
 import { Col } from '../persistence/columns';
 
-/** The one row that says which installation this database is: a migration makes it. */
+/** The only row, created by a migration, names the installation of this database. */
 @Entity('installation')
 @Check('ck_installation_single', 'is_single')
 export class InstallationRow {

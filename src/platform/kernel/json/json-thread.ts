@@ -11,20 +11,20 @@ import {
 } from '../../../../libs/json/strict-json';
 import type { Logger } from '../logging/logger';
 
-/** A text of this size or more would hold up the event loop; bytes. */
+/** Texts of this size and more are read in the thread, because they would hold up the event loop; bytes. */
 export const LARGE_FROM_BYTES = 128 * 1024;
 
-/** Several hundred times what the largest text takes; beyond it the thread ends, and its work with it. */
-const THREAD_MEMORY_MB = 512;
+/** Several hundred times the largest text. A thread that needs more ends, and its tasks fail. */
+const MAX_THREAD_MEMORY_MB = 512;
 
-/** The functions that the thread can call. */
+/** Functions that the thread can call. */
 const TASKS = { parseStrictJson, isJsonText, markOpaque };
 type Tasks = typeof TASKS;
 type Rest<K extends keyof Tasks> = Parameters<Tasks[K]> extends [unknown, ...infer R] ? R : never;
 
 /**
- * The functions as text, so that the thread has the same ones in the build and where sources are transformed as they
- * load. They refer to nothing but each other.
+ * The thread gets the functions as text, so that it has the same ones in a build and in tests, which transform sources as
+ * they load them. The functions refer only to each other.
  */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
@@ -44,20 +44,20 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Reads JSON off the event loop. Whoever holds the bytes bounds what may wait. */
+/** Reads JSON off the event loop. The caller holds the bytes, so it bounds the number of waiting texts. */
 export class JsonThread {
   private thread: Worker | null = null;
   private readonly waiting = new Map<number, Waiting>();
-  private asked = 0;
+  private lastId = 0;
 
   constructor(private readonly logger: Logger) {}
 
-  /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
+  /** Moves the bytes to the thread, so the caller must not use them afterwards. Throws if the thread fails. */
   parse(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): Promise<ParsedJson> {
     return this.run('parseStrictJson', bytes, [bounds, numbers], true);
   }
 
-  /** See {@link isJsonText}; the bytes stay the caller's. */
+  /** See {@link isJsonText}. The caller keeps the bytes. */
   isJsonText(bytes: Buffer, levels: number): Promise<boolean> {
     return this.run('isJsonText', bytes, [levels], false);
   }
@@ -71,17 +71,17 @@ export class JsonThread {
     task: K,
     bytes: Buffer,
     rest: Rest<K>,
-    takesOver: boolean,
+    moves: boolean,
   ): Promise<ReturnType<Tasks[K]>> {
     const thread = (this.thread ??= this.start());
     return new Promise((resolve, reject) => {
-      const id = (this.asked += 1);
+      const id = (this.lastId += 1);
       this.waiting.set(id, { resolve, reject });
       thread.ref();
-      // Handed over and not copied, unless others share the memory.
-      const isOwn = takesOver && bytes.length === bytes.buffer.byteLength;
-      const given = isOwn ? bytes : Buffer.from(bytes);
-      thread.postMessage({ id, task, bytes: given, rest }, [given.buffer as ArrayBuffer]);
+      // The memory is transferred without a copy, unless it is shared with other buffers.
+      const isOwn = moves && bytes.length === bytes.buffer.byteLength;
+      const sent = isOwn ? bytes : Buffer.from(bytes);
+      thread.postMessage({ id, task, bytes: sent, rest }, [sent.buffer as ArrayBuffer]);
     });
   }
 
@@ -94,17 +94,19 @@ export class JsonThread {
       eval: true,
       env: {},
       name: 'json',
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MEMORY_MB },
     });
     thread.on('message', ({ id, result }: { id: number; result: never }) => {
       this.waiting.get(id)?.resolve(result);
       this.waiting.delete(id);
       if (this.waiting.size === 0) thread.unref();
     });
-    thread.on('error', (error) => this.logger.error({ err: error }, 'The thread that reads JSON failed'));
+    thread.on('error', (error) =>
+      this.logger.error({ err: error }, 'The JSON thread failed; the texts that it was reading are refused'),
+    );
     thread.on('exit', () => {
       this.thread = null;
-      for (const { reject } of this.waiting.values()) reject(new Error('The thread that reads JSON ended.'));
+      for (const { reject } of this.waiting.values()) reject(new Error('The JSON thread ended'));
       this.waiting.clear();
     });
     return thread;

@@ -5,7 +5,7 @@ import { UntrustedJson } from './untrusted-json';
 
 const BOUNDS = { bytes: 4 * LARGE_FROM_BYTES, values: 10, levels: 5, parsedLevels: 2 };
 
-describe('large JSON of strangers', () => {
+describe('large untrusted JSON', () => {
   let json: UntrustedJson;
 
   beforeAll(() => (json = new UntrustedJson(undefined as never)));
@@ -14,7 +14,7 @@ describe('large JSON of strangers', () => {
   const read = (text: string) => json.readOpaque('tenant', Buffer.from(text), BOUNDS);
   const many = `1.0,"]",{"é":[null]},`.repeat(LARGE_FROM_BYTES / 16);
 
-  it('is read in a thread with the same result as small JSON on the event loop', async () => {
+  it('is read in a thread, with the same result as on the event loop', async () => {
     const text = `{"a":{"b":[${many}1]},"c":[1.0,"${'x'.repeat(9)}"]}`;
     expect(text.length).toBeGreaterThan(LARGE_FROM_BYTES);
     const value = await read(text);
@@ -27,11 +27,11 @@ describe('large JSON of strangers', () => {
     ['has too many values', `{"a":[${many}1]}`],
     ['has too many levels', `{"a":{"b":[[[[${many}1]]]]}}`],
     ['is too long', `{"a":{"b":[${many.repeat(4)}1]}}`],
-  ])('is nothing if it %s', async (_, text) => expect(await read(text)).toBeUndefined());
+  ])('is undefined if it %s', async (_, text) => expect(await read(text)).toBeUndefined());
 });
 
-describe('small JSON of strangers', () => {
-  it('does not keep others from their turns, however much of it there is', async () => {
+describe('small untrusted JSON', () => {
+  it('leaves turns of the event loop to other requests, however many texts there are', async () => {
     const json = new UntrustedJson(undefined as never);
     const text = Buffer.from(`["${'x'.repeat(1_000)}"]`);
     const texts = 2_000;

@@ -7,10 +7,10 @@ import { EventLoopTurns } from '../process/event-loop-turns';
 import { FairBulkhead } from '../process/fair-bulkhead';
 import { JsonThread, LARGE_FROM_BYTES } from './json-thread';
 
-/** Python's own parser does not go deeper. */
+/** Python's parser does not go deeper. */
 const MAX_LEVELS = 1_000;
 
-/** Large texts of jobs and their callers are checked one at a time. The largest takes a few tenths of a second. */
+/** Large texts are checked one at a time. The largest takes a few tenths of a second. */
 const LARGE_TEXTS = {
   code: 'JSON.BUSY',
   maxConcurrent: 1,
@@ -19,19 +19,19 @@ const LARGE_TEXTS = {
   queueTimeoutMs: 10_000,
 };
 
-/** Reads JSON that callers and jobs send each other. Large texts are read in a thread, in which tenants take turns. */
+/** Reads JSON that jobs and their callers send each other. Tenants take turns in the thread for large texts. */
 @Injectable()
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
   private readonly bulkhead = new FairBulkhead(LARGE_TEXTS);
-  /** A request may have many small texts. */
+  /** Spreads the small texts of a request, of which there may be many, over turns of the event loop. */
   private readonly turns = new EventLoopTurns(LARGE_FROM_BYTES);
 
   constructor(@Inject(LOGGER) logger: Logger) {
     this.thread = new JsonThread(logger);
   }
 
-  /** Whether the bytes are JSON in UTF-8. 503 where too many large texts wait. */
+  /** True if the bytes are JSON in UTF-8. Throws a 503 if too many large texts are waiting. */
   async isJson(tenantId: string, bytes: Buffer): Promise<boolean> {
     if (!isUtf8(bytes)) return false;
     if (bytes.length < LARGE_FROM_BYTES) return isJsonText(bytes, MAX_LEVELS);

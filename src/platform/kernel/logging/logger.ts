@@ -2,12 +2,12 @@ import type { LoggerService } from '@nestjs/common';
 import { pino } from 'pino';
 import { correlationId } from '../context/request-context';
 
-/** Injection token of the process' logger. */
+/** Injection token of the process's logger. */
 export const LOGGER = Symbol('LOGGER');
 
 export type Logger = pino.Logger;
 
-/** JSON lines with the correlation id of the request or job; values under secret names are left out. */
+/** Creates a logger of JSON lines with the correlation id of the request or job. Values under names of secrets are censored. */
 export function createLogger(service: string, level: string): Logger {
   const options: pino.LoggerOptions = {
     level,
@@ -20,11 +20,11 @@ export function createLogger(service: string, level: string): Logger {
       censor: '[secret]',
     },
   };
-  // Written asynchronously, at most a tenth of a second later, and in full when the process ends.
+  // Lines are written asynchronously, within a tenth of a second, and in full when the process ends.
   return pino(options, pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
-/** Sends Nest's own messages to the same stream. */
+/** Sends the messages of Nest to the same stream. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

@@ -1,14 +1,14 @@
-/** Lets one of many alike log lines pass in so many milliseconds. */
+/** Lets one of many similar log lines pass per interval. */
 export class Throttle {
   private passedAt = -Infinity;
   private leftOut = 0;
 
-  constructor(private readonly everyMs: number) {}
+  constructor(private readonly intervalMs: number) {}
 
-  /** How many were left out since the last line, if this one passes; else null. */
+  /** Returns the number of lines left out since the last one if this one passes, else null. */
   pass(): number | null {
     const now = Date.now();
-    if (now - this.passedAt < this.everyMs) {
+    if (now - this.passedAt < this.intervalMs) {
       this.leftOut += 1;
       return null;
     }

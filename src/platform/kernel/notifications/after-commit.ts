@@ -8,12 +8,12 @@ import type {
 import type { Tx } from '../persistence/sql';
 import { notify, type PgListener, type Notification, type NotificationChannel } from './pg-listener';
 
-/** What open transactions ask for. */
+/** Notifications of open transactions. */
 const pending = new WeakMap<QueryRunner, Notification[]>();
 
 /**
- * Sends a wake-up once the transaction has committed. It may be lost, if the process dies in between: for listeners that
- * poll as well. PostgreSQL lets only one of the transactions that notify commit at a time, so hot ones must not.
+ * Sends a notification after the transaction has committed. It is lost if the process dies in between, so subscribers must
+ * poll as well. Frequent transactions must not notify themselves, because PostgreSQL commits those that do one at a time.
  */
 export async function notifyAfterCommit(tx: Tx, channel: NotificationChannel, payload = ''): Promise<void> {
   const { queryRunner } = tx;
@@ -26,18 +26,18 @@ export async function notifyAfterCommit(tx: Tx, channel: NotificationChannel, pa
   pending.set(queryRunner, notifications);
 }
 
-/** From now on the wake-ups that transactions of the data source ask for are sent by the listener's connection. */
+/** Sends the notifications of the data source's transactions over the listener's connection from now on. */
 export function sendAfterCommit(dataSource: DataSource, listener: PgListener): void {
   dataSource.subscribers.push(new CommitSubscriber((notifications) => listener.send(notifications)));
 }
 
-/** Hands on the wake-ups of each transaction that has committed, and forgets those of one that has not. */
+/** Sends the notifications of each transaction that commits, and drops those of one that rolls back. */
 class CommitSubscriber implements EntitySubscriberInterface {
   constructor(private readonly send: (notifications: readonly Notification[]) => void) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
     const notifications = pending.get(queryRunner);
-    // A savepoint is no commit.
+    // The event also comes when a savepoint is released, which is no commit.
     if (!notifications || queryRunner.isTransactionActive) return;
     pending.delete(queryRunner);
     this.send(notifications);

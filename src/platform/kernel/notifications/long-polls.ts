@@ -2,12 +2,12 @@ import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { PgListener, NotificationChannel } from './pg-listener';
 
 /**
- * Lets long polls wait for a wake-up of what they are about, by its id. One poll per id waits at a time, and a limited
- * number in all: if there is one too many, the one that has waited longest is answered early, so everybody is still heard.
+ * Lets long polls wait for a notification about an id. One poll waits per id, and a limited number in all. One poll more
+ * makes the longest waiting one return early, so that every poll is still served.
  */
 export abstract class LongPolls implements OnModuleInit, OnModuleDestroy {
   private stopping = false;
-  /** By id, the longest waiting first. */
+  /** Functions that end waiting polls by id, the longest waiting first. */
   private readonly waiting = new Map<number, () => void>();
 
   constructor(
@@ -17,26 +17,26 @@ export abstract class LongPolls implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    // Ids, separated by commas; none after the connection for wake-ups was lost.
+    // The payload has ids separated by commas, or none after the LISTEN connection was lost.
     this.listener.on(this.channel, (payload) => {
       if (payload === '') this.wakeAll();
       else for (const id of payload.split(',')) this.waiting.get(Number(id))?.();
     });
   }
 
-  /** A stopping pod ends its polls before it waits for its requests, so that agents move to another pod. */
+  /** A stopping pod ends its polls before it waits for its requests to end, so that agents poll another pod. */
   onModuleDestroy(): void {
     this.stopping = true;
     this.wakeAll();
   }
 
   /**
-   * A wake-up of what has the id, from now on; a poll of it that is already waiting gets its wake-up at once. `cancel`
-   * must be called when nobody waits any longer.
+   * Subscribes to the next notification about the id. A poll that already waits for the id returns at once. `cancel` must be
+   * called when the poll ends.
    */
-  subscribe(id: number): { woken: Promise<void>; cancel: () => void } {
+  subscribe(id: number): { notified: Promise<void>; cancel: () => void } {
     let resolve: () => void = () => undefined;
-    const woken = new Promise<void>((done) => {
+    const notified = new Promise<void>((done) => {
       resolve = done;
     });
     if (this.stopping) resolve();
@@ -50,7 +50,7 @@ export abstract class LongPolls implements OnModuleInit, OnModuleDestroy {
       if (this.waiting.get(id) === resolve) this.waiting.delete(id);
       resolve();
     };
-    return { woken, cancel };
+    return { notified, cancel };
   }
 
   private end(id: number): void {
@@ -63,12 +63,16 @@ export abstract class LongPolls implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */
-export async function waitForNotification(woken: Promise<void>, ms: number, gone: Promise<unknown>): Promise<void> {
+/** Waits for the notification, the timeout or the end of the connection, whichever is first. */
+export async function waitForNotification(
+  notified: Promise<void>,
+  timeoutMs: number,
+  closed: Promise<unknown>,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
   });
-  await Promise.race([woken, over, gone]);
+  await Promise.race([notified, timeout, closed]);
   clearTimeout(timer);
 }

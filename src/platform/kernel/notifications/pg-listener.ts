@@ -7,7 +7,7 @@ import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 import { Pump } from '../process/pump';
 
-/** Channels of wake-ups. */
+/** Channels of PostgreSQL. */
 const CHANNELS = [
   'outbox',
   'node',
@@ -22,25 +22,25 @@ export type NotificationChannel = (typeof CHANNELS)[number];
 
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A payload is shorter than 8000 bytes, says PostgreSQL. */
-const PAYLOAD_CHARACTERS = 7_000;
+/** PostgreSQL limits a payload to less than 8000 bytes. */
+const MAX_PAYLOAD_CHARACTERS = 7_000;
 
 /**
- * Sends a wake-up when the transaction commits, to every process that listens: for rare changes, since PostgreSQL lets
- * only one of the transactions that notify commit at a time. Others use `notifyAfterCommit`.
+ * Sends a notification to all listening processes when the transaction commits. Use it only for rare changes, because
+ * PostgreSQL commits transactions that notify one at a time. For frequent ones, use `notifyAfterCommit`.
  */
 export async function notify(tx: Tx, channel: NotificationChannel, payload = ''): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [channel, payload]);
 }
 
-/** A wake-up: the payload is a hint, the database is the truth. */
+/** The payload is only a hint: listeners read the state from the database. */
 export interface Notification {
   channel: NotificationChannel;
   payload: string;
 }
 
 /**
- * One LISTEN connection of the process. A lost wake-up is harmless: every listener also polls slowly, and after a
+ * The LISTEN connection of the process. A lost notification is harmless: every subscriber also polls slowly, and after a
  * reconnect all of them are called with an empty payload.
  */
 @Injectable()
@@ -48,10 +48,14 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   private readonly events = new EventEmitter().setMaxListeners(0);
   private client: Client | null = null;
   private closed = false;
-  /** What is to be sent, by channel. */
+  /** Payloads to be sent, by channel. */
   private readonly unsent = new Map<NotificationChannel, Set<string>>();
   private readonly sender = new Pump(() => this.sendAll(), {
-    failed: (error) => this.logger.warn({ err: error }, 'Wake-ups of other processes were lost; they poll'),
+    failed: (error) =>
+      this.logger.warn(
+        { err: error },
+        'Notifications to other processes were lost; those processes learn of the changes when they poll',
+      ),
   });
 
   constructor(
@@ -68,21 +72,21 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     await this.client?.end().catch(() => undefined);
   }
 
-  /** Calls `listener` on each wake-up of the channel; the returned function stops that. */
+  /** Calls `listener` for each notification of the channel. The returned function unsubscribes it. */
   on(channel: NotificationChannel, listener: (payload: string) => void): () => void {
     this.events.on(channel, listener);
     return () => this.events.off(channel, listener);
   }
 
   /**
-   * Wakes the listeners of this process at once and those of the others soon, many payloads in one notification, with
-   * commas between them. A wake-up is lost if the connection is.
+   * Notifies the subscribers of this process at once and those of other processes soon. One notification may carry many
+   * payloads, separated by commas. Notifications are lost if the connection is lost.
    */
   send(notifications: readonly Notification[]): void {
     for (const { channel, payload } of notifications) {
       const payloads = this.unsent.get(channel) ?? new Set();
       this.unsent.set(channel, payloads.add(payload));
-      // Whoever listens works for others than the request that wakes.
+      // Subscribers do not work for the caller of this request.
       runWithoutCaller(() => this.events.emit(channel, payload));
     }
     this.sender.wake();
@@ -108,7 +112,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     });
     let ownId = 0;
     client.on('notification', ({ channel, payload = '', processId }) => {
-      // Its own it has delivered already.
+      // Notifications of this process have already been delivered.
       if (processId !== ownId) this.events.emit(channel, payload);
     });
     client.on('error', () => this.reconnect(client));
@@ -116,14 +120,14 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     try {
       await client.connect();
       ownId = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
-      // Wake-ups are hints: none is worth a wait for the disk.
+      // A notification is only a hint, so it need not wait for the disk.
       await client.query('SET synchronous_commit = off');
       for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       void client.end().catch(() => undefined);
       throw error;
     }
-    // Not earlier: the caller retries if this fails, and the events of a failed try must not do so, too.
+    // The client is set last: the caller retries if connecting fails, and events of a failed attempt must not reconnect as well.
     this.client = client;
     if (this.closed) await client.end();
     for (const channel of CHANNELS) this.events.emit(channel, '');
@@ -132,7 +136,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   private reconnect(lost: Client): void {
     if (this.closed || this.client !== lost) return;
     this.client = null;
-    this.logger.warn('The wake-up connection to PostgreSQL was lost; reconnecting');
+    this.logger.warn('The LISTEN connection to PostgreSQL was lost; reconnecting');
     const retry = () => {
       if (this.closed) return;
       this.connect().catch(() => setTimeout(retry, RECONNECT_MS).unref());
@@ -141,12 +145,12 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** The payloads, with commas between them, in as few texts as the limit allows. */
+/** Joins payloads with commas to as few texts as the limit allows. */
 function joined(payloads: Iterable<string>): string[] {
   const texts: string[] = [];
   for (const payload of payloads) {
     const last = texts.at(-1);
-    if (last === undefined || last.length + payload.length >= PAYLOAD_CHARACTERS) texts.push(payload);
+    if (last === undefined || last.length + payload.length >= MAX_PAYLOAD_CHARACTERS) texts.push(payload);
     else texts[texts.length - 1] = `${last},${payload}`;
   }
   return texts;

@@ -2,22 +2,22 @@ import { AddressRefusedError, type OutboundPolicy } from '../../../../libs/outbo
 import { invalid } from '../errors/domain-error';
 
 /**
- * Whether the text is an http or https URL that paths can be added to: without query and fragment, and without blanks
- * and control characters, which the URL parser drops but other readers of the text do not.
+ * True if the text is an http or https URL to which paths can be appended: it has no query and no fragment. It also has no
+ * spaces and control characters, which the URL parser drops but other readers do not.
  */
 export function isServiceUrl(text: string): boolean {
   return /^https?:\/\/[^\s\p{Cc}?#]+$/u.test(text) && URL.canParse(text);
 }
 
 /**
- * Throws a 400 of the code, with the policy's reason, for a URL that may not be called. What its host resolves to is
- * checked when it is called.
+ * Throws a 400 with this code and the policy's reason if the URL must not be called. The addresses of its host are checked
+ * when it is called.
  */
 export function assertUrlAllowed(outbound: OutboundPolicy, url: string, code: string): void {
   translated(() => outbound.assertUrl(url), code);
 }
 
-/** The same for a host that is called by another protocol than HTTP. */
+/** As {@link assertUrlAllowed}, for a host that is called by another protocol than HTTP. */
 export function assertHostAllowed(outbound: OutboundPolicy, host: string, code: string): void {
   translated(() => outbound.assertHost(host), code);
 }

@@ -4,7 +4,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('ConnectionShares', () => {
   let shares: ConnectionShares;
-  /** Who has come in, in turn. */
+  /** Callers that got a connection, in order. */
   let inside: string[];
   let leaves: (() => void)[];
 
@@ -30,7 +30,7 @@ describe('ConnectionShares', () => {
 
   const count = (name: string) => inside.filter((one) => one === name).length;
 
-  it('leaves one caller a quarter of the pool, and keeps the rest of what the caller asks for waiting', async () => {
+  it('gives one caller a quarter of the pool, and lets the rest of its work wait', async () => {
     await enter('user 1', null, 40);
     expect(count('user 1')).toBe(5);
     await enter('user 2', null, 40);
@@ -40,7 +40,7 @@ describe('ConnectionShares', () => {
     expect(count('user 1')).toBe(6);
   });
 
-  it('leaves one tenant half of the pool, where its users take turns', async () => {
+  it('gives the users of one tenant half of the pool, in which they take turns', async () => {
     await enter('user 1', 'tenant', 10);
     await enter('user 2', 'tenant', 10);
     await enter('user 3', 'tenant', 5);
@@ -53,7 +53,7 @@ describe('ConnectionShares', () => {
     expect([count('user 3'), count('user 4')]).toEqual([1, 1]);
   });
 
-  it('leaves the nodes of one tenant a quarter of the pool beside its users', async () => {
+  it('gives the nodes of one tenant a quarter of the pool besides its users', async () => {
     for (let node = 1; node <= 8; node += 1) await enter(`node ${node}`, 'tenant', 5);
     expect(inside).toHaveLength(5);
     for (let user = 1; user <= 8; user += 1) await enter(`user ${user}`, 'tenant', 5);
@@ -62,7 +62,7 @@ describe('ConnectionShares', () => {
     expect(count('node 9')).toBe(1);
   });
 
-  it('gives back a connection once, and forgets who uses none', async () => {
+  it('gives back a connection once, and forgets callers that use none', async () => {
     await enter('user 1', 'tenant', 6);
     const [first] = leaves;
     first?.();
@@ -79,7 +79,7 @@ describe('ConnectionShares', () => {
     expect(count('user 1')).toBe(12);
   });
 
-  it('has a connection for each, however small the pool', async () => {
+  it('has a connection for each caller, however small the pool is', async () => {
     shares = new ConnectionShares(2);
     await enter('user 1', 'tenant', 3);
     expect(inside).toEqual(['user 1']);

@@ -2,8 +2,8 @@ import type { ContextCaller } from '../context/request-context';
 import { FairBulkhead } from '../process/fair-bulkhead';
 
 /**
- * The parts of the pool that one caller, all users of a tenant, and all nodes of a tenant may use at once. Together, users and
- * nodes of one tenant leave a quarter to others, even in a process that serves both.
+ * Parts of the pool that one caller, all users of a tenant, and all nodes of a tenant may use at once. Users and nodes of one
+ * tenant together leave a quarter to others, even in a process that serves both.
  */
 const CALLER_SHARE = 1 / 4;
 const TENANT_SHARES = { user: 1 / 2, node: 1 / 4 };
@@ -12,13 +12,13 @@ const QUEUE_LIMITS = {
   code: 'DATABASE.BUSY',
   maxQueued: 1_000,
   maxQueuedPerParty: 1_000,
-  // As long as the pool lets others wait.
+  // The pool has the same timeout.
   queueTimeoutMs: 10_000,
 };
 
 /**
- * Divides the connections of a pool among callers. What one caller does may take long, or wait for locks that this same
- * caller holds: it then keeps waiting what else this caller asks for, and leaves connections to everybody else.
+ * Divides the connections of a pool among callers. A caller's statements may take long, or wait for locks that the same
+ * caller holds. They then delay only further requests of this caller, and other callers still get connections.
  */
 export class ConnectionShares {
   private readonly byCaller: Shares;
@@ -30,7 +30,7 @@ export class ConnectionShares {
     this.byTenant = { user: shares(TENANT_SHARES.user), node: shares(TENANT_SHARES.node) };
   }
 
-  /** Waits until the caller may use one more connection, and does so until the returned function is called. */
+  /** Waits until the caller may use one more connection. The returned function gives it back. */
   async acquire({ kind, id, tenantId }: ContextCaller): Promise<() => void> {
     const name = `${kind} ${id}`;
     const leaveOwn = await this.byCaller.acquire(name, name);
@@ -48,13 +48,13 @@ export class ConnectionShares {
   }
 }
 
-/** A share for each who uses it at the moment. */
+/** Keeps a bulkhead for each holder, a caller or a tenant, while it is in use. */
 class Shares {
   private readonly byHolder = new Map<string, FairBulkhead>();
 
   constructor(private readonly maxConcurrent: number) {}
 
-  /** @param party who takes turns with others in the share */
+  /** @param party caller that takes turns with other callers in the holder's share */
   async acquire(holder: string, party: string): Promise<() => void> {
     const share = this.byHolder.get(holder) ?? new FairBulkhead({ ...QUEUE_LIMITS, maxConcurrent: this.maxConcurrent });
     this.byHolder.set(holder, share);

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** Closes the pool after everything that uses it. */
+/** Closes the pool after all its users have stopped. */
 @Injectable()
 export class DatabaseLifecycle implements OnApplicationShutdown {
   constructor(private readonly dataSource: DataSource) {}

@@ -3,19 +3,19 @@ import { getMetadataArgsStorage } from 'typeorm';
 /** The class of an entity, whose instances are the rows of its table. */
 export type EntityClass<E extends object = object> = abstract new () => E;
 
-/** Name of the entity's table: also where no database is connected. */
+/** Returns the name of the entity's table, even if no database is connected. */
 export function tableOf(entity: EntityClass): string {
   const table = getMetadataArgsStorage().tables.find(({ target }) => target === entity);
   if (table?.name === undefined) throw new Error(`${entity.name} is no entity with a named table`);
   return table.name;
 }
 
-/** Names of the entity's columns, inherited ones included. */
+/** Returns the names of the entity's columns, inherited ones included. */
 export function columnsOf<E extends object>(entity: EntityClass<E>): (keyof E & string)[] {
   return columnArgs(entity).map(({ propertyName }) => propertyName as keyof E & string);
 }
 
-/** The one column that is the entity's primary key. */
+/** Returns the column of the entity's primary key. Throws if the key has several columns. */
 export function keyOf<E extends object>(entity: EntityClass<E>): keyof E & string {
   const [key, ...others] = columnArgs(entity).filter(({ options }) => options.primary === true);
   if (!key || others.length > 0) throw new Error(`${entity.name} has no primary key of one column`);

@@ -2,23 +2,23 @@ import { invalid } from '../errors/domain-error';
 import { COUNTED_BEYOND, limitClause, MAX_ALL, type Page, type PageRequest, pageOf } from '../dto/page';
 import { type Conditions, firstRow, rows, type Tx } from './sql';
 
-/** A paged SELECT in parts; all but the conditions are written in code. What is listed has the alias `t`. */
+/** The parts of a paged SELECT. The listed table has the alias `t`, and only the conditions depend on a request. */
 export interface PagedSelect {
   table: string;
-  /** Primary key of the table, or the columns of one. */
+  /** Column of the primary key, or its columns. */
   key: string | readonly string[];
   columns: string;
-  /** What the columns need besides `t`. Exactly one row for each record: joins neither add nor drop records. */
+  /** Joins for the columns. Each yields exactly one row per record, so that joins neither add nor drop records. */
   joins?: string;
-  /** About `t` alone. */
+  /** Conditions that refer only to `t`. */
   conditions: Pick<Conditions, 'sql' | 'params'>;
-  /** A total order by columns of `t`: otherwise records could be on two pages or on none. */
+  /** A total order by columns of `t`; otherwise a record could be on two pages or on none. */
   order: string;
 }
 
 /**
- * One page of the records, and how many there are: exactly, or at least where more than {@link COUNTED_BEYOND} follow the
- * page (ADR 0009). Throws a 400 when all are asked for and there are more than {@link MAX_ALL}.
+ * Returns one page of the records and their total, which is a lower bound if more than {@link COUNTED_BEYOND} follow the
+ * page (ADR 0009). Throws a 400 if all records are requested and there are more than {@link MAX_ALL}.
  */
 export async function pagedRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promise<Page<T>> {
   if (page.all) return allRows<T>(tx, select, page);
@@ -39,7 +39,7 @@ async function allRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promi
   );
 }
 
-/** Finds the keys first: an index in list order has them, and only what is returned is read and joined. */
+/** Finds the keys first, with an index in list order, so that only the returned records are read and joined. */
 function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }: PagedSelect, limit: string) {
   const keys = [key].flat();
   const onPage = keys.map((column) => `t.${column} AS page_${column}`).join(', ');
@@ -53,12 +53,12 @@ function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }
   );
 }
 
-/** Counts in the order of the list: otherwise PostgreSQL may search the whole table, other tenants included. */
-async function countUpTo(tx: Tx, { table, conditions, order }: PagedSelect, most: number): Promise<number> {
+/** Counts in list order; otherwise PostgreSQL may search the whole table, other tenants included. */
+async function countUpTo(tx: Tx, { table, conditions, order }: PagedSelect, max: number): Promise<number> {
   const counted = await firstRow<{ total: number }>(
     tx,
     `SELECT count(*) AS total
-     FROM (SELECT 1 FROM ${table} t WHERE ${conditions.sql} ORDER BY ${order} LIMIT ${most}) counted`,
+     FROM (SELECT 1 FROM ${table} t WHERE ${conditions.sql} ORDER BY ${order} LIMIT ${max}) counted`,
     conditions.params,
   );
   return counted?.total ?? 0;

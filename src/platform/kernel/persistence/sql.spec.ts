@@ -3,11 +3,11 @@ import { Conditions } from './sql';
 describe('a condition that a column contains a text', () => {
   const contains = (text: string) => new Conditions().addContains('t.name', text);
 
-  it.each(['abc', 'x-123', 'äöü'])('leaves the index to %j', (text) => {
+  it.each(['abc', 'x-123', 'äöü'])('can use the index for %j', (text) => {
     expect(contains(text).sql).toBe('(t.name ILIKE $1)');
   });
 
-  it.each(['ab', 'a-b-c', '%%%', '___'])('keeps the index from %j, which has no trigram', (text) => {
+  it.each(['ab', 'a-b-c', '%%%', '___'])('cannot use the index for %j, which has no trigram', (text) => {
     expect(contains(text).sql).toBe(`((t.name || '') ILIKE $1)`);
   });
 
@@ -23,16 +23,16 @@ describe('conditions on the columns of an entity', () => {
   }
   const conditions = () => new Conditions<Thing>();
 
-  it('ask for one value, or for any of several, of which there may be none', () => {
+  it('match one value, or any of a list, which may be empty', () => {
     expect(conditions().only('kind', 'a').only('thing_id', []).sql).toBe('(t.kind = $1) AND (t.thing_id = ANY($2))');
     expect(conditions().only('kind', ['a', 'b']).params).toEqual([['a', 'b']]);
   });
 
-  it('are none where nothing is asked for', () => {
+  it('are TRUE if nothing is requested', () => {
     expect(conditions().only('kind', undefined).onlyEnabled(undefined).sql).toBe('TRUE');
   });
 
-  it('name no column that the entity lacks, and no value of another type', () => {
+  it('accept no column that the entity lacks, and no value of another type', () => {
     // @ts-expect-error the entity has no such column
     conditions().only('name', 'a');
     // @ts-expect-error ids are numbers

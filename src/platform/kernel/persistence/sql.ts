@@ -7,7 +7,7 @@ export type Tx = EntityManager;
 
 export type SqlValue = unknown;
 
-/** Marks a value for a jsonb column; otherwise the driver would send an array as a PostgreSQL array. */
+/** Converts a value for a jsonb column. Without this, the driver would send an array as a PostgreSQL array. */
 export function jsonb(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
@@ -21,7 +21,7 @@ export async function firstRow<T>(tx: Tx, sql: string, params: readonly SqlValue
   return (await rows<T>(tx, sql, params))[0] ?? null;
 }
 
-/** Rows of an UPDATE, DELETE or INSERT with RETURNING. TypeORM wraps those of UPDATE and DELETE in a pair. */
+/** Returns the rows of an UPDATE, DELETE or INSERT with RETURNING. TypeORM wraps those of UPDATE and DELETE in a pair. */
 export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
   const result: unknown = await tx.query(sql, [...params]);
   if (Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number') {
@@ -33,8 +33,8 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
 const PREPARED = '/* prepared */ ';
 
 /**
- * Marks a statement that each connection has planned only once: a hot one whose planning takes longer than its work. It
- * must name its columns: a new one in a `*` would make the kept plan fail.
+ * Marks a statement that each connection plans only once, for hot statements whose planning takes longer than their
+ * execution. The statement must name its columns, because a new column in a `*` would make the kept plan fail.
  */
 export function prepared(sql: string): string {
   return PREPARED + sql;
@@ -44,39 +44,39 @@ export function isPrepared(sql: string): boolean {
   return sql.startsWith(PREPARED);
 }
 
-/** Parameters of a statement that is put together from parts. */
+/** Collects the parameters of a statement that is composed of parts. */
 export class Params {
   readonly values: SqlValue[] = [];
 
-  /** Adds a value and answers its place, such as `$3`. */
+  /** Adds a value and returns its placeholder, such as `$3`. */
   add(value: SqlValue): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
 
-  /** The same for several, with commas between the places. */
+  /** Adds several values and returns their placeholders, separated by commas. */
   addAll(values: readonly SqlValue[]): string {
     return values.map((value) => this.add(value)).join(', ');
   }
 }
 
-/** Waits for an advisory lock, which is given back with the end of `tx`. Each number has one meaning in the whole application. */
+/** Waits for an advisory lock, which is released when `tx` ends. Each number has one meaning in the whole application. */
 export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
 }
 
-/** The same lock for each of many keys; two of them may share it. The keyed locks have numbers of their own. */
+/** Waits for the advisory lock of a key. Two keys may share one lock. Numbers of keyed locks are separate from those of others. */
 export async function keyedAdvisoryLock(tx: Tx, lock: number, key: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [lock, key]);
 }
 
-/** Values for columns of an entity's table, or SQL for them; what is `undefined` keeps its value or takes its default. */
+/** Values or SQL for columns of an entity's table. A column with `undefined` keeps its value, or gets its default. */
 export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 
-/** The moment of the statement's transaction, as the value of a column. */
+/** SQL for the time of the transaction, as the value of a column. */
 export const NOW = () => 'platform_now()';
 
-/** Inserts a row and returns it with what the database added. */
+/** Inserts a row and returns it with generated values and defaults. */
 export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>, values: Values<E>): Promise<E> {
   const result = await tx
     .createQueryBuilder()
@@ -92,7 +92,7 @@ export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>
   return row;
 }
 
-/** Changes the rows that match all of `where` and returns them. */
+/** Updates the rows that match all of `where` and returns them. */
 export async function updateRows<E extends object>(
   tx: Tx,
   entity: EntityClass<E>,
@@ -111,23 +111,23 @@ export async function updateRows<E extends object>(
 }
 
 /**
- * What pg_trgm can look up. For other texts PostgreSQL may read the whole index and then the whole table, other tenants
- * included, so an expression keeps the column from using the index.
+ * pg_trgm can look up only texts with a trigram. For other texts, PostgreSQL may read the whole index and then the whole
+ * table, other tenants included, so their condition is written so that it cannot use the index.
  */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
-/** A value that a list can be asked for by: any text for a union of texts, of which the request has checked it. */
-type Asked<V> = V extends string ? string : V extends number ? number : V;
+/** The type of a filter's value. A union of texts takes any text, because the request's validation has checked it. */
+type FilterValue<V> = V extends string ? string : V extends number ? number : V;
 
 /**
- * Collects conditions and their parameters for a query whose shape depends on the request. `E` is the entity whose table is
- * read under the alias `t`.
+ * Collects conditions and their parameters for a query whose shape depends on the request. `E` is the entity whose table
+ * has the alias `t`.
  */
 export class Conditions<E extends object = object> {
   readonly params: SqlValue[] = [];
   private readonly parts: string[] = [];
 
-  /** Adds a condition; each `?` stands for the next value. */
+  /** Adds a condition in which each `?` is the placeholder of the next value. */
   add(sql: string, ...values: SqlValue[]): this {
     let next = 0;
     this.parts.push(
@@ -144,22 +144,22 @@ export class Conditions<E extends object = object> {
     return present ? this.add(sql, ...values) : this;
   }
 
-  /** Adds that the column has the value, or one of the values; nothing if none is asked for. */
+  /** Requires that the column has the value, or one of the values. `undefined` adds no condition. */
   only<K extends keyof E & string>(
     column: K,
-    asked: Asked<NonNullable<E[K]>> | readonly Asked<NonNullable<E[K]>>[] | undefined,
+    filter: FilterValue<NonNullable<E[K]>> | readonly FilterValue<NonNullable<E[K]>>[] | undefined,
   ): this {
-    if (asked === undefined) return this;
-    return this.add(Array.isArray(asked) ? `t.${column} = ANY(?)` : `t.${column} = ?`, asked);
+    if (filter === undefined) return this;
+    return this.add(Array.isArray(filter) ? `t.${column} = ANY(?)` : `t.${column} = ?`, filter);
   }
 
-  /** Adds that the record is current, or that it is not; nothing if neither is asked for. */
+  /** Requires that the record is current, or that it is closed. `undefined` adds no condition. */
   onlyEnabled(enabled: boolean | undefined): this {
     if (enabled === undefined) return this;
     return this.add(enabled ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
   }
 
-  /** Adds the condition that a column contains the text, ignoring case. */
+  /** Requires that the column contains the text, ignoring case. */
   addContains(column: string, text: string): this {
     return this.add(`${HAS_TRIGRAM.test(text) ? column : `(${column} || '')`} ILIKE ?`, containsPattern(text));
   }
@@ -169,12 +169,12 @@ export class Conditions<E extends object = object> {
   }
 }
 
-/** The text in a LIKE pattern, its wildcards taken literally. */
+/** Escapes the wildcards of a text for a LIKE pattern. */
 export function literalPattern(text: string): string {
   return text.replaceAll(/[\\%_]/g, (character) => `\\${character}`);
 }
 
-/** Pattern of a part match. */
+/** Returns the LIKE pattern of texts that contain this one. */
 export function containsPattern(text: string): string {
   return `%${literalPattern(text)}%`;
 }

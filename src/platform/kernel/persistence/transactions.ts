@@ -8,9 +8,9 @@ import { isPgError } from '../errors/database-error';
 import { conflict } from '../errors/domain-error';
 import { firstRow, Params, prepared } from './sql';
 
-const RETRIES = 3;
+const MAX_ATTEMPTS = 3;
 
-interface StoredAnswer {
+interface StoredResponse {
   request_hash: string;
   operation: string;
   answer: string;
@@ -24,39 +24,38 @@ export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `fn` in a transaction and commits what it did, together with the row of the audit log where the request has
-   * one: neither exists without the other, and the first transaction of a request carries the row. Under a request with
-   * an `Idempotency-Key`, what `fn` returns is the operation's answer: it is stored with the key in the same
-   * transaction, and a repeated request gets it again without running `fn`. Deadlocks are retried, which is safe
-   * because `fn` touches only the database.
+   * Runs `fn` in a transaction and commits its changes. If the request has a row in the audit log, its first transaction also
+   * writes this row, so that neither exists without the other. If the request has an `Idempotency-Key`, the result of `fn`
+   * is the operation's response: it is stored with the key in the same transaction, and a repeated request gets it without
+   * running `fn`. Deadlocks are retried, which is safe because `fn` changes only the database.
    */
   async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     const { idempotency = null, audit } = currentContext() ?? {};
-    const draft = audit && !audit.settled ? audit : null;
+    const draft = audit && !audit.isRecorded ? audit : null;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { tx, answer } = await this.dataSource.transaction(async (tx) => ({
+        const { tx, response } = await this.dataSource.transaction(async (tx) => ({
           tx,
-          answer: await (idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn)),
+          response: await (idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn)),
         }));
-        // A replay did nothing and needs no row of its own.
-        if (audit) audit.settled = hasSession(audit);
+        // A replay changed nothing, so it needs no row of its own.
+        if (audit) audit.isRecorded = hasSession(audit);
         for (const work of this.afterwards.get(tx) ?? []) work();
-        return answer;
+        return response;
       } catch (error) {
-        if (attempt >= RETRIES || !isPgError(error, '40P01', '40001')) throw error;
+        if (attempt >= MAX_ATTEMPTS || !isPgError(error, '40P01', '40001')) throw error;
       }
     }
   }
 
-  /** Begins work of this process once a transaction of {@link run} has committed; none if it does not. */
+  /** Starts work in this process once a transaction of {@link run} has committed; does nothing if it rolls back. */
   afterCommit(tx: EntityManager, work: () => void): void {
     this.afterwards.set(tx, [...(this.afterwards.get(tx) ?? []), work]);
   }
 
   /**
-   * Whether the request's `Idempotency-Key` was used before: for an operation whose effect outside the database would
-   * be refused the second time, which then calls {@link repeat} instead.
+   * True if the request's `Idempotency-Key` was used before. An operation whose effect outside the database would be refused
+   * a second time then calls {@link repeat} instead.
    */
   async isRepeated(): Promise<boolean> {
     const { idempotency = null } = currentContext() ?? {};
@@ -65,14 +64,14 @@ export class Transactions {
     return (await firstRow(this.dataSource.manager, sql, [idempotency.userId, idempotency.key])) !== null;
   }
 
-  /** The answer to the original of a repeated request; refuses a different request with the same key. */
+  /** Returns the response to the original request. Throws a conflict if the same key was used for a different request. */
   async repeat<T>(): Promise<T> {
     return this.run<T>(() => {
       throw conflict('REQUEST.IDEMPOTENCY_EXPIRED', 'This Idempotency-Key has just expired. Send the request again.');
     });
   }
 
-  /** Runs reads that must see one state of the database. */
+  /** Runs reads that must see the same snapshot of the database. */
   async read<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction('REPEATABLE READ', fn);
   }
@@ -92,20 +91,20 @@ export class Transactions {
       [context.userId, context.key, context.operation, context.requestHash],
     );
     if (inserted.length === 0) return this.replay<T>(tx, context);
-    const answer = await fn(tx);
+    const response = await fn(tx);
     const params = new Params();
     const { userId, key } = context;
-    const keep = `UPDATE idempotency_keys SET answer = ${params.add(JSON.stringify(answer ?? null))}
+    const keep = `UPDATE idempotency_keys SET answer = ${params.add(JSON.stringify(response ?? null))}
       WHERE user_id = ${params.add(userId)} AND key = ${params.add(key)}`;
     const isAudited = draft !== null && hasSession(draft);
-    // In one statement: each costs a round trip.
-    const sql = isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, answer)}` : keep;
+    // One statement saves a round trip.
+    const sql = isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, response)}` : keep;
     await tx.query(prepared(sql), params.values);
-    return answer;
+    return response;
   }
 
   private async replay<T>(tx: EntityManager, context: IdempotencyContext): Promise<T> {
-    const stored = await firstRow<StoredAnswer>(
+    const stored = await firstRow<StoredResponse>(
       tx,
       'SELECT request_hash, operation, answer FROM idempotency_keys WHERE user_id = $1 AND key = $2',
       [context.userId, context.key],
@@ -125,12 +124,12 @@ async function audited<T>(
   draft: AuditDraft | null,
   fn: (tx: EntityManager) => Promise<T>,
 ): Promise<T> {
-  const answer = await fn(tx);
-  if (draft !== null && hasSession(draft)) await appendSuccess(tx, draft, answer);
-  return answer;
+  const response = await fn(tx);
+  if (draft !== null && hasSession(draft)) await appendSuccess(tx, draft, response);
+  return response;
 }
 
-/** A login succeeds with the transaction that opens the session; what it writes before may come to nothing. */
+/** False for a login before the transaction that opens its session: until then the login has not succeeded. */
 function hasSession(draft: AuditDraft): boolean {
   return draft.sessionId !== null;
 }

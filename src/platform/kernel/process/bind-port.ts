@@ -1,8 +1,8 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 
 /**
- * Gives the whole process the adapter to a port of a lower domain, which is an abstract class that the lower domain injects.
- * A process that asks and has no adapter does not boot.
+ * Binds a port, an abstract class that a lower domain injects, to the adapter of a higher domain, for the whole process.
+ * A process that injects a port without an adapter does not boot.
  */
 export function bindPort<Q>(port: abstract new () => Q, adapter: Type<Q>): DynamicModule {
   class Binding {}

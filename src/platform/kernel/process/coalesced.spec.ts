@@ -16,7 +16,7 @@ describe('coalesced work', () => {
 
   const settled = () => new Promise(setImmediate);
 
-  it('serves those who come while it is under way by one more pass', async () => {
+  it('serves all calls that come during a pass with one more pass', async () => {
     const done: string[] = [];
     void work.run('a').then(() => done.push('first'));
     for (const name of ['second', 'third']) void work.run('a').then(() => done.push(name));

@@ -1,16 +1,16 @@
 import { Pump } from './pump';
 
 /**
- * Work that serves everyone who asked before it began: of many that ask for the same at once, two passes serve all, one
- * after the other.
+ * Runs work once for all callers that came before it began: many simultaneous callers for one key are served by two passes,
+ * one after the other.
  */
 export class Coalesced<K> {
   private readonly pumps = new Map<K, Pump>();
 
-  /** @param work for one key; must not reject */
+  /** @param work does the work of one key; must not reject */
   constructor(private readonly work: (key: K) => Promise<void>) {}
 
-  /** Resolves when a pass for the key has ended that began after this call. */
+  /** Resolves when a pass of the key that began after this call has ended. */
   async run(key: K): Promise<void> {
     const pump = this.pumps.get(key) ?? new Pump(() => this.work(key));
     this.pumps.set(key, pump);

@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../../../test/harness/eventually';
 import { withDeadline } from './deadline';
 
-/** Takes what nothing holds. */
+/** Collects all garbage now. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 }
 
 describe('a signal with a deadline', () => {
-  it('aborts at it, though the garbage collector has run', async () => {
+  it('aborts at the deadline after the garbage collector has run', async () => {
     const signal = withDeadline(100, new AbortController().signal);
     for (let round = 0; round < 3; round += 1) {
       collectGarbage();
@@ -21,7 +21,7 @@ describe('a signal with a deadline', () => {
     expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('aborts with what aborted first', () => {
+  it('aborts with the reason of the signal that aborted first', () => {
     const ended = new AbortController();
     const signal = withDeadline(60_000, ended.signal);
     ended.abort(new Error('stopped'));

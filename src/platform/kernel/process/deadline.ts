@@ -6,9 +6,9 @@
 const deadlines = new WeakMap<AbortSignal, AbortController>();
 
 /**
- * A signal that aborts with a `TimeoutError` after this many milliseconds, or earlier with the reason of the first of
- * `signals`. On Node 20 `AbortSignal.any` over `AbortSignal.timeout` never fires once the latter is garbage collected,
- * since nothing holds it; the timer holds this one until it fires.
+ * Returns a signal that aborts with a `TimeoutError` after `ms` milliseconds, or earlier with the reason of the first of
+ * `signals`. On Node 20, `AbortSignal.any` over `AbortSignal.timeout` never fires once the latter is garbage collected,
+ * because nothing references it. Here, the timer references the controller until it fires.
  */
 export function withDeadline(ms: number, ...signals: readonly AbortSignal[]): AbortSignal {
   const deadline = new AbortController();

@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 export class EventLoopTurns {
   private bytesInTurn = 0;
 
-  constructor(private readonly bytesOfTurn: number) {}
+  constructor(private readonly bytesPerTurn: number) {}
 
   /** Waits for the next turn if this one has already processed its share of bytes. */
   async takeFor(bytes: number): Promise<void> {
     this.bytesInTurn += bytes;
-    if (this.bytesInTurn < this.bytesOfTurn) return;
+    if (this.bytesInTurn < this.bytesPerTurn) return;
     this.bytesInTurn = bytes;
     await setImmediate();
   }

@@ -19,7 +19,7 @@ describe('a bulkhead', () => {
     });
   });
 
-  /** Work of a party that goes on until it is released. */
+  /** Starts work of a party that lasts until it is released. */
   const work = (party: string, name: string) =>
     bulkhead.run(party, async () => {
       await new Promise<void>((resolve) => release.set(name, resolve));
@@ -38,14 +38,14 @@ describe('a bulkhead', () => {
     }
   }
 
-  it('lets parties take turns, whoever asked first', async () => {
+  it('lets parties take turns, regardless of which came first', async () => {
     const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => work(name.charAt(0), name));
     await runAll();
     await Promise.all(all);
     expect(done).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
   });
 
-  it('refuses what a party asks for beyond its share of the line, and says when to come again', async () => {
+  it("refuses work beyond a party's share of the queue, and says when to try again", async () => {
     const taken = ['a1', 'a2', 'a3', 'a4'].map((name) => work('a', name));
     await expect(work('a', 'a5')).rejects.toMatchObject(BUSY);
     const other = work('b', 'b1');
@@ -54,7 +54,7 @@ describe('a bulkhead', () => {
     expect(done).toHaveLength(5);
   });
 
-  it('gives places of a full line to parties that have fewer', async () => {
+  it('gives places of a full queue to parties that have fewer', async () => {
     const first = work('a', 'a1');
     const early = ['a2', 'a3', 'a4'].map((name) => work('a', name));
     const [b1, c1] = [work('b', 'b1'), work('c', 'c1')];
@@ -67,7 +67,7 @@ describe('a bulkhead', () => {
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'd1']);
   });
 
-  it('refuses what has waited too long, which then does not take a place', async () => {
+  it('refuses work that has waited too long, and frees its place', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     try {
       const first = work('a', 'a1');

@@ -1,13 +1,13 @@
 import { type DomainError, overloaded } from '../errors/domain-error';
 
 export interface BulkheadLimits {
-  /** Error code of a overload. */
+  /** Error code of the 503. */
   code: string;
-  /** Pieces of work under way at once. */
+  /** Tasks that may run at once. */
   maxConcurrent: number;
-  /** Pieces of work that may wait. */
+  /** Tasks that may wait. */
   maxQueued: number;
-  /** How many of them may be one party's. */
+  /** Tasks of one party that may wait. */
   maxQueuedPerParty: number;
   /** The longest wait, milliseconds. */
   queueTimeoutMs: number;
@@ -19,24 +19,24 @@ interface Waiter {
 }
 
 /**
- * Bounds how much of a scarce resource is used at once, and how many wait for it. Parties take turns, and in a full
- * queue the party with the most entries loses a place to one with fewer: one that asks for a lot keeps only itself
- * waiting. What finds no place, or waits too long, is a 503 that says when to try again.
+ * Bounds the tasks that use a scarce resource at once, and those that wait for it. Parties take turns, and in a full queue
+ * the party with the most tasks loses a place to one with fewer, so a party with many tasks delays only itself. A task
+ * that finds no place, or waits too long, is refused with a 503 that says when to try again.
  */
 export class FairBulkhead {
   private running = 0;
   private queued = 0;
-  /** Who waits, by party; the party whose turn is next comes first. */
+  /** Waiting tasks by party. The party whose turn is next comes first. */
   private readonly queues = new Map<string, Waiter[]>();
 
   constructor(private readonly limits: BulkheadLimits) {}
 
-  /** Whether nothing is under way, and hence nothing waits. */
+  /** True if nothing runs, so that nothing waits either. */
   get isIdle(): boolean {
     return this.running === 0;
   }
 
-  /** @param party whose work it is: an address, a user */
+  /** @param party owner of the task, such as an address or a user */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
     if (!this.tryAcquire()) await this.waitInQueue(party);
     try {
@@ -46,7 +46,7 @@ export class FairBulkhead {
     }
   }
 
-  /** Takes a place for work that ends when the returned function is called. */
+  /** Waits for a place, which the returned function gives back. */
   async acquire(party: string): Promise<() => void> {
     if (!this.tryAcquire()) await this.waitInQueue(party);
     let isInside = true;
@@ -67,7 +67,7 @@ export class FairBulkhead {
     const { maxQueued, maxQueuedPerParty, queueTimeoutMs } = this.limits;
     const hasPlace =
       queue.length < maxQueuedPerParty && (this.queued < maxQueued || this.displaceFromLongest(queue.length));
-    if (!hasPlace) return Promise.reject(this.overload());
+    if (!hasPlace) return Promise.reject(this.overloadError());
     this.queues.set(party, queue);
     return new Promise((resolve, reject) => {
       const leave = (then: () => void) => {
@@ -75,14 +75,14 @@ export class FairBulkhead {
         this.remove(party, waiter);
         then();
       };
-      const waiter = { enter: () => leave(resolve), refuse: () => leave(() => reject(this.overload())) };
+      const waiter = { enter: () => leave(resolve), refuse: () => leave(() => reject(this.overloadError())) };
       const timer = setTimeout(waiter.refuse, queueTimeoutMs);
       queue.push(waiter);
       this.queued += 1;
     });
   }
 
-  /** A place that became free goes to the party whose turn it is, which then comes last. */
+  /** Gives a free place to the party whose turn it is, which then comes last. */
   private release(): void {
     const [next] = this.queues;
     if (!next) {
@@ -96,10 +96,7 @@ export class FairBulkhead {
     this.queues.set(party, queue);
   }
 
-  /**
-   * Refuses the last entry of the longest queue in favour of a party with `length` in its own, if that makes them more
-   * equal.
-   */
+  /** Refuses the last task of the longest queue if that is longer by more than one than a queue of `length` tasks. */
   private displaceFromLongest(length: number): boolean {
     let longest: Waiter[] = [];
     for (const queue of this.queues.values()) if (queue.length > longest.length) longest = queue;
@@ -115,8 +112,12 @@ export class FairBulkhead {
     this.queued -= 1;
   }
 
-  private overload(): DomainError {
+  private overloadError(): DomainError {
     const { code, queueTimeoutMs } = this.limits;
-    return overloaded(code, 'The server is overloaded at the moment.', Math.ceil(queueTimeoutMs / 1000));
+    return overloaded(
+      code,
+      'The server is overloaded. Send the request again later.',
+      Math.ceil(queueTimeoutMs / 1000),
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** Waits, unless the signal ends that; false when it has. */
+/** Waits until the time is over or the signal aborts. Returns false if it aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { correlationId, currentContext, runInContext } from '../context/request-
 import { Pump, type PumpOptions } from './pump';
 
 describe('a pump', () => {
-  /** What ends each pass that has begun, in order. */
+  /** Functions that end the passes, in the order in which these began. */
   let passes: { end: (hasMore?: boolean) => void; fail: (error: Error) => void; signal: AbortSignal }[];
   let failures: unknown[];
 
@@ -22,7 +22,7 @@ describe('a pump', () => {
     return new Pump(work, { ...options, failed: (error) => failures.push(error) });
   }
 
-  it('begins at once, and serves all that wake it meanwhile by one more pass', async () => {
+  it('begins at once, and serves all wake-ups that come during a pass with one more pass', async () => {
     const pump = pumpOf();
     pump.wake();
     expect(passes).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('a pump', () => {
     expect(passes).toHaveLength(2);
   });
 
-  it('goes on at once while there is more', async () => {
+  it('continues at once while there is more work', async () => {
     const pump = pumpOf({ minPauseMs: 1_000 });
     pump.wake();
     passes[0]?.end(true);
@@ -47,20 +47,20 @@ describe('a pump', () => {
     expect(passes).toHaveLength(2);
   });
 
-  it('tells who asks for a pass when one has ended that began afterwards', async () => {
+  it('resolves a run when a pass has ended that began after it was called', async () => {
     const pump = pumpOf();
-    const told: string[] = [];
-    void pump.run().then(() => told.push('first'));
-    void pump.run().then(() => told.push('second'));
+    const resolved: string[] = [];
+    void pump.run().then(() => resolved.push('first'));
+    void pump.run().then(() => resolved.push('second'));
     passes[0]?.end();
     await after(0);
-    expect([told, pump.isIdle]).toEqual([['first'], false]);
+    expect([resolved, pump.isIdle]).toEqual([['first'], false]);
     passes[1]?.fail(new Error('failed'));
     await after(0);
-    expect([told, pump.isIdle]).toEqual([['first', 'second'], true]);
+    expect([resolved, pump.isIdle]).toEqual([['first', 'second'], true]);
   });
 
-  it('works after a pass that failed', async () => {
+  it('continues after a pass that failed', async () => {
     const pump = pumpOf({ intervalMs: 5_000 });
     pump.wake();
     passes[0]?.fail(new Error('failed'));
@@ -74,7 +74,7 @@ describe('a pump', () => {
     expect(passes).toHaveLength(3);
   });
 
-  it('begins by itself after a while, counted from the end of a pass', async () => {
+  it('begins by itself after its interval, counted from the end of a pass', async () => {
     const pump = pumpOf({ intervalMs: 5_000 });
     pump.wake(1_000);
     await after(999);
@@ -93,7 +93,7 @@ describe('a pump', () => {
     expect(passes).toHaveLength(3);
   });
 
-  it('takes the earliest of the times that it is asked for', async () => {
+  it('begins at the earliest of the requested times', async () => {
     const pump = pumpOf();
     pump.wake(1_000);
     pump.wake(5_000);
@@ -106,7 +106,7 @@ describe('a pump', () => {
     expect(passes).toHaveLength(1);
   });
 
-  it('rests between passes, however often it is woken', async () => {
+  it('pauses between passes, however often it is woken', async () => {
     const pump = pumpOf({ minPauseMs: 100 });
     for (let ms = 0; ms < 950; ms += 1) {
       pump.wake();
@@ -116,20 +116,20 @@ describe('a pump', () => {
     expect(passes).toHaveLength(10);
   });
 
-  it('stops once the pass under way has ended, and begins no other', async () => {
+  it('stops when the current pass has ended, and begins no other', async () => {
     const pump = pumpOf({ intervalMs: 100 });
-    const told: string[] = [];
+    const resolved: string[] = [];
     pump.wake();
-    void pump.run().then(() => told.push('run'));
-    void pump.stop().then(() => told.push('stopped'));
+    void pump.run().then(() => resolved.push('run'));
+    void pump.stop().then(() => resolved.push('stopped'));
     pump.wake();
     await after(1_000);
-    expect([told, passes[0]?.signal.aborted]).toEqual([[], true]);
+    expect([resolved, passes[0]?.signal.aborted]).toEqual([[], true]);
     passes[0]?.end(true);
     await after(1_000);
-    void pump.run().then(() => told.push('run later'));
+    void pump.run().then(() => resolved.push('run later'));
     await after(1_000);
-    expect([told, passes.length]).toEqual([['run', 'stopped', 'run later'], 1]);
+    expect([resolved, passes.length]).toEqual([['run', 'stopped', 'run later'], 1]);
     expect(jest.getTimerCount()).toBe(0);
   });
 
@@ -146,7 +146,7 @@ describe('a pump', () => {
     expect(left).toBe(0);
   });
 
-  it('works for all, under the correlation id of the request that woke it first', async () => {
+  it('works without a caller, under the correlation id of the request that woke it first', async () => {
     const seen: unknown[] = [];
     const pump = new Pump(
       () => {

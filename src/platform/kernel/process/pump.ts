@@ -2,28 +2,29 @@ import { AsyncResource } from 'node:async_hooks';
 import { runWithoutCaller } from '../context/request-context';
 
 export interface PumpOptions {
-  /** Is told what a pass threw, and the pump goes on. Only work that catches all its errors may leave this out. */
+  /** Receives the error of a failed pass; the pump continues. Only work that catches all its errors may omit this. */
   failed?: (error: unknown) => void;
-  /** How long after a pass the next one begins if nothing wakes the pump, milliseconds. */
+  /** Time from the end of a pass to the next one if nothing wakes the pump, milliseconds. */
   intervalMs?: number;
-  /** Pause between two passes, however many wake-ups come, milliseconds. */
+  /** Shortest pause between two passes, however many wake-ups come, milliseconds. */
   minPauseMs?: number;
 }
 
 /**
  * Does work in passes, one at a time, when it is woken. One more pass serves all wake-ups that come during a pass, because
- * that may already have read what they are about.
+ * that pass may already have read the state that they report.
  */
 export class Pump {
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
-  /** When the next pass is wanted, and the earliest moment for it, by the monotonic clock. */
-  private wantedAt = Infinity;
-  private restsUntil = -Infinity;
+  /** Requested time of the next pass by the monotonic clock; infinite if none is requested. */
+  private requestedAt = Infinity;
+  /** Earliest time of the next pass by the monotonic clock. */
+  private notBefore = -Infinity;
   private isPassing = false;
   private current: Promise<void> = Promise.resolve();
   private waiting: (() => void)[] = [];
-  /** Begins a pass under the correlation id of whoever asked for it first, not under that of the pass before. */
+  /** Binding keeps the correlation id of the first request for a pass, instead of that of the pass before. */
   private readonly beginAlone = AsyncResource.bind(() => this.begin());
   private beginNext = this.beginAlone;
 
@@ -33,21 +34,21 @@ export class Pump {
     private readonly options: PumpOptions = {},
   ) {}
 
-  /** Whether no pass is under way and none is wanted. */
+  /** True if no pass is running or requested. */
   get isIdle(): boolean {
-    return !this.isPassing && this.wantedAt === Infinity;
+    return !this.isPassing && this.requestedAt === Infinity;
   }
 
-  /** Asks for a pass that begins within this time. */
+  /** Requests a pass that begins within this time. */
   wake(withinMs = 0): void {
     const at = performance.now() + withinMs;
-    if (at >= this.wantedAt) return;
-    this.wantedAt = at;
+    if (at >= this.requestedAt) return;
+    this.requestedAt = at;
     this.beginNext = AsyncResource.bind(() => this.begin());
     this.schedule();
   }
 
-  /** Asks for a pass and resolves when it has ended, whether or not it failed, or when the pump has stopped. */
+  /** Requests a pass and resolves when it has ended or failed, or when the pump has stopped. */
   run(): Promise<void> {
     if (this.stopping.signal.aborted) return this.current;
     return new Promise((resolve) => {
@@ -56,7 +57,7 @@ export class Pump {
     });
   }
 
-  /** Begins no further pass, and resolves when the one under way has ended. */
+  /** Begins no further pass, and resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     clearTimeout(this.timer);
@@ -65,22 +66,22 @@ export class Pump {
   }
 
   private schedule(): void {
-    if (this.isPassing || this.wantedAt === Infinity || this.stopping.signal.aborted) return;
+    if (this.isPassing || this.requestedAt === Infinity || this.stopping.signal.aborted) return;
     clearTimeout(this.timer);
-    const ms = Math.max(this.wantedAt, this.restsUntil) - performance.now();
+    const ms = Math.max(this.requestedAt, this.notBefore) - performance.now();
     if (ms > 0) this.timer = setTimeout(this.beginNext, ms).unref();
     else this.beginNext();
   }
 
   private begin(): void {
     const served = this.waiting;
-    [this.isPassing, this.wantedAt, this.waiting, this.beginNext] = [true, Infinity, [], this.beginAlone];
+    [this.isPassing, this.requestedAt, this.waiting, this.beginNext] = [true, Infinity, [], this.beginAlone];
     this.current = runWithoutCaller(() => this.pass()).then(() => {
       const { intervalMs = Infinity, minPauseMs = 0 } = this.options;
       const now = performance.now();
       this.isPassing = false;
-      this.restsUntil = now + minPauseMs;
-      this.wantedAt = Math.min(this.wantedAt, now + intervalMs);
+      this.notBefore = now + minPauseMs;
+      this.requestedAt = Math.min(this.requestedAt, now + intervalMs);
       this.schedule();
       this.release(served);
     });

@@ -4,9 +4,9 @@ import { dirname, resolve } from 'node:path';
 import { parseTrusted } from '../../../../libs/json/parse-json';
 
 /**
- * Has stack traces name lines of sources instead of those of a bundle. Its map is read when the first trace is written: Node's
- * own --enable-source-maps reads it at the start, which takes 0.3 s and 100 MB.
- * @param bundle path of the program's one file, which has its map beside it
+ * Makes stack traces name lines of the sources instead of lines of the bundle. The map is read when the first trace is
+ * written: Node's --enable-source-maps reads it at the start, which takes 0.3 s and 100 MB.
+ * @param bundle path of the bundle, which has its map beside it
  */
 export function useSourceMap(bundle: string): void {
   let map: SourceMap | null | undefined;
@@ -28,7 +28,7 @@ export function useSourceMap(bundle: string): void {
   };
 }
 
-/** A trace of compiled lines is better than none. */
+/** Returns null if the map cannot be read: a trace of compiled lines is better than none. */
 function readMap(file: string): SourceMap | null {
   try {
     return new SourceMap(parseTrusted<ConstructorParameters<typeof SourceMap>[0]>(readFileSync(file, 'utf8')));
@@ -37,7 +37,7 @@ function readMap(file: string): SourceMap | null {
   }
 }
 
-/** Reading the `name` or `message` of an error may throw. */
+/** Returns the first line of a trace, although reading `name` or `message` of an error may throw. */
 function headOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error);

@@ -2,9 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Logger } from '../logging/logger';
 
 /**
- * Closes the application on SIGTERM and SIGINT: it accepts nothing new, finishes what runs within the deadline, and
+ * Closes the application on SIGTERM and SIGINT: it accepts no new work, finishes running work within the deadline, and
  * exits.
- * @param before what must stop before the application's providers do.
+ * @param before stops work that must end before the application's providers do
  */
 export function stopOnSignals(
   app: INestApplicationContext,
@@ -18,7 +18,7 @@ export function stopOnSignals(
     stopping = true;
     logger.info({ signal }, 'Stopping');
     setTimeout(() => {
-      logger.warn('The shutdown deadline passed; exiting with work in flight');
+      logger.warn('The process exits before its work has ended: the shutdown deadline has passed');
       process.exit(0);
     }, deadlineMs).unref();
     void before()

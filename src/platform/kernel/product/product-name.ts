@@ -1,11 +1,11 @@
 /**
- * The one place that knows the product's configured name. Inside, values say PLATFORM; on the wire they carry the
- * configured name: `PLATFORM` ⇄ `<NAME>`, `PLATFORM_FUNCTIONS` ⇄ `<NAME>_FUNCTIONS`, `platform_functions_*` ⇄ `<name>_functions_*`.
+ * Only this file knows the product's configured name. Values in the code have the name PLATFORM, and values on the wire the
+ * configured one: `PLATFORM` ⇄ `<NAME>`, `PLATFORM_FUNCTIONS` ⇄ `<NAME>_FUNCTIONS`, `platform_functions_*` ⇄ `<name>_functions_*`.
  */
 const INTERNAL = 'PLATFORM';
 let configured = INTERNAL;
 
-/** Set once, when the process has read its configuration. */
+/** Sets the name; called once, when the process has read its configuration. */
 export function setProductName(name: string): void {
   configured = name;
 }
@@ -16,31 +16,31 @@ export function productName(): string {
 
 const INTERNAL_KEY = `${INTERNAL.toLowerCase()}_functions_`;
 
-/** An enumerated value as clients see it. */
+/** Converts an enumerated value of the code to the wire. */
 export function toWire(value: string): string {
   if (value === INTERNAL) return configured;
   return value.startsWith(`${INTERNAL}_`) ? `${configured}${value.slice(INTERNAL.length)}` : value;
 }
 
-/** An enumerated value as the code knows it. */
+/** Converts an enumerated value of the wire to the code. */
 export function fromWire(value: string): string {
   if (value.toUpperCase() === configured.toUpperCase()) return INTERNAL;
   const prefix = `${configured}_`;
   return value.toUpperCase().startsWith(prefix.toUpperCase()) ? `${INTERNAL}_${value.slice(prefix.length)}` : value;
 }
 
-/** A key as clients see it. */
+/** Converts a key of the code to the wire. */
 export function keyToWire(key: string): string {
   return key.startsWith(INTERNAL_KEY) ? wireKey() + key.slice(INTERNAL_KEY.length) : key;
 }
 
-/** Whether the value contains the internal name although the wire has another one: it means nothing to clients. */
+/** True if the value has the internal name although the wire has another one. Clients do not know the internal name. */
 export function isInternalName(value: string): boolean {
   const text = value.toUpperCase();
   return configured.toUpperCase() !== INTERNAL && (text === INTERNAL || text.startsWith(`${INTERNAL}_`));
 }
 
-/** The first key of a request body that has the internal name where the wire has another one; undefined without one. */
+/** Returns the first key of a request body with the internal name, if the wire has another one. */
 export function internalKey(body: Record<string, unknown>): string | undefined {
   return wireKey() === INTERNAL_KEY ? undefined : Object.keys(body).find((key) => key.startsWith(INTERNAL_KEY));
 }
@@ -52,7 +52,7 @@ export function keysFromWire(body: Record<string, unknown>): Record<string, unkn
   return renameKeys(body, (key) => (key.startsWith(prefix) ? INTERNAL_KEY + key.slice(prefix.length) : key));
 }
 
-/** Renames the functions fields of an answer, one level deep. */
+/** Renames the functions fields of a response, one level deep. */
 export function keysToWire<T extends object>(body: T): T {
   return wireKey() === INTERNAL_KEY ? body : (renameKeys(body as Record<string, unknown>, keyToWire) as T);
 }

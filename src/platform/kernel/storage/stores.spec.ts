@@ -10,8 +10,8 @@ function read(variables: Record<string, string>) {
   return config;
 }
 
-describe('a bucket of the platform that cannot be', () => {
-  it('is refused with the other variables where it has no credentials', () => {
+describe('an invalid bucket of the platform', () => {
+  it('is refused with all missing variables', () => {
     expect(() => read({ STORE: 'aws' })).toThrow(
       expect.objectContaining({
         problems: ['STORE_CREDENTIALS is required with a bucket', 'STORE_BUCKET is required'],
@@ -27,7 +27,7 @@ describe('a bucket of the platform that cannot be', () => {
       'The credentials lack AWS_SECRET_ACCESS_KEY.',
     ],
     ['STORE_BUCKET', 'a/b', 'AWS_DEFAULT_REGION=eu-west-1', 'A bucket name consists of'],
-  ])('is refused by the name of %s', (variable, STORE_BUCKET, STORE_CREDENTIALS, reason) => {
+  ])('is refused with the name of %s', (variable, STORE_BUCKET, STORE_CREDENTIALS, reason) => {
     const config = read({ STORE: 'aws', STORE_BUCKET, STORE_CREDENTIALS });
     const problems = [expect.stringContaining(`${variable} is not usable: ${reason}`)];
     const logger = createLogger('test', 'silent');

@@ -12,25 +12,25 @@ import type { StorageConfig, StoreConfig } from '../../../config/storage.config'
 import { messageOf } from '../errors/message-of';
 import type { Logger } from '../logging/logger';
 
-/** Agents wait fifteen seconds for the answer to a chunk of a log, and it may take more than one call. */
-const LOG_CALL_MS = 5_000;
+/** Agents wait fifteen seconds for the response to a chunk of a log, which may take more than one call. */
+const LOG_CALL_TIMEOUT_MS = 5_000;
 
-/** The operator names the bucket, so it may be anywhere; `OUTBOUND_*` applies to what users name. */
+/** The operator configures the bucket, so any address is allowed; `OUTBOUND_*` limits the addresses that users choose. */
 const ANYWHERE = new OutboundPolicy({
   schemes: ['https', 'http'],
   allowedClasses: ['private', 'loopback', 'link-local'],
 });
 
-/** The configured log store; throws `ConfigurationError` if the bucket's name or credentials are impossible. Calls nothing. */
+/** Opens the configured log store without a call. Throws `ConfigurationError` if the bucket's name or credentials are invalid. */
 export function openLogStore({ store, objectStoreTimeoutMs }: StorageConfig, logger: Logger): LogStore {
   if (store.kind === 'directory') return new DirectoryLogStore(store.logsDir);
-  const callMs = Math.min(objectStoreTimeoutMs, LOG_CALL_MS);
+  const callMs = Math.min(objectStoreTimeoutMs, LOG_CALL_TIMEOUT_MS);
   return new BucketLogStore(bucketOf(store, { callMs, idleMs: objectStoreTimeoutMs }), 'logs', (error) =>
-    logger.warn({ reason: messageOf(error) }, 'Pieces of a log could not be merged yet'),
+    logger.warn({ reason: messageOf(error) }, 'The pieces of a log could not be merged; the next attempt follows'),
   );
 }
 
-/** The store of workspace files, likewise. */
+/** Opens the configured store of workspace files. Throws as {@link openLogStore} does. */
 export function openBlobStore({ store, filesReserveBytes, objectStoreTimeoutMs }: StorageConfig): BlobStore {
   if (store.kind === 'directory') return new DirectoryBlobStore(store.filesDir, filesReserveBytes);
   const timeouts = { callMs: objectStoreTimeoutMs, idleMs: objectStoreTimeoutMs };

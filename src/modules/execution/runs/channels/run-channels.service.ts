@@ -123,11 +123,11 @@ export class RunChannelsService implements OnModuleInit {
     gone: () => Promise<unknown>,
   ): Promise<Buffer> {
     // Subscribes before it reads, so that a request which is enqueued in between is not missed.
-    const { woken, cancel } = this.requestNotifications.subscribe(runId);
+    const { notified, cancel } = this.requestNotifications.subscribe(runId);
     try {
       const found = await this.readRequests(runId, after);
       if (found) return found;
-      await waitForNotification(woken, waitMs, gone());
+      await waitForNotification(notified, waitMs, gone());
     } finally {
       cancel();
     }

@@ -27,13 +27,13 @@ const MOMENT = /^[\x21-\x7e]{1,100}$/;
 @IgnoresUnknownFields()
 export class Register {
   @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 printable ASCII characters' }) agent_id: string;
-  @Field.told({ maxLength: 300 }) hostname: string;
+  @Field.reportedText({ maxLength: 300 }) hostname: string;
   @Field.int64() pid: number;
 }
 
 @IgnoresUnknownFields()
 export class BootFailure implements BootFailureRequest {
-  @Field.told() error: string;
+  @Field.reportedText() error: string;
 }
 
 const UTILIZATION = { min: 0, max: MAX_UTILIZATION };
@@ -66,8 +66,8 @@ export class Poll implements PollRequest {
 @IgnoresUnknownFields()
 export class DaemonsReport {
   @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
-  @Field.toldWord(MASTER_URL) master_url: string | null;
-  @Field.told({ nullable: true }) error: string | null;
+  @Field.reportedCode(MASTER_URL) master_url: string | null;
+  @Field.reportedText({ nullable: true }) error: string | null;
 }
 
 @IgnoresUnknownFields()
@@ -75,13 +75,13 @@ export class RunReportBody {
   @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
   @Field.int64({ min: 1 }) seq: number;
   @Field.oneOf(['accepted', 'running', 'stopping', 'killing', 'ended']) state: RunState;
-  @Field.toldWord(APPLICATION_ID) application_id: string | null;
+  @Field.reportedCode(APPLICATION_ID) application_id: string | null;
   @Field.oneOf(['done', 'error', 'terminated', 'stopped', 'killed'], { nullable: true }) outcome: RunOutcome | null;
-  @Field.toldWord(REASON_CODE) reason: RunReason | null;
-  @Field.told({ nullable: true }) message: string | null;
+  @Field.reportedCode(REASON_CODE) reason: RunReason | null;
+  @Field.reportedText({ nullable: true }) message: string | null;
   @Field.int32({ nullable: true }) exit_code: number | null;
   @Field.int64({ nullable: true }) pid: number | null;
-  @Field.told({ maxLength: 100 }) at: string;
+  @Field.reportedText({ maxLength: 100 }) at: string;
 }
 
 @IgnoresUnknownFields()
@@ -93,8 +93,8 @@ export class LoadReport implements NodeLoad {
 
 @IgnoresUnknownFields()
 export class InterruptionReport implements NodeInterruption {
-  @Field.told() detail: string;
-  @Field.toldWord(MOMENT) ends_at: string | null;
+  @Field.reportedText() detail: string;
+  @Field.reportedCode(MOMENT) ends_at: string | null;
 }
 
 @IgnoresUnknownFields()
