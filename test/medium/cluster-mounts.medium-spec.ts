@@ -156,7 +156,9 @@ describe('mounts on clusters', () => {
     const cosi = { cluster_id: cluster };
     expect((await bench.call('DELETE', `/cluster/mount?mount_id=${deleted}`)).status).toBe(201);
     expect((await bench.call('PUT', '/cluster/disable', cosi)).status).toBe(201);
-    const missing = new RegExp(`The mount "Archive" \\(id ${deleted}\\) no longer exists\\. It was deleted: give the`);
+    const missing = new RegExp(
+      `The mount "Archive" \\(id ${deleted}\\) no longer exists\\. It was deleted\\. Assign another`,
+    );
     expectRefusal(await bench.call('PUT', '/cluster/enable', cosi), 409, 'CLUSTER.REFERENCE_DELETED', missing);
     const read = await bench.call('GET', `/cluster?cluster_id=${cluster}`);
     expect([read.body.cluster_status, read.body.to_date]).toEqual(['DESTROYED', expect.not.stringMatching('infinity')]);

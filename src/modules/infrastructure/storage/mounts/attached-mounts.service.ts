@@ -57,7 +57,7 @@ export class AttachedMountsService {
     return mounts.map((mount) => {
       try {
         // A run without the mount would silently use the node's own disk under its paths.
-        if (mount.deleted) throw conflict('MOUNT.DELETED', 'It was deleted.');
+        if (mount.deleted) throw conflict('MOUNT.DELETED', 'It was deleted. Detach it from the cluster.');
         return this.toRunMount(mount, valuesOf(credentials, mount.credentials_conf_id));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
