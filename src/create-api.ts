@@ -50,7 +50,7 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   app.use(requestContextMiddleware);
   if (!preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));
   if (http.trustedProxies > 0) {
-    app.use(unauthenticatedRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
+    app.use(unauthenticatedRequestsMiddleware({ all: http.maxUnknown, perKey: http.maxUnknownOfAddress }));
   }
   if (!preview && !http.serves.includes('agents'))
     app.use(AGENT_BASE_PATH, misdirectedAgentsMiddleware(app.get<Logger>(LOGGER)));

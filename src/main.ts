@@ -5,7 +5,7 @@ import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
 import { Config } from './config/config';
 import { createApi } from './create-api';
-import { readyDatabase } from './database/ready-database';
+import { ensureDatabase } from './database/ensure-database';
 import { packageVersion } from './platform/http/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const config = Config.load();
   const { store } = config.storage;
   if (store.kind === 'directory') createPrivateFolders([store.dir, store.filesDir, store.logsDir], 'DATA_DIR');
-  await readyDatabase(config, 'api', createLogger('start', config.product.logLevel));
+  await ensureDatabase(config, 'api', createLogger('start', config.product.logLevel));
   const app = await createApi({ preview: false, http: config.http });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));

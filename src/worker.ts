@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
-import { readyDatabase } from './database/ready-database';
+import { ensureDatabase } from './database/ensure-database';
 import { LocalFolderService } from './modules/infrastructure/environments/cloud-environments/local-folder.service';
 import { LocalHostReporter } from './modules/infrastructure/environments/cloud-environments/background/local-host-reporter';
 import { HealthService } from './platform/http/health/health.service';
-import { goingOnWithout } from './platform/http/health/probes';
+import { withDegradation } from './platform/http/health/probes';
 import { WorkerHealthServer } from './platform/http/health/worker-health-server';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/kernel/logging/logger';
 import { OutboxRelay } from './platform/background/outbox/outbox-relay';
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const config = Config.load();
   const health = new WorkerHealthServer(config);
   await health.start();
-  await readyDatabase(config, 'worker', createLogger('start', config.product.logLevel));
+  await ensureDatabase(config, 'worker', createLogger('start', config.product.logLevel));
   const app = await NestFactory.createApplicationContext(WorkerModule, { bufferLogs: true, abortOnError: false });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   relay.start();
   reconcilers.start();
   const dependencies = app.get(HealthService);
-  health.ask(async () => goingOnWithout(await dependencies.workerReadiness(), localFolder.failure));
+  health.ask(async () => withDegradation(await dependencies.workerReadiness(), localFolder.failure));
   logger.info('The worker has started');
 }
 

@@ -18,8 +18,8 @@ const CANCELED = '57014';
 interface Limits {
   migrationTimeoutMs: number;
   lockTimeoutMs?: number;
-  tryAgainAfterMs?: number;
-  locksWithinMs?: number;
+  retryDelayMs?: number;
+  lockDeadlineMs?: number;
 }
 
 /** Applies what is pending on the connection, each migration by itself. */
@@ -58,10 +58,10 @@ async function applyPatiently(
   executor: MigrationExecutor,
   connection: QueryRunner,
   migration: Migration,
-  { tryAgainAfterMs = TRY_AGAIN_AFTER_MS, locksWithinMs = LOCKS_WITHIN_MS }: Limits,
+  { retryDelayMs = TRY_AGAIN_AFTER_MS, lockDeadlineMs = LOCKS_WITHIN_MS }: Limits,
   logger: Logger,
 ): Promise<void> {
-  const deadline = Date.now() + locksWithinMs;
+  const deadline = Date.now() + lockDeadlineMs;
   for (;;) {
     try {
       return await apply(executor, connection, migration);
@@ -71,7 +71,7 @@ async function applyPatiently(
       if (code !== LOCK_NOT_AVAILABLE) throw cause;
       if (Date.now() > deadline) throw blocked(migration, cause);
       logger.warn({ migration: migration.name }, 'A migration waits for a table that others use, and is tried again');
-      await delay(tryAgainAfterMs);
+      await delay(retryDelayMs);
     }
   }
 }

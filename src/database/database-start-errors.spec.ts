@@ -1,9 +1,9 @@
-import { noConnection } from './database-start-errors';
+import { connectionError } from './database-start-errors';
 
 const URL_WITH_PASSWORD = 'postgres://user:secret@db.example:5433/platform';
 const failure = (code: string, message = 'it fails') => Object.assign(new Error(message), { code });
 
-describe('noConnection', () => {
+describe('connectionError', () => {
   it.each([
     ['28P01', 'DATABASE.LOGIN_REFUSED', false],
     ['28000', 'DATABASE.LOGIN_REFUSED', false],
@@ -11,7 +11,7 @@ describe('noConnection', () => {
     ['ECONNREFUSED', 'DATABASE.UNREACHABLE', true],
     ['57P03', 'DATABASE.UNREACHABLE', true],
   ])('tells of %s what it is about, where, and whether it may pass', (cause, code, passes) => {
-    const found = noConnection(URL_WITH_PASSWORD, failure(cause));
+    const found = connectionError(URL_WITH_PASSWORD, failure(cause));
     expect(found).toMatchObject({ passes, error: { code, help: { variable: 'DATABASE_URL' } } });
     expect(found.error.message).toContain('db.example:5433');
     expect(found.error.message).not.toContain('secret');
@@ -19,6 +19,6 @@ describe('noConnection', () => {
 
   it('names what each address of a host says', () => {
     const cause = new AggregateError([failure('ECONNREFUSED', 'no one'), failure('ECONNREFUSED', 'no other')]);
-    expect(noConnection(URL_WITH_PASSWORD, cause).error.message).toContain('no one, no other');
+    expect(connectionError(URL_WITH_PASSWORD, cause).error.message).toContain('no one, no other');
   });
 });

@@ -11,7 +11,7 @@ const REFUSALS: Readonly<Record<string, { code: string; remedy: string }>> = {
 };
 
 /** Why there is no connection. */
-export function noConnection(url: string, cause: unknown): { passes: boolean; error: StartError } {
+export function connectionError(url: string, cause: unknown): { passes: boolean; error: StartError } {
   const refusal = REFUSALS[codeOf(cause) ?? ''];
   const { host } = new URL(url);
   if (refusal) {

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Logger } from '../platform/kernel/logging/logger';
 import { rows } from '../platform/kernel/persistence/sql';
 import { StartError } from '../platform/kernel/process/start-error';
-import { noConnection } from './database-start-errors';
+import { connectionError } from './database-start-errors';
 import { assertSchemaUsable } from './schema-compatibility';
 
 const DEADLINE_MS = 120_000;
@@ -47,7 +47,7 @@ async function obstacleOfConnection(dataSource: DataSource, url: string): Promis
     await dataSource.initialize();
     return null;
   } catch (cause) {
-    const { passes, error } = noConnection(url, cause);
+    const { passes, error } = connectionError(url, cause);
     if (!passes) throw error;
     return error;
   }
@@ -59,7 +59,7 @@ async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<St
     if (await hasAllMigrations(dataSource)) return null;
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    return noConnection(url, cause).error;
+    return connectionError(url, cause).error;
   }
   const message = 'The database schema is older than this build.';
   const remedy =

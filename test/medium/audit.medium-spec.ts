@@ -4,7 +4,7 @@ import { AuditApiModule } from '../../src/modules/foundation/audit/audit.api.mod
 import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
-import { auditActor } from '../../src/platform/http/audit/audited-request';
+import { setAuditActor } from '../../src/platform/http/audit/audited-request';
 import { Allow } from '../../src/platform/kernel/auth/access';
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { conflict, unauthenticated } from '../../src/platform/kernel/errors/domain-error';
@@ -82,11 +82,11 @@ class ProbeController {
   })
   async signIn(@Query('name') username: string): Promise<object> {
     if (username === 'nobody') return { url: 'https://elsewhere.example.org' };
-    auditActor({ username });
+    setAuditActor({ username });
     await this.transactions.run(() => Promise.resolve({ user_id: 8 }));
     if (username === 'disabled') throw unauthenticated('The account is disabled.');
     return this.transactions.run(() => {
-      auditActor({ userId: 8, sessionId: SESSION, sessionKind: 'login' });
+      setAuditActor({ userId: 8, sessionId: SESSION, sessionKind: 'login' });
       return Promise.resolve({ token: SECRET });
     });
   }

@@ -248,12 +248,12 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     return answer.body.loginURL;
   }
 
-  function comeBack(query: string, at = fixture.api): Promise<TestAnswer> {
+  function reclaimWorker(query: string, at = fixture.api): Promise<TestAnswer> {
     return at.call('GET', `/login/sso/callback${query}`);
   }
 
   async function loggedIn(name: string): Promise<TestAnswer> {
-    return comeBack(await fixture.oidc.browse(await begin(), name, `${name}'s password`));
+    return reclaimWorker(await fixture.oidc.browse(await begin(), name, `${name}'s password`));
   }
 
   it('gives a token to whom the provider names', async () => {
@@ -265,7 +265,9 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       nonce: expect.any(String),
     });
-    const { status, body, headers } = await comeBack(await fixture.oidc.browse(url.href, 'jane', `jane's password`));
+    const { status, body, headers } = await reclaimWorker(
+      await fixture.oidc.browse(url.href, 'jane', `jane's password`),
+    );
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(Object.keys(body).sort()).toEqual(['expires_at', 'token']);
     const hours = (Date.parse(body.expires_at) - Date.now()) / 3_600_000;
@@ -288,15 +290,15 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
   it('ends on whichever pod the browser comes back to, once', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.withApi(fixture.oidc.environment('AZURE_SSO'), async (otherPod) => {
-      expect((await comeBack(query, otherPod)).status).toBe(200);
+      expect((await reclaimWorker(query, otherPod)).status).toBe(200);
     });
-    const replayed = await comeBack(query);
+    const replayed = await reclaimWorker(query);
     expect([replayed.status, replayed.body.error]).toEqual([401, expect.stringContaining('has been used already')]);
   });
 
   it('opens one session for a return that comes several times at once', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => comeBack(query)));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => reclaimWorker(query)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
@@ -309,11 +311,11 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     ['no code', (query: string) => query.replace(/code=[^&]+/, ''), 400],
   ])('refuses a return with %s', async (_what, change, expected) => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
-    expect((await comeBack(change(query))).status).toBe(expected);
+    expect((await reclaimWorker(change(query))).status).toBe(expected);
   });
 
   it('refuses what the provider refuses, and says so', async () => {
-    const { status, body } = await comeBack(await fixture.oidc.browse(await begin(), 'jane', 'wrong'));
+    const { status, body } = await reclaimWorker(await fixture.oidc.browse(await begin(), 'jane', 'wrong'));
     expect([status, body.error]).toEqual([401, expect.stringContaining('access_denied')]);
   });
 
@@ -322,17 +324,17 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     async (_what, fault) => {
       const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
       await fixture.oidc.setFault(fault);
-      const { status, body } = await comeBack(query);
+      const { status, body } = await reclaimWorker(query);
       expect([status, body.error_code]).toEqual([401, 'AUTH.DIRECTORY_REFUSED']);
       await fixture.oidc.setFault({});
-      expect((await comeBack(query)).body.error).toContain('has been used already');
+      expect((await reclaimWorker(query)).body.error).toContain('has been used already');
     },
   );
 
   it('refuses a return after ten minutes, and forgets it', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.api.database.query(`UPDATE sso_logins SET expires_at = expires_at - interval '10 minutes'`);
-    expect((await comeBack(query)).status).toBe(401);
+    expect((await reclaimWorker(query)).status).toBe(401);
     const { app, database } = fixture.api;
     const sweeper = new RetentionSweeper(EXPIRED_SSO_LOGINS, database, app.get(Config), app.get<Logger>(LOGGER));
     await sweeper.reconcile(new AbortController().signal);
@@ -358,10 +360,10 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
   it('can be ended later when the provider is away for a while', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.oidc.setFault({ away: true });
-    const { status, body } = await comeBack(query);
+    const { status, body } = await reclaimWorker(query);
     expect([status, body.error_code]).toEqual([503, 'AUTH.DIRECTORY_UNAVAILABLE']);
     await fixture.oidc.setFault({});
-    expect((await comeBack(query)).status).toBe(200);
+    expect((await reclaimWorker(query)).status).toBe(200);
   });
 
   it('is waited for only so long', async () => {
@@ -369,7 +371,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     await fixture.withApi(fixture.hurried('AZURE_SSO'), async (at) => {
       fixture.oidc.halt();
       try {
-        const { status, body } = await comeBack(query, at);
+        const { status, body } = await reclaimWorker(query, at);
         expect([status, body.error]).toEqual([503, expect.stringContaining('does not answer in time')]);
       } finally {
         fixture.oidc.resume();
@@ -395,10 +397,10 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
 
         // A place is free again once a login has ended well, and only then.
         const refusedReturn = await fixture.oidc.browse(urls[0]!, 'jane', 'wrong');
-        expect((await comeBack(refusedReturn, at)).status).toBe(401);
+        expect((await reclaimWorker(refusedReturn, at)).status).toBe(401);
         expect((await beginAt(at)).status).toBe(429);
         const query = await fixture.oidc.browse(urls[1]!, 'jane', `jane's password`);
-        expect((await comeBack(query, at)).status).toBe(200);
+        expect((await reclaimWorker(query, at)).status).toBe(200);
         expect((await beginAt(otherPod)).status).toBe(200);
         expect((await beginAt(at)).status).toBe(429);
       }),

@@ -7,7 +7,7 @@ import { applyMigrations } from '../../src/database/apply-migrations';
 import { createDataSource } from '../../src/database/data-source';
 import { backfill, createIndex, setNotNull } from '../../src/database/migration-steps';
 import { MIGRATIONS } from '../../src/database/migrations';
-import { readyDatabase } from '../../src/database/ready-database';
+import { ensureDatabase } from '../../src/database/ensure-database';
 import { HealthService } from '../../src/platform/http/health/health.service';
 import { TenantSecretsRepository } from '../../src/modules/foundation/secrets/tenant-secrets.repository';
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
@@ -54,7 +54,7 @@ describe('A start', () => {
   });
 
   it('of an API that does not migrate, and of a worker, waits for the schema and says so at once', async () => {
-    const starts = (['api', 'worker'] as const).map((service) => readyDatabase(config, service, logger));
+    const starts = (['api', 'worker'] as const).map((service) => ensureDatabase(config, service, logger));
     await eventually(() => said('Waiting for the schema').length === 2, { what: 'a line of both' });
     expect(lines[0]).toMatchObject({ code: 'DATABASE.SCHEMA_OLDER', variable: 'DATABASE_MIGRATE_ON_START' });
     // Whoever waits only reads: two that each created a table were in each other's way.
@@ -76,7 +76,7 @@ describe('A start', () => {
         ['api', migrating],
         ['worker', config],
       ] as const) {
-        await expect(readyDatabase(settings, service, logger)).rejects.toMatchObject({
+        await expect(ensureDatabase(settings, service, logger)).rejects.toMatchObject({
           code: 'DATABASE.SCHEMA_NEWER',
           message: expect.stringContaining('OfLater1999999999999'),
         });
@@ -97,7 +97,7 @@ describe('A start', () => {
     };
     const missing = at((url) => (url.pathname = '/no_such_database'));
     const error = { code: 'DATABASE.MISSING', help: { variable: 'DATABASE_URL' } };
-    await expect(readyDatabase(missing, 'worker', logger)).rejects.toMatchObject(error);
+    await expect(ensureDatabase(missing, 'worker', logger)).rejects.toMatchObject(error);
     expect(lines).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('A start', () => {
     const key = (id: string) => ({ id, key: randomBytes(32) });
     const [first, second, impostor] = [key('one'), key('two'), { ...key('one') }];
     const start = (...masterKeys: (typeof first)[]) =>
-      readyDatabase({ ...config, secrets: { masterKeys } }, 'api', logger);
+      ensureDatabase({ ...config, secrets: { masterKeys } }, 'api', logger);
     const wrong = { code: 'SECRETS.WRONG_MASTER_KEY', help: { variable: 'SECRETS_MASTER_KEYS' } };
 
     it('other than the one that the data keys of an earlier release were wrapped by, is refused', async () => {
@@ -144,7 +144,7 @@ describe('A start', () => {
         .setOptions({ migrations: migrations as never })
         .initialize();
       const connection = own.createQueryRunner();
-      const limits = { migrationTimeoutMs: 0, lockTimeoutMs: BLOCKED_MS, tryAgainAfterMs: BLOCKED_MS };
+      const limits = { migrationTimeoutMs: 0, lockTimeoutMs: BLOCKED_MS, retryDelayMs: BLOCKED_MS };
       try {
         await applyMigrations(own, connection, limits, logger);
       } finally {

@@ -4,7 +4,7 @@ import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
 import { MAX_HEAD_BYTES } from './connections/malformed-requests';
 import { RankedRoutesAdapter } from './ranked-routes.adapter';
-import { takePathToken } from './upgrades/path-tokens';
+import { moveTokenToHeader } from './upgrades/path-tokens';
 import { serveUpgrades, WebSocketOnlyRequest } from './upgrades/upgrade-requests';
 
 interface Rendered {
@@ -39,12 +39,12 @@ export class ApiAdapter extends RankedRoutesAdapter {
     };
     // It comes before Express, which would log the path.
     const server: Server = createServer(options);
-    server.on('request', takePathToken);
+    server.on('request', moveTokenToHeader);
     const connections = new Connections({
       all: this.http.maxConnections,
       unknown: this.http.maxUnknown,
       unknownOfAddress: trustedProxies > 0 ? null : this.http.maxUnknownOfAddress,
-      answerTakenMs: stallMs,
+      readTimeoutMs: stallMs,
     });
     connections.watch(server);
     serveUpgrades(server, headTimeoutMs);

@@ -30,7 +30,7 @@ async function logOf(error: Error): Promise<Record<string, unknown>[]> {
     json: () => response,
   });
   requestLogMiddleware(logger)(request as AuthenticatedRequest, response as unknown as Response, () => {});
-  const audit = { noteRefusal: () => Promise.resolve() } as unknown as AuditTrail;
+  const audit = { recordRefusal: () => Promise.resolve() } as unknown as AuditTrail;
   const host = { switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }) };
   await new ErrorFilter(logger, audit).catch(error, host as unknown as ArgumentsHost);
   response.emit('close');

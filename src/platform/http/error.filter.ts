@@ -5,7 +5,7 @@ import type { AuthenticatedRequest } from './auth/request-principal';
 import { correlationId } from '../kernel/context/request-context';
 import { toErrorResponse, type ErrorBody, type Fault } from '../kernel/errors/error-response';
 import { LOGGER, type Logger } from '../kernel/logging/logger';
-import { discardRest } from './bodies/discard-rest';
+import { drainRequest } from './bodies/drain-request';
 
 /** The one place where errors become answers. */
 @Catch()
@@ -26,8 +26,8 @@ export class ErrorFilter implements ExceptionFilter {
     request.fault = fault;
     // The rest of a body is awaited, unless that is what took too long.
     if (status === 408) response.setHeader('Connection', 'close');
-    else discardRest(request, response);
-    await this.audit.noteRefusal(request, status, body.error_code);
+    else drainRequest(request, response);
+    await this.audit.recordRefusal(request, status, body.error_code);
     if (response.headersSent) {
       // A stream broke off halfway: the client must not mistake what it got for the whole.
       response.destroy();

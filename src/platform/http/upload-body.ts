@@ -4,7 +4,7 @@ import { finished, Transform, type TransformCallback } from 'node:stream';
 import { currentContext } from '../kernel/context/request-context';
 import { DomainError, invalid } from '../kernel/errors/domain-error';
 import { freeTransferred } from '../kernel/files/transfer-memory';
-import { follow } from './connections/request-caller';
+import { addRequestListener } from './connections/request-caller';
 
 /** How long it may take to find out whether a body without an announced length is empty. */
 const FIRST_BYTE_MS = 10_000;
@@ -94,7 +94,7 @@ export class UploadBody extends Transform {
     finished(request, { writable: false }, (error) => {
       if (error) this.destroy(error);
     });
-    follow(request, { onRefused: (reason) => this.destroy(reason) });
+    addRequestListener(request, { onRevoked: (reason) => this.destroy(reason) });
     request.pipe(this);
   }
 

@@ -17,7 +17,7 @@ export class UploadSlots {
     limit: number,
     private readonly code: string,
   ) {
-    this.limits = { all: limit, ofKey: Math.ceil(limit / 2) };
+    this.limits = { all: limit, perKey: Math.ceil(limit / 2) };
     this.slots = new KeyedSlots(this.limits);
   }
 
@@ -25,8 +25,8 @@ export class UploadSlots {
     const slot = this.slots.take(tenantId);
     if (slot === 'all')
       throw this.refusal(`Too many uploads are under way on this server (at most ${this.limits.all} at once).`);
-    if (slot === 'ofKey')
-      throw this.refusal(`Too many uploads of your tenant are under way (at most ${this.limits.ofKey} at once).`);
+    if (slot === 'perKey')
+      throw this.refusal(`Too many uploads of your tenant are under way (at most ${this.limits.perKey} at once).`);
     try {
       return await upload();
     } finally {

@@ -1,5 +1,5 @@
 import { Field } from '../../../platform/kernel/dto/fields';
-import { known } from '../../../platform/http/resources/known';
+import { requireRecord } from '../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../platform/http/resources/record-json';
 import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data';
 import { type HiveFile, MetastoreCatalog } from './entities/metastore-catalog.entity';
@@ -57,7 +57,7 @@ export function catalogTypeOf(
   { metastore_catalog_type_id: id }: Pick<MetastoreCatalog, 'metastore_catalog_type_id'>,
   referenceData: ReferenceData,
 ): MetastoreCatalogTypeRecord {
-  return known(referenceData.metastoreCatalogType(id), 'metastore catalog type', id);
+  return requireRecord(referenceData.metastoreCatalogType(id), 'metastore catalog type', id);
 }
 
 /** Returns the details of a catalog that depend on its type. */

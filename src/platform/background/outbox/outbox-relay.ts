@@ -7,7 +7,7 @@ import { type JobDefinition, knownJobs } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
 import { PgListener } from '../../kernel/notifications/pg-listener';
 import { markSent } from '../workflows/workflow.repository';
-import { lockUnsent, markMessagesSent, type UnsentMessage, unsentOfOthers } from './outbox.repository';
+import { lockUnsent, markMessagesSent, type UnsentMessage, unsentUnknownJobs } from './outbox.repository';
 
 const BATCH = 100;
 /** A message with a lower id that commits meanwhile waits for the next look. */
@@ -58,7 +58,7 @@ export class OutboxRelay {
   /** Messages of jobs that only another release knows are left to its workers, and are read once a minute. */
   private async passOverOthers(names: readonly string[]): Promise<void> {
     if (Date.now() - this.lookedAt < LOOK_AT_OTHERS_MS) return;
-    const { messages, job, last } = await unsentOfOthers(this.dataSource.manager, names);
+    const { messages, job, last } = await unsentUnknownJobs(this.dataSource.manager, names);
     this.lookedAt = Date.now();
     this.passedOver = last ?? 0;
     if (messages > 0)

@@ -34,7 +34,7 @@ export async function lockUnsent(
 }
 
 /** What is unsent and of other jobs, from the first to the last message before those of `jobs`. */
-export async function unsentOfOthers(
+export async function unsentUnknownJobs(
   tx: Tx,
   jobs: readonly string[],
 ): Promise<{ messages: number; job: string | null; last: number | null }> {

@@ -10,10 +10,10 @@ import { ThisWorker } from './this-worker';
 import { WatchSession } from './watch-session';
 import {
   clearSuspicion,
-  comeBack,
+  reclaimWorker,
   type Grace,
-  holdDead,
-  lookAround,
+  lockIfDead,
+  findWatchedWorkers,
   registerWorker,
   removeWorker,
   suspect,
@@ -107,7 +107,7 @@ export class WorkerWatch {
     try {
       const session = (this.session ??= await this.open());
       const grace = { ms: this.config.worker.graceMs, watchedSince: session.since };
-      const found = await lookAround(session, this.ownId, grace);
+      const found = await findWatchedWorkers(session, this.ownId, grace);
       const own = found.find(({ worker_id: id }) => id === this.ownId);
       if (this.ownId !== null && !own) throw new Error('This worker is no longer registered');
       if (own?.is_suspected) await clearSuspicion(session, own.worker_id);
@@ -155,7 +155,7 @@ export class WorkerWatch {
 
   private async appear(session: WatchSession): Promise<void> {
     if (this.ownId !== null) {
-      const outcome = await comeBack(session, this.ownId);
+      const outcome = await reclaimWorker(session, this.ownId);
       if (outcome === 'back') return;
       // PostgreSQL may not know yet that the former session has ended.
       if (outcome === 'busy' && !this.isFenced) throw new Error('The lock of this worker is held by another session');
@@ -196,7 +196,7 @@ export class WorkerWatch {
   /** True when there is more to do at once. */
   private takeOverBatch(workerId: number, grace: Grace): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
-      if (!(await holdDead(tx, workerId, grace))) return false;
+      if (!(await lockIfDead(tx, workerId, grace))) return false;
       const released = await requeueLeasesOf(tx, workerId, BATCH);
       if (released > 0) this.logger.warn({ worker_id: workerId, released }, 'Took over the work of a dead worker');
       if (released === BATCH) return true;

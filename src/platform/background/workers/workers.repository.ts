@@ -58,7 +58,7 @@ export async function registerWorker(
  * Takes the lock of a worker's id for its new session: `gone` if the worker was taken for dead meanwhile, `busy` if
  * its former session has not ended, or another process is taking it over.
  */
-export async function comeBack(session: Session, workerId: number): Promise<'back' | 'gone' | 'busy'> {
+export async function reclaimWorker(session: Session, workerId: number): Promise<'back' | 'gone' | 'busy'> {
   const { rows } = await session.query<{ is_held: boolean }>(
     `SELECT pg_try_advisory_lock(${LOCK_CLASS}, $1::int) AS is_held`,
     [workerId],
@@ -77,7 +77,11 @@ export async function clearSuspicion(session: Session, workerId: number): Promis
 }
 
 /** The worker itself, if the watcher is one and is still registered, and those that have no session. */
-export async function lookAround(session: Session, ownId: number | null, grace: Grace): Promise<WatchedWorker[]> {
+export async function findWatchedWorkers(
+  session: Session,
+  ownId: number | null,
+  grace: Grace,
+): Promise<WatchedWorker[]> {
   const { rows } = await session.query<WatchedWorker>(
     `SELECT worker_id, suspected_at IS NOT NULL AS is_suspected, ${isDead('$2', '$3')} AS is_dead FROM workers
      WHERE worker_id = $1 OR worker_id NOT IN (${WITH_SESSION})
@@ -98,7 +102,7 @@ export async function suspect(session: Session, workerIds: readonly number[]): P
  * Whether the worker is dead, which then cannot come back, and nobody else can take it over, before the transaction
  * ends.
  */
-export async function holdDead(tx: Tx, workerId: number, grace: Grace): Promise<boolean> {
+export async function lockIfDead(tx: Tx, workerId: number, grace: Grace): Promise<boolean> {
   const lock = await firstRow<{ is_held: boolean }>(
     tx,
     `SELECT pg_try_advisory_xact_lock(${LOCK_CLASS}, $1::int) AS is_held`,

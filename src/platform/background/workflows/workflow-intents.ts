@@ -3,7 +3,7 @@ import { enqueueWorkflow } from '../outbox/outbox';
 import type { Tx } from '../../kernel/persistence/sql';
 import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
-import { insertWorkflow, releaseLeasesOf, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
+import { insertWorkflow, releaseLeasesOf, requestWake, postponeDue, type WorkflowRef } from './workflow.repository';
 
 export { hasLeases, hasWorkflowEnded, type WorkflowRef } from './workflow.repository';
 
@@ -37,7 +37,7 @@ export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
  * many.
  */
 export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
-  return resend(tx, await takeDue(tx, nextLookMs));
+  return resend(tx, await postponeDue(tx, nextLookMs));
 }
 
 /** Frees and resends some of what a worker that is dead holds. Returns how many. */
@@ -45,7 +45,7 @@ export async function requeueLeasesOf(tx: Tx, workerId: number, limit: number): 
   return resend(tx, await releaseLeasesOf(tx, workerId, limit));
 }
 
-async function resend(tx: Tx, instances: Awaited<ReturnType<typeof takeDue>>): Promise<number> {
+async function resend(tx: Tx, instances: Awaited<ReturnType<typeof postponeDue>>): Promise<number> {
   for (const { workflow_job_instance_id: id, job_name, correlation_id: correlation } of instances)
     await enqueueWorkflow(tx, job_name, id, { correlation });
   return instances.length;

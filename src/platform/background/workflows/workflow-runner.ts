@@ -33,14 +33,14 @@ import {
   endClaimed,
   extendLease,
   type FinalState,
-  LeaseLost,
+  LeaseLostError,
   openStep,
   problemBefore,
   recordFailure,
   recordProblem,
   release,
   type StepEnd,
-  takeWake,
+  consumeWakeUp,
 } from './workflow.repository';
 
 /** What the runner knows about an execution beyond what its steps may know. */
@@ -128,7 +128,7 @@ export class WorkflowRunner {
       await this.drive(instance, workflow, context);
     } catch (error) {
       clearInterval(heartbeat);
-      if (!(error instanceof LeaseLost)) {
+      if (!(error instanceof LeaseLostError)) {
         await this.abandon(context);
         throw error;
       }
@@ -146,7 +146,7 @@ export class WorkflowRunner {
         await abandon(this.dataSource.manager, held);
         return;
       } catch (error) {
-        if (error instanceof LeaseLost) return;
+        if (error instanceof LeaseLostError) return;
         await delay(ABANDON_RETRY_MS);
       }
     }
@@ -204,7 +204,7 @@ export class WorkflowRunner {
       this.reached(context, step.name, 'after');
       return outcome;
     } catch (error) {
-      if (error instanceof LeaseLost) throw error;
+      if (error instanceof LeaseLostError) throw error;
       return { kind: 'error', error };
     }
   }
@@ -273,7 +273,7 @@ export class WorkflowRunner {
       this.logger.error({ workflow: context.jobName, ...context.about, problem }, 'A compensation was given up');
       await this.end(context, 'ERROR', { stepId, outcome: 'given-up', problem: { message: problem, parts: null } });
     } catch (error) {
-      if (error instanceof LeaseLost) throw error;
+      if (error instanceof LeaseLostError) throw error;
       await this.retryCompensation({ stepId, index: workflow.steps.length }, context, { recorded, tries, error });
     }
   }
@@ -321,7 +321,7 @@ export class WorkflowRunner {
       held.heldAt = performance.now();
     } catch (error) {
       // A worker that cannot reach the database for this long must assume that another one has taken over.
-      if (error instanceof LeaseLost || performance.now() - held.heldAt > leaseMs) controller.abort();
+      if (error instanceof LeaseLostError || performance.now() - held.heldAt > leaseMs) controller.abort();
       else
         this.logger.warn(
           { err: error, workflow_job_instance_id: held.instanceId },
@@ -351,7 +351,7 @@ export class WorkflowRunner {
   ): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
       await closeStep(tx, end);
-      if (end.outcome === 'waiting' && (await takeWake(tx, context))) return false;
+      if (end.outcome === 'waiting' && (await consumeWakeUp(tx, context))) return false;
       const delayMs = await release(tx, context, next);
       await enqueueWorkflow(tx, context.jobName, context.instanceId, { delayMs });
       return true;

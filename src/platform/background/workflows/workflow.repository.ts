@@ -26,7 +26,7 @@ export interface Claim {
 }
 
 /** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
-export class LeaseLost extends Error {}
+export class LeaseLostError extends Error {}
 
 /** How an attempt of a step ended; see {@link WorkflowStep.outcome}. */
 export interface StepEnd {
@@ -125,7 +125,7 @@ export async function requestWake(
 }
 
 /** Locks some of the overdue instances that nobody holds, and postpones them. */
-export async function takeDue(
+export async function postponeDue(
   tx: Tx,
   nextLookMs: number,
 ): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
@@ -207,7 +207,7 @@ export async function claimInstance(
   return row;
 }
 
-/** Throws {@link LeaseLost} when the claim is over, as all that follows do. */
+/** Throws {@link LeaseLostError} when the claim is over, as all that follows do. */
 export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
   await fenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
 }
@@ -227,7 +227,7 @@ export async function openStep(
      RETURNING workflow_step_id, (SELECT coalesce(deadline_at < platform_now(), false) FROM held) AS is_late`,
     [instanceId, owner, step.name, step.attempt],
   );
-  if (!row) throw new LeaseLost();
+  if (!row) throw new LeaseLostError();
   return row;
 }
 
@@ -282,7 +282,7 @@ export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailu
  * Consumes a wake-up that came while the step ran; false if there was none, and none can come before the transaction
  * ends.
  */
-export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
+export async function consumeWakeUp(tx: Tx, claim: Claim): Promise<boolean> {
   const row = await firstRow<Pick<WorkflowJobInstance, 'wake_requested'>>(
     tx,
     'SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE',
@@ -370,6 +370,6 @@ async function fenced<T = unknown>(
      RETURNING ${answer}`,
     [instanceId, owner, ...params],
   );
-  if (changed === undefined) throw new LeaseLost();
+  if (changed === undefined) throw new LeaseLostError();
   return [changed];
 }

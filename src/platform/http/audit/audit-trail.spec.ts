@@ -19,7 +19,7 @@ function trailOver(query: () => Promise<unknown>) {
   const trail = new AuditTrail({ manager: { query } } as unknown as DataSource, { error } as unknown as Logger);
   const refuse = (request = REQUEST) =>
     runInContext({ correlationId: 'c', idempotency: null }, () =>
-      trail.noteRefusal(request, 403, 'AUTH.ROLE_REQUIRED'),
+      trail.recordRefusal(request, 403, 'AUTH.ROLE_REQUIRED'),
     );
   return { refuse, error };
 }

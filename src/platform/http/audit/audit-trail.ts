@@ -31,7 +31,7 @@ export class AuditTrail {
   ) {}
 
   /** The row of a request that is answered with an error. */
-  async noteRefusal(request: AuthenticatedRequest, status: number, errorCode: string): Promise<void> {
+  async recordRefusal(request: AuthenticatedRequest, status: number, errorCode: string): Promise<void> {
     const draft = auditDraftOf(request);
     if (!draft || !isWorthARow(draft, status, request.fault)) return;
     const outcome = status >= 500 ? 'failed' : 'refused';
@@ -39,7 +39,7 @@ export class AuditTrail {
   }
 
   /** The row of a success, unless a transaction has written it or nobody is signed in yet. */
-  async noteSuccess(draft: AuditDraft, answer: unknown): Promise<void> {
+  async recordSuccess(draft: AuditDraft, answer: unknown): Promise<void> {
     if (draft.isRecorded || draft.sessionId === null) return;
     draft.isRecorded = true;
     await this.write(draft, (tx) => appendSuccess(tx, draft, answer));

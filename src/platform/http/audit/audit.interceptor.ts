@@ -16,7 +16,7 @@ export class AuditInterceptor implements NestInterceptor {
     if (!draft) return next.handle();
     return next.handle().pipe(
       mergeMap(async (answer: unknown) => {
-        await this.audit.noteSuccess(draft, answer);
+        await this.audit.recordSuccess(draft, answer);
         return answer;
       }),
     );

@@ -34,7 +34,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
 }
 
 /** Completes who acts, for a login; does nothing outside of an audited request. */
-export function auditActor(actor: Partial<AuditActor>): void {
+export function setAuditActor(actor: Partial<AuditActor>): void {
   const draft = currentContext()?.audit;
   if (!draft) return;
   Object.assign(draft, actor);
@@ -42,7 +42,7 @@ export function auditActor(actor: Partial<AuditActor>): void {
 }
 
 /** Adds what the body names and the log must contain; does nothing outside of an audited request. */
-export function auditSubject(key: string, text: string): void {
+export function addAuditSubject(key: string, text: string): void {
   const draft = currentContext()?.audit;
   if (draft) draft.subject = { ...draft.subject, [key]: storable(text) };
 }

@@ -35,7 +35,7 @@ async function isAdmitted(access: Access, role: Role): Promise<boolean> {
     {
       authorize: () => Promise.resolve({ workspaceId: 1 }),
     } as unknown as WorkspaceAuthorizer,
-    { checkBy: () => undefined } as unknown as LiveAccess,
+    { setChecker: () => undefined } as unknown as LiveAccess,
   );
   const request = { params: { workspace_id: '1' }, query: {}, headers: {}, operation, claims: {} };
   const context = {

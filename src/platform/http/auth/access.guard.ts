@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { type ContextCaller, currentContext } from '../../kernel/context/request-context';
 import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../../kernel/errors/domain-error';
-import { noteCaller } from '../connections/request-caller';
+import { setCaller } from '../connections/request-caller';
 import { type Access, admittedRoles } from '../../kernel/auth/access';
 import {
   AUTHENTICATOR,
@@ -31,7 +31,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
     // Absent in a process that does not serve agents.
     @Optional() @Inject(NODE_AUTHENTICATOR) private readonly nodes?: NodeAuthenticator,
   ) {
-    live.checkBy(this);
+    live.setChecker(this);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -44,8 +44,8 @@ export class AccessGuard implements CanActivate, AccessChecker {
   /** The same check for requests already admitted: read again, once for each caller. */
   async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
     const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
-    const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some.map(claimsOf)));
-    const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
+    const principals = await callersByToken(ofUsers, (some) => this.authenticator.reauthenticate(some.map(claimsOf)));
+    const nodes = await callersByToken(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
     const refusals = requests.map((request) => {
       const found = (request.node ? nodes : principals).get(tokenOf(request));
       if (found === undefined) return unauthenticated('This token no longer belongs to anybody.');
@@ -122,8 +122,8 @@ export class AccessGuard implements CanActivate, AccessChecker {
   private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
     const principal = await this.authenticator.authenticate(claimsOf(request));
     request.principal = principal;
-    noteCaller(request, { kind: 'user', id: principal.userId });
-    noteInContext({ kind: 'user', id: principal.userId, tenantId: principal.tenantId });
+    setCaller(request, { kind: 'user', id: principal.userId });
+    setContextCaller({ kind: 'user', id: principal.userId, tenantId: principal.tenantId });
     return principal;
   }
 }
@@ -152,7 +152,7 @@ function refusalOf({ operation, principal: before }: AuthenticatedRequest, princ
 }
 
 /** Callers by their tokens: many requests of one caller need one check. */
-async function ofCallers<T>(
+async function callersByToken<T>(
   requests: readonly AuthenticatedRequest[],
   find: (requests: readonly AuthenticatedRequest[]) => Promise<(T | DomainError)[]>,
 ): Promise<Map<string, T | DomainError>> {
@@ -183,12 +183,12 @@ function disabled({ name }: WorkspaceContext): DomainError {
 
 function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
   request.node = node;
-  noteCaller(request, { kind: 'node', id: node.node_id });
-  noteInContext({ kind: 'node', id: node.node_id, tenantId: node.tenant_id });
+  setCaller(request, { kind: 'node', id: node.node_id });
+  setContextCaller({ kind: 'node', id: node.node_id, tenantId: node.tenant_id });
 }
 
 /** From here on the request uses the share of its caller. */
-function noteInContext(caller: ContextCaller): void {
+function setContextCaller(caller: ContextCaller): void {
   const context = currentContext();
   if (context) context.caller = caller;
 }

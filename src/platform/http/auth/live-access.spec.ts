@@ -23,7 +23,7 @@ describe('LiveAccess', () => {
     };
     live = new LiveAccess(listener as unknown as PgListener, logger as unknown as Logger);
     live.onModuleInit();
-    live.checkBy({ recheck });
+    live.setChecker({ recheck });
   });
 
   afterEach(() => jest.useRealTimers());

@@ -57,7 +57,7 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   /**
    * The class that admits requests registers itself: it knows the providers of callers, which the platform does not.
    */
-  checkBy(checker: AccessChecker): void {
+  setChecker(checker: AccessChecker): void {
     this.checker = checker;
   }
 

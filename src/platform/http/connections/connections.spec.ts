@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { eventually } from '../../../../test/harness/eventually';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { type ConnectionLimits, Connections } from './connections';
-import { noteCaller } from './request-caller';
+import { setCaller } from './request-caller';
 
-const LIMITS: ConnectionLimits = { all: 6, unknown: 4, unknownOfAddress: 3, answerTakenMs: 60_000 };
+const LIMITS: ConnectionLimits = { all: 6, unknown: 4, unknownOfAddress: 3, readTimeoutMs: 60_000 };
 
 describe('Connections', () => {
   let server: Server;
@@ -90,7 +90,7 @@ describe('Connections', () => {
   it('lets known callers be, and closes an idle one only for want of room at all', async () => {
     await serve();
     answer = (request, response) => {
-      noteCaller(request as AuthenticatedRequest, { kind: 'user', id: 1 });
+      setCaller(request as AuthenticatedRequest, { kind: 'user', id: 1 });
       response.end('ok');
     };
     for (let count = 0; count < 4; count += 1) await ask(await open('127.0.0.5'));
@@ -104,7 +104,7 @@ describe('Connections', () => {
   });
 
   it('closes a connection whose answer nobody takes', async () => {
-    await serve({ answerTakenMs: 200 });
+    await serve({ readTimeoutMs: 200 });
     answer = (_request, response) => void response.end(Buffer.alloc(50 * 2 ** 20));
     const client = await open();
     client.pause();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { discardRest } from '../bodies/discard-rest';
-import { follow, type RequestListener } from './request-caller';
+import { drainRequest } from '../bodies/drain-request';
+import { addRequestListener, type RequestListener } from './request-caller';
 import { rejectMalformed } from './malformed-requests';
 
 export interface ConnectionLimits {
@@ -12,7 +12,7 @@ export interface ConnectionLimits {
   /** How many of these one address may have; null if addresses are those of proxies. */
   unknownOfAddress: number | null;
   /** How long a client may take to receive the rest of a complete answer, milliseconds; at most twice that. */
-  answerTakenMs: number;
+  readTimeoutMs: number;
 }
 
 /** Requests that a client sends ahead of their answers; ordinary ones send none. */
@@ -33,20 +33,23 @@ class Connection implements RequestListener {
    * Since when the answer has been complete without the client having received all of it; by the monotonic clock,
    * milliseconds.
    */
-  untakenSince: number | null = null;
+  unreadSince: number | null = null;
 
   constructor(
     readonly socket: Socket,
-    private readonly connections: { onKnown(connection: Connection): void; onChange(connection: Connection): void },
+    private readonly connections: {
+      onAuthenticated(connection: Connection): void;
+      onChange(connection: Connection): void;
+    },
   ) {
     this.address = socket.remoteAddress ?? '';
   }
 
-  onKnown(): void {
-    if (!this.isKnown) this.connections.onKnown(this);
+  onAuthenticated(): void {
+    if (!this.isKnown) this.connections.onAuthenticated(this);
   }
 
-  onAwaited(isAwaited: boolean): void {
+  onWaiting(isAwaited: boolean): void {
     this.awaited += isAwaited ? 1 : -1;
     this.connections.onChange(this);
   }
@@ -68,7 +71,7 @@ export class Connections {
   constructor(private readonly limits: ConnectionLimits) {}
 
   watch(server: Server): void {
-    const timer = setInterval(() => this.closeUntaken(), this.limits.answerTakenMs / 2).unref();
+    const timer = setInterval(() => this.closeUntaken(), this.limits.readTimeoutMs / 2).unref();
     server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.onConnection(socket));
     server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
@@ -78,7 +81,7 @@ export class Connections {
   }
 
   /** A guard has identified the caller of a request on it. */
-  onKnown(connection: Connection): void {
+  onAuthenticated(connection: Connection): void {
     if (!this.open.has(connection.socket)) return;
     this.takeOut(connection);
     this.leaveUnknown(connection);
@@ -159,11 +162,11 @@ export class Connections {
       return;
     }
     this.onChange(connection);
-    follow(request, connection);
+    addRequestListener(request, connection);
     response.once('close', () => {
-      discardRest(request, response);
+      drainRequest(request, response);
       connection.requests -= 1;
-      connection.untakenSince = null;
+      connection.unreadSince = null;
       this.onChange(connection);
     });
   }
@@ -172,10 +175,10 @@ export class Connections {
   private closeUntaken(): void {
     const now = performance.now();
     for (const connection of this.open.values()) {
-      const { response, untakenSince, socket } = connection;
+      const { response, unreadSince, socket } = connection;
       if (!response?.writableEnded || response.writableFinished) continue;
-      if (untakenSince === null) connection.untakenSince = now;
-      else if (now - untakenSince >= this.limits.answerTakenMs) socket.destroy();
+      if (unreadSince === null) connection.unreadSince = now;
+      else if (now - unreadSince >= this.limits.readTimeoutMs) socket.destroy();
     }
   }
 

@@ -2,9 +2,9 @@ import { KeyedSlots } from './keyed-slots';
 
 describe('KeyedSlots', () => {
   it('are so many in all, and so many of a key', () => {
-    const slots = new KeyedSlots({ all: 3, ofKey: 2 });
+    const slots = new KeyedSlots({ all: 3, perKey: 2 });
     const [give] = [slots.take('a'), slots.take('a')];
-    expect(slots.take('a')).toBe('ofKey');
+    expect(slots.take('a')).toBe('perKey');
     slots.take('b');
     expect(slots.take('c')).toBe('all');
     if (typeof give !== 'function') throw new Error('no slot');

@@ -1,13 +1,13 @@
 /** How many may be held at once. */
 export interface SlotLimits {
   all: number;
-  ofKey: number;
+  perKey: number;
 }
 
 /** Slots for something that only a limited number may hold at once, in all and by key. */
 export class KeyedSlots {
   private held = 0;
-  private readonly heldOfKey = new Map<string, number>();
+  private readonly heldPerKey = new Map<string, number>();
 
   constructor(private readonly limits: SlotLimits) {}
 
@@ -15,19 +15,19 @@ export class KeyedSlots {
    * Takes a slot; returns how to give it back, which may be called more than once, or which of the limits is reached.
    */
   take(key: string): (() => void) | keyof SlotLimits {
-    const ofKey = this.heldOfKey.get(key) ?? 0;
-    if (ofKey >= this.limits.ofKey) return 'ofKey';
+    const perKey = this.heldPerKey.get(key) ?? 0;
+    if (perKey >= this.limits.perKey) return 'perKey';
     if (this.held >= this.limits.all) return 'all';
     this.held += 1;
-    this.heldOfKey.set(key, ofKey + 1);
+    this.heldPerKey.set(key, perKey + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.held -= 1;
-      const rest = (this.heldOfKey.get(key) ?? 0) - 1;
-      if (rest > 0) this.heldOfKey.set(key, rest);
-      else this.heldOfKey.delete(key);
+      const rest = (this.heldPerKey.get(key) ?? 0) - 1;
+      if (rest > 0) this.heldPerKey.set(key, rest);
+      else this.heldPerKey.delete(key);
     };
   }
 }

@@ -17,7 +17,7 @@ export class Streams {
 
   constructor({ http }: Config) {
     this.stallMs = http.stallMs;
-    const limits = { all: http.maxStreams, ofKey: http.maxStreamsOfCaller };
+    const limits = { all: http.maxStreams, perKey: http.maxStreamsOfCaller };
     this.slots = { user: new KeyedSlots(limits), node: new KeyedSlots(limits) };
   }
 
@@ -28,7 +28,7 @@ export class Streams {
   take({ caller }: AuthenticatedRequest, response: Response): void {
     if (!caller) throw new Error('A stream needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
-    if (slot === 'ofKey')
+    if (slot === 'perKey')
       throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads, downloads and calls are under way.');
     if (slot === 'all')
       throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads, downloads and calls are under way.');

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { overloaded } from '../../kernel/errors/domain-error';
 import { KeyedSlots, type SlotLimits } from './keyed-slots';
-import { follow } from './request-caller';
+import { addRequestListener } from './request-caller';
 
 /**
  * Bounds the requests under way from unknown callers, in all and per address. For use behind proxies, where connections
@@ -12,12 +12,12 @@ export function unauthenticatedRequestsMiddleware(limits: SlotLimits) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');
     if (typeof slot === 'string') {
-      const whose = slot === 'ofKey' ? 'from this address ' : '';
+      const whose = slot === 'perKey' ? 'from this address ' : '';
       // Never a 429: node agents would take that for the platform's answer to them.
       next(overloaded('REQUEST.TOO_MANY', `Too many unauthenticated requests ${whose}are under way.`));
       return;
     }
-    follow(request, { onKnown: slot });
+    addRequestListener(request, { onAuthenticated: slot });
     response.once('close', slot);
     next();
   };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { lackingMigration } from '../../../database/schema-compatibility';
+import { missingMigration } from '../../../database/schema-compatibility';
 
 @Injectable()
 export class HealthRepository {
@@ -10,7 +10,7 @@ export class HealthRepository {
    * The migration that this release lacks to be allowed to use the schema, which may have been migrated meanwhile; null if
    * it may. Rejects when PostgreSQL does not answer, or there is no connection to be had.
    */
-  async lackingMigration(): Promise<string | null> {
-    return lackingMigration(this.dataSource.manager);
+  async missingMigration(): Promise<string | null> {
+    return missingMigration(this.dataSource.manager);
   }
 }

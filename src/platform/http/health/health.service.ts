@@ -90,7 +90,7 @@ export class HealthService implements OnApplicationShutdown {
 
   private async databaseProblem(): Promise<string | null> {
     try {
-      const lacking = await this.repository.lackingMigration();
+      const lacking = await this.repository.missingMigration();
       return lacking === null ? null : `The schema is that of a newer release, with ${lacking}`;
     } catch {
       return 'PostgreSQL cannot be reached';

@@ -1,8 +1,8 @@
-import { goingOnWithout } from './probes';
+import { withDegradation } from './probes';
 
-describe('goingOnWithout', () => {
+describe('withDegradation', () => {
   it('adds what a ready process works without, and only the fault of one that is not ready', () => {
-    expect(goingOnWithout({ ready: true, message: 'OK' }, 'No nodes.')).toEqual({
+    expect(withDegradation({ ready: true, message: 'OK' }, 'No nodes.')).toEqual({
       ready: true,
       message: 'OK. No nodes.',
     });
@@ -10,6 +10,6 @@ describe('goingOnWithout', () => {
       { ready: true, message: 'OK' },
       { ready: false, message: 'Stopping' },
     ];
-    expect([goingOnWithout(works, null), goingOnWithout(fails, 'No nodes.')]).toEqual([works, fails]);
+    expect([withDegradation(works, null), withDegradation(fails, 'No nodes.')]).toEqual([works, fails]);
   });
 });

@@ -8,7 +8,7 @@ export interface Readiness {
 }
 
 /** Adds to the message of a ready process what it works without; null if it lacks nothing. */
-export function goingOnWithout(readiness: Readiness, problem: string | null): Readiness {
+export function withDegradation(readiness: Readiness, problem: string | null): Readiness {
   return problem === null || !readiness.ready ? readiness : { ready: true, message: `OK. ${problem}` };
 }
 
@@ -16,7 +16,7 @@ export function goingOnWithout(readiness: Readiness, problem: string | null): Re
  * Answers the probes of a supervisor: `/live` while the process runs, `/ready` while it can do its work. Answers whether
  * the request was one.
  */
-export function answerProbe(
+export function respondToProbe(
   request: IncomingMessage,
   response: ServerResponse,
   readiness: () => Promise<Readiness>,
@@ -35,6 +35,6 @@ function answer(response: ServerResponse, { ready, message }: Readiness): void {
 /** Comes before whatever bounds the requests of strangers, since a supervisor is one and must not be kept out. */
 export function probesMiddleware(readiness: () => Promise<Readiness>) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    if (request.method !== 'GET' || !answerProbe(request, response, readiness)) next();
+    if (request.method !== 'GET' || !respondToProbe(request, response, readiness)) next();
   };
 }

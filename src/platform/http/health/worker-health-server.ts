@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../../../config/config';
 import { Connections } from '../connections/connections';
 import { listenError } from '../../kernel/process/start-error';
-import { answerProbe, type Readiness } from './probes';
+import { respondToProbe, type Readiness } from './probes';
 
 /** Probes are few, small and quick; whoever else comes must not keep them out. */
 const PROBE_WITHIN_MS = 5_000;
@@ -26,10 +26,10 @@ export class WorkerHealthServer {
       connectionsCheckingInterval: 1_000,
     };
     const server = createServer(options, (request, response) => {
-      if (!answerProbe(request, response, this.readiness)) response.writeHead(404).end();
+      if (!respondToProbe(request, response, this.readiness)) response.writeHead(404).end();
     });
     const limits = { all: MAX_CONNECTIONS, unknown: MAX_CONNECTIONS, unknownOfAddress: null };
-    new Connections({ ...limits, answerTakenMs: PROBE_WITHIN_MS }).watch(server);
+    new Connections({ ...limits, readTimeoutMs: PROBE_WITHIN_MS }).watch(server);
     server.listen(healthPort, this.config.http.host);
     await once(server, 'listening').catch((error: unknown) => {
       throw listenError(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { declarePathToken, takePathToken } from './path-tokens';
+import { declarePathToken, moveTokenToHeader } from './path-tokens';
 
 const request = (url: string, headers: Record<string, string> = {}) => ({ url, headers }) as unknown as IncomingMessage;
 
@@ -8,14 +8,14 @@ describe('a token in a path', () => {
 
   it('is moved to the header before anybody reads the path', () => {
     const asked = request('/api/v1/thing/7/ws/a_session/se%2Bcret?x=1', { authorization: 'Bearer other' });
-    takePathToken(asked);
+    moveTokenToHeader(asked);
     expect(asked.url).toBe('/api/v1/thing/7/ws/a_session/-?x=1');
     expect(asked.headers.authorization).toBe('Bearer se+cret');
   });
 
   it('is taken though it is no proper text', () => {
     const asked = request('/thing/7/ws/a_session/%E0%A4%A');
-    takePathToken(asked);
+    moveTokenToHeader(asked);
     expect(asked.url).toBe('/thing/7/ws/a_session/-');
   });
 
@@ -31,7 +31,7 @@ describe('a token in a path', () => {
     ['http://host/thing/7/wS/secret', 'http://host/thing/7/wS/-'],
   ])('does not stay in %s, which leads nowhere', (url, left) => {
     const asked = request(url);
-    takePathToken(asked);
+    moveTokenToHeader(asked);
     expect([asked.url, asked.headers]).toEqual([left, {}]);
   });
 
@@ -39,7 +39,7 @@ describe('a token in a path', () => {
     'is not looked for in %s',
     (url) => {
       const asked = request(url);
-      takePathToken(asked);
+      moveTokenToHeader(asked);
       expect([asked.url, asked.headers]).toEqual([url, {}]);
     },
   );

@@ -27,7 +27,7 @@ export function declarePathToken(path: string, parameter: string): void {
  * Moves a token from the path of a request to its header, before anything reads or logs either. It wins over the header,
  * since whoever opens the path means it. A path that is mistaken leads nowhere, and loses all that may be a token.
  */
-export function takePathToken(request: IncomingMessage): void {
+export function moveTokenToHeader(request: IncomingMessage): void {
   const { url = '' } = request;
   for (const { exact, literals } of places) {
     const [whole, before, token] = exact.exec(url) ?? [];

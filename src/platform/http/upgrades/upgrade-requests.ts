@@ -5,15 +5,15 @@ import { overloaded } from '../../kernel/errors/domain-error';
 import { toErrorResponse } from '../../kernel/errors/error-response';
 
 /** The connection of a request that asks for a WebSocket, and what its client sent after the head. */
-export interface AskedUpgrade {
+export interface UpgradeRequest {
   socket: Socket;
   head: Buffer;
 }
 
-const asked = new WeakMap<IncomingMessage, AskedUpgrade>();
+const asked = new WeakMap<IncomingMessage, UpgradeRequest>();
 
 /** The WebSocket that the request asks for; undefined for any other request. */
-export function askedUpgrade(request: IncomingMessage): AskedUpgrade | undefined {
+export function upgradeRequestOf(request: IncomingMessage): UpgradeRequest | undefined {
   return asked.get(request);
 }
 

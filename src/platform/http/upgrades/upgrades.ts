@@ -9,7 +9,7 @@ import type { AuthenticatedRequest, Caller } from '../auth/request-principal';
 import { DomainError, forbidden, invalid, overloaded, tooMany } from '../../kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { KeyedSlots } from '../connections/keyed-slots';
-import { ACCEPTED, type AskedUpgrade, askedUpgrade } from './upgrade-requests';
+import { ACCEPTED, type UpgradeRequest, upgradeRequestOf } from './upgrade-requests';
 
 /** How often a peer has to show that it is there, and to have taken what was sent. */
 const ALIVE_MS = 15_000;
@@ -42,7 +42,7 @@ export class Upgrades implements OnModuleDestroy {
     private readonly live: LiveAccess,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const limits = { all: http.maxSockets, ofKey: http.maxSocketsOfCaller };
+    const limits = { all: http.maxSockets, perKey: http.maxSocketsOfCaller };
     this.slots = { user: new KeyedSlots(limits), node: new KeyedSlots(limits) };
     this.server = new WebSocketServer({
       noServer: true,
@@ -67,14 +67,14 @@ export class Upgrades implements OnModuleDestroy {
   }
 
   /** Counts the upgrade of an admitted request from now on; throws a refusal with status 4xx or 503. */
-  take(request: AuthenticatedRequest, response: Response): AskedUpgrade {
-    const upgrade = askedUpgrade(request);
+  take(request: AuthenticatedRequest, response: Response): UpgradeRequest {
+    const upgrade = upgradeRequestOf(request);
     if (!upgrade) throw new DomainError('upgrade-required', 'REQUEST.NO_UPGRADE', 'Ask for a WebSocket here.');
     assertOwnOrigin(request);
     const { caller } = request;
     if (!caller) throw new Error('An upgrade needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
-    if (slot === 'ofKey') throw tooMany('REQUEST.TOO_MANY_SOCKETS', 'Too many of your WebSockets are open.');
+    if (slot === 'perKey') throw tooMany('REQUEST.TOO_MANY_SOCKETS', 'Too many of your WebSockets are open.');
     if (slot === 'all') throw overloaded('REQUEST.TOO_MANY_SOCKETS', 'Too many WebSockets are open.');
     response.once('close', slot);
     return upgrade;
@@ -87,7 +87,7 @@ export class Upgrades implements OnModuleDestroy {
   accept(
     request: AuthenticatedRequest,
     response: Response,
-    { socket, head }: AskedUpgrade,
+    { socket, head }: UpgradeRequest,
     handler: UpgradeHandler,
   ): void {
     if (response.headersSent || socket.destroyed) throw overloaded('REQUEST.TIMEOUT', 'The connection is closed.');

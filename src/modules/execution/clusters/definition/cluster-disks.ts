@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import type { DiskTypeInfo, LookupRecords, ReferenceData } from '../../../foundation/reference-data';
 import {
   diskViolation,
@@ -85,7 +85,7 @@ export function changedDisks(
 export function clusterDisks(own: OwnDisks, volume: VolumeData | null, records: LookupRecords): ClusterDisks | null {
   const typeId = own.typeId ?? volume?.disk_type_id;
   if (typeId === undefined) return null;
-  const type = known(records.diskType(typeId), 'disk type', typeId);
+  const type = requireRecord(records.diskType(typeId), 'disk type', typeId);
   const shape = shapeOf(own, volume, type);
   const size = diskSize(shape.size, type);
   if (size === null) return null;

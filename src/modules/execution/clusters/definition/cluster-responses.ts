@@ -1,6 +1,6 @@
 import { fieldsOf, idText, openEnded, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { toWire } from '../../../../platform/kernel/product/product-name';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { cloudEnvInfo, clusterConfRef, machineTypeOf } from '../../../infrastructure/environments';
 import { metastoreCatalogRef } from '../../../infrastructure/metastores';
 import { type MountRead, objectStorageManagerRef } from '../../../infrastructure/storage';
@@ -46,7 +46,7 @@ export function readCluster(
     clean_up_timeout: row.clean_up_timeout,
     cluster_conf: clusterConfRef(row.cluster_conf, referenceData),
     cloud_env: cloudEnvInfo(row.cloud_env, referenceData),
-    spark_infra_version: known(
+    spark_infra_version: requireRecord(
       referenceData.sparkInfraVersion(row.spark_infra_version_id),
       'Spark infra version',
       row.spark_infra_version_id,

@@ -99,7 +99,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     { http }: Config,
   ) {
     this.maxCallsPerTenant = Math.ceil(http.maxStreams / 2);
-    this.slots = new KeyedSlots({ all: http.maxStreams, ofKey: this.maxCallsPerTenant });
+    this.slots = new KeyedSlots({ all: http.maxStreams, perKey: this.maxCallsPerTenant });
   }
 
   onModuleInit(): void {
@@ -141,7 +141,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       throw tooManyCalls(`to the job ${runId} (at most ${MAX_CALLS_PER_RUN})`);
     }
     const slot = this.slots.take(tenantId);
-    if (slot === 'ofKey') throw tooManyCalls(`of your tenant (at most ${this.maxCallsPerTenant})`);
+    if (slot === 'perKey') throw tooManyCalls(`of your tenant (at most ${this.maxCallsPerTenant})`);
     if (slot === 'all') throw tooManyCalls('of all tenants on this server');
     return slot;
   }

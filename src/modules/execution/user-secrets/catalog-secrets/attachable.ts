@@ -1,5 +1,5 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import {
   type CatalogTypeName,
   type ReferenceData,
@@ -45,7 +45,7 @@ export function assertFits(
       { catalog_type: catalogType },
     );
   }
-  const typeOf = (id: number) => known(referenceData.secretType(id), 'secret type', id);
+  const typeOf = (id: number) => requireRecord(referenceData.secretType(id), 'secret type', id);
   const type = typeOf(secret.secret_type_id);
   if (fits(type)) return;
   const fitting = SECRET_TYPES.filter((name) => fits(typeOf(SECRET_TYPE_ID[name])));

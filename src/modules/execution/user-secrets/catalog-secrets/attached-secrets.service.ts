@@ -4,7 +4,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/r
 import { assertChanges } from '../../../../platform/http/changes';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import type { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
 import { catalogDetails, catalogTypeOf, type MetastoreCatalogsService } from '../../../infrastructure/metastores';
@@ -131,7 +131,7 @@ export abstract class AttachedSecretsService<
 
   /** A secret without the id, which answers call differently for each scope. */
   protected secretRef({ name, description, secret_type_id: id }: AttachedSecret) {
-    return { name, description, secret_type: known(this.referenceData.secretType(id), 'secret type', id).name };
+    return { name, description, secret_type: requireRecord(this.referenceData.secretType(id), 'secret type', id).name };
   }
 
   /** What every write answers. */

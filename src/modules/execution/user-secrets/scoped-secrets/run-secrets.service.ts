@@ -4,7 +4,7 @@ import type { RunSecrets } from '../../../../../libs/contracts/agent-protocol';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { ReferenceData, SECRET_TYPE_ID } from '../../../foundation/reference-data';
 import { TenantSecretsService } from '../../../foundation/secrets';
 import { MAX_SECRET_BYTES } from './dto/scoped-secret.dto';
@@ -62,7 +62,11 @@ export class RunSecretsService {
     const { scope, id, sealed, wrapped_key: wrapped } = row;
     if (scope === null) return { fault: 'neither the user who runs the job, nor its workspace or tenant has one' };
     if (sealed === null) {
-      const { name } = known(this.referenceData.secretType(row.secret_type_id), 'secret type', row.secret_type_id);
+      const { name } = requireRecord(
+        this.referenceData.secretType(row.secret_type_id),
+        'secret type',
+        row.secret_type_id,
+      );
       return { fault: `that of the ${scope} is of type ${name}, and not ${TYPE}` };
     }
     const place = { user: `${userId ?? 0}/${id}`, workspace: `${workspaceId}/${id}`, tenant: id } as const;

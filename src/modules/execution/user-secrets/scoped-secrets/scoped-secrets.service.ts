@@ -6,7 +6,7 @@ import { assertChanges } from '../../../../platform/http/changes';
 import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import type { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import type { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService, type ResourceTypes } from '../../../../platform/http/resources/resource-service';
@@ -86,7 +86,7 @@ export abstract class ScopedSecretsService<
   protected async columnsOfNew(scope: Scope, body: T['create'], tx: Tx): Promise<Values<T['entity']>> {
     const { name, description, secret_type: type } = body;
     const secret_type_id = SECRET_TYPE_ID[type];
-    known(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
+    requireRecord(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
     neededValues(type, body);
     await this.holdOwner(tx, scope);
     if ((await this.repository.countToAddTo(tx, scope, MAX_SECRETS)) >= MAX_SECRETS) {
@@ -138,7 +138,7 @@ export abstract class ScopedSecretsService<
   }
 
   private typeOf({ secret_type_id: id }: Pick<ScopedSecret, 'secret_type_id'>): SecretTypeName {
-    return known(this.referenceData.secretType(id), 'secret type', id).name;
+    return requireRecord(this.referenceData.secretType(id), 'secret type', id).name;
   }
 
   private seal(tx: Tx, scope: Scope, row: T['row'], values: Record<string, string>): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { auditActor } from '../../../../platform/http/audit/audited-request';
+import { setAuditActor } from '../../../../platform/http/audit/audited-request';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { AccessTokens, tokenHash } from '../sessions/access-tokens';
@@ -67,7 +67,7 @@ export class LoginSessions {
         network: origin.network,
         userAgent: origin.userAgent,
       });
-      auditActor({ userId, username, tenantId, sessionId, sessionKind: 'login' });
+      setAuditActor({ userId, username, tenantId, sessionId, sessionKind: 'login' });
       return { token, expires_at: expiresAt ?? 'infinity' };
     });
   }

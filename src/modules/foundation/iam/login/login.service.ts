@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DirectoryUser } from '../../../../../libs/directories/directory';
 import { Config } from '../../../../config/config';
-import { auditActor } from '../../../../platform/http/audit/audited-request';
+import { setAuditActor } from '../../../../platform/http/audit/audited-request';
 import { basicCredentials, type NameAndPassword } from '../../../../platform/http/auth/presented-token';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { invalid, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
@@ -48,7 +48,7 @@ export class LoginService {
     }
     const duration = parseDuration(request.timeout);
     const credentials = credentialsOf(request, origin.authorization);
-    auditActor({ username: credentials?.username ?? null });
+    setAuditActor({ username: credentials?.username ?? null });
     if (announced === 'AZURE_SSO') return this.loginOrBeginSso(credentials, request.timeout, origin);
     if (!credentials) {
       throw invalid('AUTH.CREDENTIALS_MISSING', 'username and password are required, in the body or as HTTP Basic.');

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { auditSubject } from '../../../../platform/http/audit/audited-request';
+import { addAuditSubject } from '../../../../platform/http/audit/audited-request';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import type { Role } from '../../../../platform/kernel/auth/roles';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
@@ -34,7 +34,7 @@ export class RoleGrants {
    * owning tenant, so that it cannot be deleted before `tx` ends.
    */
   async resolveAtCreation(tx: Tx, caller: Principal, roleIds: readonly number[]): Promise<ScopedRole[]> {
-    if (roleIds.length > 0) auditSubject('role_ids', roleIds.join(','));
+    if (roleIds.length > 0) addAuditSubject('role_ids', roleIds.join(','));
     const owner = actingTenant(caller);
     if (owner !== null) await this.directory.lockTenant(tx, owner);
     const roles: ScopedRole[] = [];

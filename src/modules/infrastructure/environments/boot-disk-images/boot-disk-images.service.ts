@@ -3,7 +3,7 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -49,9 +49,9 @@ export class BootDiskImagesService extends ResourceService<{
   protected async columnsOfNew(_scope: TenantScope, body: CreateBootDiskImage): Promise<Values<BootDiskImage>> {
     const { cloud_provider_id: providerId, architecture_type_id: architectureId } = body;
     const { current } = this.referenceData;
-    known(current.cloudProvider(providerId), 'cloud provider', providerId);
+    requireRecord(current.cloudProvider(providerId), 'cloud provider', providerId);
     this.assertLinuxDistro(body.linux_distro_id);
-    known(current.architecture(architectureId), 'architecture type', architectureId);
+    requireRecord(current.architecture(architectureId), 'architecture type', architectureId);
     return { ...body };
   }
 
@@ -101,10 +101,10 @@ export class BootDiskImagesService extends ResourceService<{
   }
 
   private cloudProvider(id: number): CloudProviderRef {
-    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+    return requireRecord(this.referenceData.cloudProvider(id), 'cloud provider', id);
   }
 
   private assertLinuxDistro(id: number, before?: number): void {
-    known(this.referenceData.selectable(id, before).linuxDistro(id), 'linux distro', id);
+    requireRecord(this.referenceData.selectable(id, before).linuxDistro(id), 'linux distro', id);
   }
 }

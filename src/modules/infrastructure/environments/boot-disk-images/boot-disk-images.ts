@@ -1,5 +1,5 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../../../foundation/reference-data';
 import { BootDiskImage } from './entities/boot-disk-image.entity';
@@ -27,9 +27,9 @@ export function bootDiskImageRef(data: BootDiskImageData, referenceData: Referen
     boot_disk_image_id: data.boot_disk_image_id,
     name: data.name,
     description: data.description,
-    linux_distro: known(referenceData.linuxDistro(data.linux_distro_id), 'linux distro', data.linux_distro_id),
+    linux_distro: requireRecord(referenceData.linuxDistro(data.linux_distro_id), 'linux distro', data.linux_distro_id),
     boot_disk_image: data.boot_disk_image,
-    architecture_type: known(
+    architecture_type: requireRecord(
       referenceData.architecture(data.architecture_type_id),
       'architecture type',
       data.architecture_type_id,

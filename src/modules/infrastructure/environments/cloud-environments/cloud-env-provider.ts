@@ -1,5 +1,5 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import {
   CLOUD_PROVIDER_ID,
   type CloudProviderRef,
@@ -15,7 +15,7 @@ export function assertProvider(
   what: string,
 ): void {
   if (actualId === provider.cloud_provider_id) return;
-  const actual = known(referenceData.cloudProvider(actualId), 'cloud provider', actualId);
+  const actual = requireRecord(referenceData.cloudProvider(actualId), 'cloud provider', actualId);
   throw invalid(
     'CLOUD_ENV.PROVIDER_MISMATCH',
     `${what} belongs to ${actual.name}, but the cloud environment belongs to ${provider.name}.`,
@@ -29,7 +29,7 @@ export function assertCredentialType(
   typeId: number,
   name: string,
 ): void {
-  const type = known(referenceData.credentialType(typeId), 'credential type', typeId);
+  const type = requireRecord(referenceData.credentialType(typeId), 'credential type', typeId);
   assertProvider(referenceData, provider, type.cloud_provider.cloud_provider_id, `Credentials configuration "${name}"`);
   if (provider.cloud_provider_id !== CLOUD_PROVIDER_ID.OnPrem || typeId === CREDENTIAL_TYPE_ID.onPremBasicAuth) return;
   throw invalid(

@@ -2,7 +2,7 @@ import { MACHINE_LABEL, OWNERSHIP_LABELS } from '../../../../../libs/compute-dri
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { productName } from '../../../../platform/kernel/product/product-name';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import {
   type BootDiskImageData,
@@ -79,10 +79,10 @@ export function cloudEnvInfo(data: CloudEnvData, referenceData: ReferenceData): 
     cloud_env_id: data.cloud_env_id,
     cloud_env_name: data.name,
     description: data.description,
-    cloud_provider: known(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
+    cloud_provider: requireRecord(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
     labels: data.labels,
     availability_zone:
-      zoneId === null ? null : known(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
+      zoneId === null ? null : requireRecord(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
     network_config: networkConfRef(data.network_conf, referenceData),
     cloud_project: data.cloud_project,
     credential_config: credentialConfRef(data.credentials_conf, referenceData),

@@ -5,7 +5,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/r
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { acceptedValues, assertRequiredKeys } from '../../../../platform/http/resources/accepted-keys';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -129,7 +129,7 @@ export class CloudEnvsService extends ResourceService<{
     before?: CloudEnvData,
   ): Promise<Values<CloudEnv>> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
-    const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
+    const provider = requireRecord(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = CLOUD_ENV_KEYS[provider.name as CloudProviderName];
     const values = acceptedValues(keys, body, before);
     assertRequiredKeys(keys, values, 'CLOUD_ENV', provider.name);
@@ -175,7 +175,7 @@ export class CloudEnvsService extends ResourceService<{
 
   private assertZone(provider: CloudProviderRef, zoneId: number, before: number | null | undefined): void {
     const records = this.referenceData.selectable(zoneId, before);
-    const zone = known(records.availabilityZone(zoneId), 'availability zone', zoneId);
+    const zone = requireRecord(records.availabilityZone(zoneId), 'availability zone', zoneId);
     assertProvider(this.referenceData, provider, zone.cloud_provider_id, `Availability zone ${zone.name}`);
   }
 

@@ -6,7 +6,7 @@ import { Config } from '../../../../config/config';
 import { isTenantAdmin, type Principal, type TenantScope } from '../../../../platform/kernel/auth/principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { CredentialsConfsService } from '../credentials/credentials-confs.service';
 import { ActiveTenantsService } from '../../../foundation/iam';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../../../foundation/reference-data';
@@ -90,7 +90,7 @@ export class OnPremNodesService {
   }
 
   private onPrem() {
-    return known(
+    return requireRecord(
       this.referenceData.cloudProvider(CLOUD_PROVIDER_ID.OnPrem),
       'cloud provider',
       CLOUD_PROVIDER_ID.OnPrem,

@@ -1,5 +1,5 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import {
   COMPUTE_TYPES,
@@ -69,14 +69,14 @@ export function machineTypeOf(
   data: Pick<ClusterConfData, 'machine_type_id'>,
   records: LookupRecords,
 ): MachineTypeRecord {
-  return known(records.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
+  return requireRecord(records.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
 }
 
 function volumeSummary(volume: VolumeData, referenceData: ReferenceData): VolumeSummary {
   const { disk_type_id, disk_throughput_mb, ...rest } = volume;
   return {
     ...rest,
-    disk_type: known(referenceData.diskType(disk_type_id), 'disk type', disk_type_id),
+    disk_type: requireRecord(referenceData.diskType(disk_type_id), 'disk type', disk_type_id),
     disk_throughput_MB: disk_throughput_mb,
     disk_num: volume.machine_volume_num,
     disk_size: volume.size,

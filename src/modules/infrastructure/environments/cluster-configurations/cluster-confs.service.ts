@@ -5,7 +5,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/r
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -135,7 +135,7 @@ export class ClusterConfsService extends ResourceService<{
     const records = this.referenceData.selectable(machineTypeId, machineTypeBefore);
     const machine = machineTypeOf({ machine_type_id: machineTypeId }, records);
     if (!volume) return;
-    const disk = known(this.referenceData.diskType(volume.disk_type_id), 'disk type', volume.disk_type_id);
+    const disk = requireRecord(this.referenceData.diskType(volume.disk_type_id), 'disk type', volume.disk_type_id);
     if (disk.cloud_provider.cloud_provider_id === machine.cloudProviderId) return;
     throw invalid(
       'CLUSTER_CONF.PROVIDER_MISMATCH',

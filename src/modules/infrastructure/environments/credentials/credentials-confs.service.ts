@@ -8,7 +8,7 @@ import { assertUrlAllowed } from '../../../../platform/kernel/outbound/allowed-u
 import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -71,7 +71,7 @@ export class CredentialsConfsService extends ResourceService<{
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<Values<CredentialsConf>> {
     const { name, description, credential_type_id } = body;
-    known(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
+    requireRecord(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
     this.acceptedValues(credential_type_id, body.base64_encoded_credentials.encoded);
     // The seal is bound to the row's id, so `afterInsert` sets it.
     return { name, description, credential_type_id, sealed: Buffer.alloc(0) };
@@ -155,6 +155,6 @@ export class CredentialsConfsService extends ResourceService<{
   }
 
   private credentialType(id: number): CredentialTypeInfo {
-    return known(this.referenceData.credentialType(id), 'credential type', id);
+    return requireRecord(this.referenceData.credentialType(id), 'credential type', id);
   }
 }

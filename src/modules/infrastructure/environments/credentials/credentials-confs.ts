@@ -1,5 +1,5 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import type { ReferenceData } from '../../../foundation/reference-data';
 import { CredentialsConf } from './entities/credentials-conf.entity';
@@ -27,7 +27,7 @@ export function credentialsConfJson(alias: string): string {
 
 export function credentialConfRef(data: CredentialsConfData, referenceData: ReferenceData): CredentialConfRef {
   const typeId = data.credential_type_id;
-  const { name } = known(referenceData.credentialType(typeId), 'credential type', typeId);
+  const { name } = requireRecord(referenceData.credentialType(typeId), 'credential type', typeId);
   return {
     credential_conf_id: data.credentials_conf_id,
     name: data.name,

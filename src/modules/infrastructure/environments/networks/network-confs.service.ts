@@ -5,7 +5,7 @@ import { fieldsOf, idText, readAudit, writeAudit } from '../../../../platform/ke
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { acceptedValues, assertRequiredKeys, otherValues } from '../../../../platform/http/resources/accepted-keys';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -101,7 +101,7 @@ export class NetworkConfsService extends ResourceService<{
   /** Validates the keys that the provider requires and drops keys that it does not accept. */
   private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): Values<NetworkConf> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
-    const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
+    const provider = requireRecord(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = NETWORK_KEYS[provider.name as CloudProviderName];
     const values = acceptedValues(keys, body, before);
     assertRequiredKeys(keys, values, 'NETWORK_CONF', provider.name);
@@ -113,7 +113,7 @@ export class NetworkConfsService extends ResourceService<{
 
   private assertZone(zoneId: number, before: number | null | undefined, provider: CloudProviderRef): void {
     const records = this.referenceData.selectable(zoneId, before);
-    const zone = known(records.availabilityZone(zoneId), 'availability zone', zoneId);
+    const zone = requireRecord(records.availabilityZone(zoneId), 'availability zone', zoneId);
     if (zone.cloud_provider_id === provider.cloud_provider_id) return;
     throw invalid(
       'NETWORK_CONF.PROVIDER_MISMATCH',
@@ -122,6 +122,6 @@ export class NetworkConfsService extends ResourceService<{
   }
 
   private cloudProvider(id: number): CloudProviderRef {
-    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+    return requireRecord(this.referenceData.cloudProvider(id), 'cloud provider', id);
   }
 }

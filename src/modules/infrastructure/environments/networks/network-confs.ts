@@ -1,6 +1,6 @@
 import { fieldsOf } from '../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../platform/kernel/dto/fields';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import { AvailabilityZoneRef, type ReferenceData } from '../../../foundation/reference-data';
 import { NetworkConf } from './entities/network-conf.entity';
@@ -38,6 +38,6 @@ export function networkConfRef(data: NetworkConfData, referenceData: ReferenceDa
     network_conf_name: data.name,
     ...fieldsOf(NetworkConfFields, data),
     availability_zone:
-      zoneId === null ? null : known(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
+      zoneId === null ? null : requireRecord(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
   };
 }

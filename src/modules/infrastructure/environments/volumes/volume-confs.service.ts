@@ -4,7 +4,7 @@ import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -133,11 +133,11 @@ export class VolumeConfsService extends ResourceService<{
   }
 
   private diskType(id: number): DiskTypeInfo {
-    return known(this.referenceData.diskType(id), 'disk type', id);
+    return requireRecord(this.referenceData.diskType(id), 'disk type', id);
   }
 
   private selectableDiskType(id: number, before?: number): DiskTypeInfo {
-    return known(this.referenceData.selectable(id, before).diskType(id), 'disk type', id);
+    return requireRecord(this.referenceData.selectable(id, before).diskType(id), 'disk type', id);
   }
 }
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import {
   storeCloudProvider,
   type StoreCloudProviderName,
@@ -11,7 +11,7 @@ import type { LookupRecords } from '../../../foundation/reference-data';
  * its provider.
  */
 export function mountProvider(storageTypeId: number, records: LookupRecords): StoreCloudProviderName {
-  const { name, cloudProviderId } = known(records.storageType(storageTypeId), 'storage type', storageTypeId);
+  const { name, cloudProviderId } = requireRecord(records.storageType(storageTypeId), 'storage type', storageTypeId);
   const provider = storeCloudProvider(cloudProviderId);
   if (provider !== undefined) return provider;
   throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `Stores of type ${name} cannot be mounted.`);
@@ -19,5 +19,5 @@ export function mountProvider(storageTypeId: number, records: LookupRecords): St
 
 /** Returns the name of an encryption type, for example `SSE-KMS`; null leaves encryption to the store. */
 export function encryptionName(id: number | null, records: LookupRecords): string | null {
-  return id === null ? null : known(records.encryptionType(id), 'encryption type', id).name;
+  return id === null ? null : requireRecord(records.encryptionType(id), 'encryption type', id).name;
 }

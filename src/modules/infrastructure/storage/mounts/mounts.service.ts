@@ -5,7 +5,7 @@ import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/r
 import type { Page } from '../../../../platform/kernel/dto/page';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -127,7 +127,7 @@ export class MountsService extends ResourceService<{
 
   protected read(row: MountRow): MountRead {
     const { storage_type_id: id } = row;
-    const { name } = known(this.referenceData.storageType(id), 'storage type', id);
+    const { name } = requireRecord(this.referenceData.storageType(id), 'storage type', id);
     return {
       mount_id: row.mount_id,
       name: row.name,
@@ -165,8 +165,8 @@ export class MountsService extends ResourceService<{
   private usableEncryption(storageTypeId: number, id: number | null): string | null {
     if (id === null) return null;
     const { current } = this.referenceData;
-    const encryption = known(current.encryptionType(id), 'encryption type', id);
-    const storage = known(current.storageType(storageTypeId), 'storage type', storageTypeId);
+    const encryption = requireRecord(current.encryptionType(id), 'encryption type', id);
+    const storage = requireRecord(current.storageType(storageTypeId), 'storage type', storageTypeId);
     if (encryption.cloudProviderId !== storage.cloudProviderId) {
       throw invalid(
         'MOUNT.ENCRYPTION_MISMATCH',

@@ -1,6 +1,6 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { productName } from '../../../../platform/kernel/product/product-name';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import {
   credentialConfRef,
@@ -71,7 +71,7 @@ export function objectStorageManagerRef(
     object_storage_manager_id: data.object_storage_manager_id,
     object_storage_manager_name: data.name,
     description: data.description,
-    cloud_provider: known(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
+    cloud_provider: requireRecord(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
     credentials_config: { credentials_conf_id: credential_conf_id, ...credentials },
     object_storage_bucket_name: data.object_storage_bucket_name,
   };

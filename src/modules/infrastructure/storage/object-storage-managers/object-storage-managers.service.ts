@@ -4,7 +4,7 @@ import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
 import type { ResourceFilter } from '../../../../platform/http/resources/resource-repository';
 import { ResourceService } from '../../../../platform/http/resources/resource-service';
@@ -57,7 +57,7 @@ export class ObjectStorageManagersService extends ResourceService<{
     tx: Tx,
   ): Promise<Values<ObjectStorageManager>> {
     const { cloud_provider_id: providerId, credentials_conf_id: credentialsId } = body;
-    const provider = known(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
+    const provider = requireRecord(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
     await this.assertAccess(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
     return { ...body };
   }
@@ -122,6 +122,6 @@ export class ObjectStorageManagersService extends ResourceService<{
   }
 
   private cloudProvider(id: number): CloudProviderRef {
-    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+    return requireRecord(this.referenceData.cloudProvider(id), 'cloud provider', id);
   }
 }

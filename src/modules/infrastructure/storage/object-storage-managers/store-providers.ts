@@ -1,6 +1,6 @@
 import type { StoreProvider } from '../../../../../libs/object-storage/open-object-store';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import { known } from '../../../../platform/http/resources/known';
+import { requireRecord } from '../../../../platform/http/resources/require-record';
 import {
   CLOUD_PROVIDER_ID,
   type CloudProviderName,
@@ -36,8 +36,8 @@ export function assertStoreCredentials(
   const requiredId = STORE_ACCESS[provider].credentialTypeId;
   const typeId = credentials.credential_type_id;
   if (typeId === requiredId) return;
-  const required = known(referenceData.credentialType(requiredId), 'credential type', requiredId);
-  const actual = known(referenceData.credentialType(typeId), 'credential type', typeId);
+  const required = requireRecord(referenceData.credentialType(requiredId), 'credential type', requiredId);
+  const actual = requireRecord(referenceData.credentialType(typeId), 'credential type', typeId);
   throw invalid(
     `${user.code}.CREDENTIAL_TYPE`,
     `${user.label} of ${provider} needs credentials of type ${required.name}, but "${credentials.name}" has type ${actual.name}.`,

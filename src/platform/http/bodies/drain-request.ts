@@ -9,7 +9,7 @@ const discarded = new WeakSet<IncomingMessage>();
  * Reads what a client still sends for a request that is answered, or about to be, so that it gets to read the answer,
  * but not for long: the connection of a client that does not stop, or sends nothing, is closed.
  */
-export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+export function drainRequest(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || discarded.has(request)) return;
   discarded.add(request);
   const { socket } = request;

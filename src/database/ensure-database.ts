@@ -10,7 +10,7 @@ import { waitForConnection, waitForSchema } from './wait-for-schema';
  * and belongs to the master keys. An API that serves clients brings the schema up to date, unless `migrate` does; all other
  * processes wait for that.
  */
-export async function readyDatabase(config: Config, service: 'api' | 'worker', logger: Logger): Promise<void> {
+export async function ensureDatabase(config: Config, service: 'api' | 'worker', logger: Logger): Promise<void> {
   const { url, migrateOnStart } = config.database;
   const prepares = service === 'api' && config.http.serves.includes('clients') && migrateOnStart;
   const dataSource = createDataSource(config.database, prepares ? 'prepare' : 'wait-for-schema');
