@@ -27,7 +27,7 @@ interface Published {
   example: Body | undefined;
 }
 
-/** How the quickstart's demo makes its records, which the ids in examples name. */
+/** Makes the records of the quickstart's demo, whose ids are in the examples. */
 const DEMO = `
   import { associate, describeCluster, makeWorkspace, readLookups } from './scripts/demo/demo.mjs';
   import { login } from './scripts/demo/session.mjs';
@@ -38,10 +38,12 @@ const DEMO = `
   await associate(session, { workspaceId: await makeWorkspace(session), clusterId });
 `;
 const ROOT = join(__dirname, '..', '..');
-const hasCurlAndJq = ['curl', 'jq'].every((program) => spawnSync(program, ['--version']).status === 0);
+const hasPrograms = [['curl', '--fail-with-body'], ['jq'], ['python3']].every(
+  ([program = '', ...args]) => spawnSync(program, [...args, '--version']).status === 0,
+);
 
 /**
- * What the requests need besides their examples, in the order of use. Parameters name what an example made. Kinds of records that
+ * The parameters and bodies that requests need besides their examples, in the order of use. Parameters name what an example made. Kinds of records that
  * are not here have their two requests where their section is, see {@link stepsOf}.
  */
 const STEPS: Record<string, string> = {
@@ -124,7 +126,7 @@ function stepsOf(published: readonly Published[]): [string, string][] {
 const NEED_SERVER: ReadonlySet<string> = new Set(['fetchUnityCatalogs']);
 
 // Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. The worker's part is
-// done by hand: it brings clusters to the state that they are on the way to.
+// done by hand: it moves clusters to the state that they are on the way to.
 describe('the examples of requests', () => {
   const { sparkVersion } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
     sparkVersion: string;
@@ -183,40 +185,49 @@ describe('the examples of requests', () => {
   });
 
   // Not every machine that runs tests has the programs that the pages ask their readers for.
-  if (hasCurlAndJq) it('run as the README and the pages on API and clusters have them', asThePagesHaveThem);
+  if (hasPrograms) it('run as the README and the page on the API have them', asThePagesHaveThem);
 
   async function asThePagesHaveThem(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'readme-'));
     try {
-      // The demo of the quickstart leaves its cluster running.
-      const demoCluster = await api.database.manager.findOneByOrFail(Cluster, { name: `demo-spark-${sparkVersion}` });
-      await putCluster(api.database.manager, demoCluster.cluster_id, 'RUNNING');
-      mkdirSync(join(folder, '.runtime'));
-      const admin = await api.login('admin', ADMIN_PASSWORD);
-      const { body } = await api.call('GET', '/user/tenants', { token: admin });
-      const base_url = new URL(api.urlOf('')).origin;
-      const ready = { base_url, username: 'admin', password: ADMIN_PASSWORD, tenant_id: body.data[0].tenant_id };
-      writeFileSync(join(folder, '.runtime', 'quickstart.json'), JSON.stringify(ready));
+      await writeFilesOfQuickstart(join(folder, '.runtime'));
       let isOver = false;
-      const options = { cwd: folder, timeout: 60_000 };
-      const ended = promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commandsOfPages()], options);
+      const ended = promisify(execFile)('sh', ['-euc', commandsOfPages()], { cwd: folder, timeout: 60_000 });
       const over = () => (isOver = true);
       ended.then(over, over);
       while (!isOver) {
-        await arrive(api);
-        await api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`);
+        await api.database.query(
+          `UPDATE runs SET ended_at = now(), status = 'DONE', reason = 'It is done.' WHERE ended_at IS NULL`,
+        );
         await delay(100);
       }
       const { stdout } = await ended;
-      expect(stdout.match(/"(cluster|job)_status": "\w+"/g)).toEqual([
-        '"job_status": "DONE"',
-        '"cluster_status": "RUNNING"',
-        '"job_status": "DONE"',
-        '"job_status": "DONE"',
-      ]);
+      expect(stdout).toMatch(/"file_name":"sum.py".*"name":"sum".*\nIt is done[.]\n.*"cluster_status": "RUNNING"/s);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  }
+
+  /** Writes what the quickstart writes when it serves: then the cluster of its demo is running. */
+  async function writeFilesOfQuickstart(runtimeDir: string): Promise<void> {
+    const { writeClientFile } = await import('../../scripts/demo/client-file.mjs');
+    const { login } = await import('../../scripts/demo/session.mjs');
+    mkdirSync(runtimeDir);
+    const { manager } = api.database;
+    const { cluster_id } = await manager.findOneByOrFail(Cluster, { name: `demo-spark-${sparkVersion}` });
+    await putCluster(manager, cluster_id, 'RUNNING');
+    const baseUrl = new URL(api.urlOf('')).origin;
+    const session = await login({ baseUrl, username: 'admin', password: ADMIN_PASSWORD });
+    const ready = { base_url: baseUrl, username: 'admin', password: ADMIN_PASSWORD, tenant_id: session.tenantId };
+    writeFileSync(join(runtimeDir, 'quickstart.json'), JSON.stringify(ready));
+    const made = {
+      username: 'admin',
+      workspaceId: 1,
+      clusterId: Number(cluster_id),
+      javaHome: '/java',
+      sparkHome: '/spark',
+    };
+    await writeClientFile(join(runtimeDir, 'client.env'), session, made);
   }
 
   it('have the Spark that the quickstart runs', async () => {
@@ -229,11 +240,11 @@ describe('the examples of requests', () => {
   });
 });
 
-/** Returns the commands of the README's first job and of the pages that create a cluster. Nothing here knows what jobs print. */
+/** Returns the commands of the README's first job and of the page on the API. Nothing here knows what jobs print. */
 function commandsOfPages(): string {
   const page = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8');
   const [, firstJob = ''] = /\n## First job\n(.*?)\n## /s.exec(page('README.md')) ?? [];
-  const texts = [firstJob, page('docs', 'api.md'), page('docs', 'first-cluster.md')].join('\n');
+  const texts = [firstJob, page('docs', 'api.md')].join('\n');
   const blocks = [...texts.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   return blocks.join('').replaceAll(/^.*\/log\/stdout.*$/gm, '');
 }
