@@ -404,8 +404,12 @@ describe('clusters', () => {
       [{ number_of_disks: 2 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
       [{ disk_type_id: 10 }, 'CLUSTER.DISK_SIZE_REQUIRED', /local-lvm need a size/],
       [{ disk_type_id: 10, size: 70_000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /size 70000 is outside the range 1 to 65536/],
-      [{ disk_type_id: 10, size: 9, disk_iops: 3000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /takes no disk_iops/],
-      [{ disk_type_id: 10, size: 9, disk_throughput_MB: 9 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /no disk_throughput_MB/],
+      [{ disk_type_id: 10, size: 9, disk_iops: 3000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /does not support disk_iops/],
+      [
+        { disk_type_id: 10, size: 9, disk_throughput_MB: 9 },
+        'CLUSTER.DISK_OUT_OF_BOUNDS',
+        /does not support disk_throughput_MB/,
+      ],
       [{ disk_type_id: 4, size: 20 }, 'CLUSTER.PROVIDER_MISMATCH', /another cloud provider/],
     ])('without a volume are refused where they make no disk: %j', async (fields, code, reason) => {
       const answer = await estate.create('cluster', await bare(), fields);
@@ -446,7 +450,7 @@ describe('clusters', () => {
       expect(refused(await change({ disk_throughput_MB: 200 }))).toEqual([
         400,
         'CLUSTER.DISK_OUT_OF_BOUNDS',
-        expect.stringContaining('io1 takes no disk_throughput_MB'),
+        expect.stringContaining('io1 does not support disk_throughput_MB'),
       ]);
       expect((await change({ disk_type_id: DISK.gp2 })).status).toBe(201);
       expect(await disks()).toMatchObject({ disk_iops: null, disk_throughput_MB: null, size: 150 });

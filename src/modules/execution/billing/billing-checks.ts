@@ -2,32 +2,32 @@ import type { DataSource } from 'typeorm';
 import type { LedgerDifference, LedgerRepository } from './ledger.repository';
 import type { UsageRepository } from './usage.repository';
 
-/** Differences that a report lists; it counts all. */
-const LISTED = 20;
+/** Maximum number of differences that a report lists. It counts all of them. */
+const MAX_LISTED = 20;
 
 export interface BillingReport {
   clusters: number;
-  /** Stays that the ledger does not have as the histories have them: some of them, and how many there are. */
+  /** Differences between ledger and node histories: the first ones, and the total number. */
   differences: LedgerDifference[];
   total: number;
-  /** Sums by day that are not those of the ledger. */
+  /** Number of daily sums that differ from the ledger. */
   wrongSums: number;
 }
 
-/** Compares the ledger with the histories of nodes, and the sums with the ledger, a cluster at a time. */
+/** Compares the ledger with the node histories, and the sums with the ledger, one cluster at a time. */
 export async function verifyBilling(ledger: LedgerRepository, usage: UsageRepository): Promise<BillingReport> {
   const report: BillingReport = { clusters: 0, differences: [], total: 0, wrongSums: 0 };
   for await (const clusterId of clustersOf(ledger)) {
-    const { total, some } = await ledger.differences(clusterId, LISTED);
+    const { total, some } = await ledger.differences(clusterId, MAX_LISTED);
     report.clusters += 1;
     report.total += total;
-    report.differences.push(...some.slice(0, LISTED - report.differences.length));
+    report.differences.push(...some.slice(0, MAX_LISTED - report.differences.length));
     report.wrongSums += await usage.wrongSums(clusterId);
   }
   return report;
 }
 
-/** Makes the ledger equal to the histories by further entries; answers how many it wrote. */
+/** Adds entries until the ledger equals the histories. Returns the number of entries. */
 export async function correctLedger(dataSource: DataSource, ledger: LedgerRepository, reason: string): Promise<number> {
   let written = 0;
   for await (const clusterId of clustersOf(ledger)) {
@@ -37,7 +37,7 @@ export async function correctLedger(dataSource: DataSource, ledger: LedgerReposi
   return written;
 }
 
-/** Makes all sums anew from the ledger; answers of how many clusters. */
+/** Rebuilds all sums from the ledger. Returns the number of clusters. */
 export async function rebuildUsage(
   dataSource: DataSource,
   ledger: LedgerRepository,

@@ -22,7 +22,7 @@ import {
 
 const base = '/platform/billing';
 const shared = { method: 'GET', tag: 'Billing', access: Allow.platform(PLATFORM_ROLES) } as const;
-const AS_CSV = 'With `Accept: text/csv` the answer is CSV.';
+const AS_CSV = 'With `Accept: text/csv`, the response is CSV.';
 
 @Controller()
 export class BillingController {
@@ -43,7 +43,7 @@ export class BillingController {
     ...shared,
     path: `${base}/date/range`,
     id: 'getBilledDateRange',
-    summary: 'Get the first and the last day (UTC) on which nodes ran; 404 when none ever did',
+    summary: 'Get the first and the last day (UTC) on which nodes ran; 404 if none ever did',
     response: Responses.one(BilledDateRangeRead),
   })
   getBilledDateRange(@Query() query: BilledDateRangeQuery): Promise<BilledDateRangeRead> {
@@ -87,8 +87,8 @@ export class BillingController {
     ...shared,
     path: `${base}/usage`,
     id: 'getBilledUsage',
-    summary: 'What was used, by day (UTC), tenant, cluster, machine type and labels',
-    description: `Nodes that run are counted until now. ${AS_CSV}`,
+    summary: 'Usage by day (UTC), tenant, cluster, machine type and labels',
+    description: `Running nodes count until now. ${AS_CSV}`,
     response: Responses.table(BilledUsageRead),
   })
   async getBilledUsage(
@@ -104,8 +104,8 @@ export class BillingController {
     ...shared,
     path: `${base}/invoice`,
     id: 'getBilledInvoice',
-    summary: 'What it costs, by month (UTC), tenant, cluster, machine type, labels and unit price',
-    description: `Only the months of the dates count. Unit prices are configured. ${AS_CSV}`,
+    summary: 'Cost of the usage by month (UTC), tenant, cluster, machine type, labels and unit price',
+    description: `The days of the dates are ignored. The operator configures the unit prices. ${AS_CSV}`,
     response: Responses.table(BilledInvoiceRead),
   })
   async getBilledInvoice(
@@ -118,7 +118,7 @@ export class BillingController {
   }
 }
 
-/** JSON unless the request prefers CSV. */
+/** Returns `json`, unless the request prefers CSV. */
 function formOf(request: Request, response: Response): TableForm {
   response.vary('Accept');
   return request.accepts(['json', 'csv']) === 'csv' ? 'csv' : 'json';

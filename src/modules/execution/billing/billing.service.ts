@@ -26,19 +26,19 @@ import { type LineForm, type PricedPeriod, type UsageFilter, UsageRepository } f
 
 export type TableForm = 'json' | 'csv';
 
-/** A day before everything. */
-const EVER = '0001-01-01';
-/** Ten years: a year more than books are kept in most countries. */
+/** A day before any usage. */
+const FIRST_DAY = '0001-01-01';
+/** Maximum length of a period: ten years, one more than most countries require for books. */
 const MAX_DAYS = 3_660;
 
 type LinesQuery = Pick<
   BilledUsageQuery,
   'tenant_ids' | 'cloud_providers' | 'cluster_ids' | 'machine_type_ids' | 'labels'
 >;
-/** The columns of a line by their names. */
+/** The columns of a line by name. */
 type Line = Readonly<Record<string, string | number | Record<string, string>>>;
 
-/** Reports of what was used, and of what it costs. */
+/** Reports of usage and of its cost. */
 @Injectable()
 export class BillingService {
   private readonly prices: readonly PricedPeriod[];
@@ -77,7 +77,7 @@ export class BillingService {
     return since === null ? {} : this.repository.labels(filterOf(query), since);
   }
 
-  /** The text of a list of `BilledUsageRead`, made as it is sent; refusals come first. */
+  /** Returns a list of `BilledUsageRead` as text that is generated while it is sent. Errors are thrown before. */
   usage(query: BilledUsageQuery, form: TableForm): AsyncIterable<string> {
     const { start_date: from, end_date: until } = query;
     assertPeriod(from, until, ['start_date', 'end_date']);
@@ -85,7 +85,7 @@ export class BillingService {
     return textOf(form, BilledUsageRead, this.usageLines(filter, from, until, lineForm(form)));
   }
 
-  /** The same of `BilledInvoiceRead`. */
+  /** Returns a list of `BilledInvoiceRead` in the same way. */
   async invoice(query: BilledInvoiceQuery, form: TableForm): Promise<AsyncIterable<string>> {
     const from = monthOf(query.start_month_year);
     const until = addDays(monthOf(addDays(monthOf(query.end_month_year), 31)), -1);
@@ -95,12 +95,12 @@ export class BillingService {
     return textOf(form, BilledInvoiceRead, this.invoiceLines(filter, from, until, lineForm(form)));
   }
 
-  /** From which day on something is billed; null if never. */
+  /** Returns the first day that can be billed; null if there is none. */
   private since({ billing }: BilledTenantsQuery): string | null {
-    return billing === 'usage' ? EVER : (this.prices[0]?.from ?? null);
+    return billing === 'usage' ? FIRST_DAY : (this.prices[0]?.from ?? null);
   }
 
-  /** An invoice that left out what has no price would be wrong without anybody noticing. */
+  /** Refuses a period with unpriced usage, because an invoice without it would be wrong, and nobody would notice. */
   private async assertPriced(filter: UsageFilter, from: string, until: string): Promise<void> {
     const [first] = this.prices;
     if (!first)
@@ -115,12 +115,12 @@ export class BillingService {
     if (day === null) return;
     throw invalid(
       'BILLING.NO_UNIT_PRICE',
-      `The first unit price holds from ${first.from}, and there is usage before, on ${day}. Ask for later months, or configure a price for it.`,
+      `The first unit price applies from ${first.from}, but there is usage on ${day}. Request later months, or ask the operator for an earlier price (BILLING_UNIT_PRICES).`,
       { priced_from: first.from, used_on: day },
     );
   }
 
-  /** Some days at a time, so that any number of them takes as much memory as a few. */
+  /** Reads some days at a time, so that memory does not grow with the period. */
   private async *usageLines(
     filter: UsageFilter,
     from: string,
@@ -139,7 +139,7 @@ export class BillingService {
     }
   }
 
-  /** A month at a time. */
+  /** Reads a month at a time. */
   private async *invoiceLines(
     filter: UsageFilter,
     from: string,
@@ -174,7 +174,7 @@ function assertPeriod(from: string, until: string, [start, end]: [string, string
     });
 }
 
-/** The lines as a list in JSON, or as CSV with a line of the names of its columns. */
+/** Formats the lines as a JSON list, or as CSV with a header line. */
 async function* textOf(
   form: TableForm,
   type: new () => object,
@@ -196,7 +196,7 @@ async function* textOf(
   else yield before === '[' ? '[]' : ']';
 }
 
-/** Labels are JSON, as the filter takes them. */
+/** Labels are formatted as JSON, which the filter accepts. */
 function cellOf(value: Line[string] | undefined): string | number {
   if (value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : value;

@@ -9,7 +9,7 @@ describe('the calendar of billing', () => {
     expect(daysBetween('2026-01-01', '2026-01-01')).toBe(1);
   });
 
-  it('names the months of a period, whatever their days', () => {
+  it('lists the months of a period, whatever its days', () => {
     expect(monthsBetween('2026-12-31', '2027-02-01')).toEqual([
       { first: '2026-12-01', last: '2026-12-31' },
       { first: '2027-01-01', last: '2027-01-31' },

@@ -1,18 +1,18 @@
 const DAY_MS = 86_400_000;
 
-/** Days are texts, `2026-01-31`, which sort like time; all are of UTC. */
+/** Days are UTC and texts such as `2026-01-31`, which sort like time. */
 const millisecondsOf = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
 export function addDays(day: string, days: number): string {
   return new Date(millisecondsOf(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** How many days, both included. */
+/** Returns the number of days from one day to another, both included. */
 export function daysBetween(from: string, until: string): number {
   return (millisecondsOf(until) - millisecondsOf(from)) / DAY_MS + 1;
 }
 
-/** The months of two days and those between, each by its first and last day. */
+/** Returns the months from one day to another, each with its first and last day. */
 export function monthsBetween(from: string, until: string): { first: string; last: string }[] {
   const months: { first: string; last: string }[] = [];
   for (let first = monthOf(from); first <= until; first = nextMonth(first))
@@ -20,7 +20,7 @@ export function monthsBetween(from: string, until: string): { first: string; las
   return months;
 }
 
-/** The first day of its month. */
+/** Returns the first day of the month. */
 export function monthOf(day: string): string {
   return `${day.slice(0, 7)}-01`;
 }

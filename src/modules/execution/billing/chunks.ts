@@ -1,10 +1,10 @@
-/** Lines that are read at once, more or less. */
-const LINES = 8_000;
-/** A period without lines is passed in steps of this many days. */
+/** Approximate number of lines that are read at once. */
+const LINES_PER_READ = 8_000;
+/** Maximum number of days that are read at once, which limits the steps through a period without lines. */
 const MAX_DAYS = 366;
 
-/** How many days to read next, after so many days had so many lines. The first time it is a single one. */
+/** Returns the number of days to read next, after `days` days had `lines` lines. The first read is a single day. */
 export function nextDays(days: number, lines: number): number {
-  const fitting = lines === 0 ? MAX_DAYS : Math.floor((days * LINES) / lines);
+  const fitting = lines === 0 ? MAX_DAYS : Math.floor((days * LINES_PER_READ) / lines);
   return Math.max(1, Math.min(fitting, days * 8, MAX_DAYS));
 }

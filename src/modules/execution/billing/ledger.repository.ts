@@ -4,20 +4,20 @@ import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import { firstRow, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { OpenInterval } from './entities/open-interval.entity';
 
-/** Stays that a pass of the reconciler books at most. */
-const BATCH = 1000;
+/** Maximum number of stays that a pass of the reconciler books. */
+const BATCH_SIZE = 1000;
 
 const COLUMNS = columnsOf(OpenInterval);
 const INTERVAL = COLUMNS.join(', ');
 const ofAlias = (alias: string) => COLUMNS.map((column) => `${alias}.${column}`).join(', ');
 
-/** Histories of older releases are finer than milliseconds. */
+/** Histories of older releases have more precision than milliseconds. */
 const milliseconds = (time: string) => `date_trunc('milliseconds', ${time})`;
 
-/** The day (UTC) of a moment, as SQL. */
+/** Returns the day (UTC) of a moment, as SQL. */
 export const dayOf = (moment: string) => `((${moment}) AT TIME ZONE 'UTC')::date`;
 
-/** Stays in RUNNING as the histories of nodes have them; the open ones end in infinity. */
+/** Stays in RUNNING according to the node histories. Open stays end in infinity. */
 const STAYS = `SELECT s.node_state_id, n.node_id, n.machine_price_ycu::numeric AS machine_price_ycu, n.is_spot,
     ${milliseconds('s.start_time')} AS began_at, ${milliseconds('s.end_time')} AS ended_at, n.tenant_id,
     t.name AS tenant_name, n.cluster_id, c.name AS cluster_name, p.name AS cloud_provider, m.machine_type_id,
@@ -28,19 +28,19 @@ const STAYS = `SELECT s.node_state_id, n.node_id, n.machine_price_ycu::numeric A
     JOIN cloud_providers p ON p.cloud_provider_id = m.cloud_provider_id
   WHERE s.status = 'RUNNING'`;
 
-/** What the ledger says of a cluster's stays: entries that count, and open intervals. */
+/** Stays of a cluster according to the ledger: entries that count, and open intervals. */
 const BOOKED = `SELECT l.ledger_entry_id, ${ofAlias('l')}, l.ended_at FROM ledger_entries l
     WHERE l.cluster_id = $1 AND l.kind <> 'reversal'
       AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.reverses_id = l.ledger_entry_id)
   UNION ALL SELECT NULL, ${ofAlias('o')}, 'infinity' FROM ledger_open_intervals o WHERE o.cluster_id = $1`;
 
-/** What must be equal in history and ledger. Names may have changed since. */
+/** Returns the columns that must be equal in history and ledger. Names may have changed since. */
 const facts = (alias: string) =>
   `(${['node_id', 'began_at', 'ended_at', 'machine_type_id', 'machine_price_ycu', 'is_spot', 'labels_key']
     .map((column) => `${alias}.${column}`)
     .join(', ')})`;
 
-/** Whatever is not booked exactly once as the history has it. */
+/** Stays that are not booked exactly once with the facts of the history. */
 const DIFFERENCES = `SELECT coalesce(h.node_state_id, b.node_state_id) AS node_state_id, b.ledger_entry_id,
     coalesce(h.node_id, b.node_id) AS node_id, h.began_at AS history_began_at, h.ended_at AS history_ended_at,
     b.began_at AS ledger_began_at, b.ended_at AS ledger_ended_at
@@ -49,7 +49,7 @@ const DIFFERENCES = `SELECT coalesce(h.node_state_id, b.node_state_id) AS node_s
       ON b.node_state_id = h.node_state_id
   WHERE h.node_state_id IS NULL OR b.node_state_id IS NULL OR b.times > 1 OR ${facts('h')} IS DISTINCT FROM ${facts('b')}`;
 
-/** Inserts entries from `source`, and notes from which day on what was summed up is out of date. */
+/** Inserts entries from `source`, and marks the sums of their clusters as stale from the first affected day. */
 const book = (source: string) => `booked AS (
     INSERT INTO ledger_entries (${INTERVAL}, ended_at, kind)
     SELECT ${INTERVAL}, ended_at, 'interval' FROM (${source}) AS source
@@ -57,7 +57,7 @@ const book = (source: string) => `booked AS (
   INSERT INTO stale_usage (cluster_id, from_date) SELECT cluster_id, ${dayOf('min(began_at)')} FROM booked GROUP BY cluster_id
   RETURNING cluster_id`;
 
-/** A stay that the ledger does not have as the history of its node has it; null where one of them has none. */
+/** A stay that differs between the ledger and the node's history. The times are null on the side without it. */
 export interface LedgerDifference {
   node_state_id: number;
   node_id: number;
@@ -68,12 +68,12 @@ export interface LedgerDifference {
   ledger_ended_at: Date | number | null;
 }
 
-/** Rows of the ledger. Entries are only ever added (ADR 0040). */
+/** Rows of the ledger. Entries are only added (ADR 0040). */
 @Injectable()
 export class LedgerRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Opens the interval of a node that entered RUNNING with this entry of its history. */
+  /** Opens the interval of a node that entered RUNNING with this history entry. */
   async open(tx: Tx, nodeStateId: number): Promise<void> {
     await tx.query(
       `WITH opened AS (
@@ -85,8 +85,8 @@ export class LedgerRepository {
   }
 
   /**
-   * Books the stay of a node that left RUNNING with this entry of its history. One that was never opened, by a process
-   * of a release before the ledger, is taken from the history.
+   * Books the stay of a node that left RUNNING with this history entry. If a process of a release without ledger never
+   * opened the interval, the history provides it.
    */
   async close(tx: Tx, nodeId: number, nodeStateId: number): Promise<void> {
     const booked = await rows(
@@ -108,14 +108,14 @@ export class LedgerRepository {
   }
 
   /**
-   * Books what a process of a release before the ledger did: nodes that left RUNNING unnoticed, and those that entered it.
-   * Answers how many.
+   * Books transitions by processes of a release without ledger: nodes that left or entered RUNNING. Returns their
+   * number.
    */
   async catchUp(tx: Tx): Promise<number> {
     const closed = await rows(
       tx,
       `WITH missed AS (SELECT o.node_state_id, ${milliseconds('s.end_time')} AS ended_at FROM ledger_open_intervals o
-           JOIN node_states s ON s.node_state_id = o.node_state_id WHERE s.end_time < 'infinity' LIMIT ${BATCH}),
+           JOIN node_states s ON s.node_state_id = o.node_state_id WHERE s.end_time < 'infinity' LIMIT ${BATCH_SIZE}),
          closed AS (DELETE FROM ledger_open_intervals o USING missed WHERE o.node_state_id = missed.node_state_id
            RETURNING ${ofAlias('o')}, missed.ended_at),
          ${book('SELECT * FROM closed')}`,
@@ -123,7 +123,7 @@ export class LedgerRepository {
     const opened = await rows(
       tx,
       `WITH missed AS (SELECT n.node_id FROM cluster_nodes n WHERE n.to_date = 'infinity' AND n.status = 'RUNNING'
-           AND NOT EXISTS (SELECT 1 FROM ledger_open_intervals o WHERE o.node_id = n.node_id) LIMIT ${BATCH}),
+           AND NOT EXISTS (SELECT 1 FROM ledger_open_intervals o WHERE o.node_id = n.node_id) LIMIT ${BATCH_SIZE}),
          opened AS (INSERT INTO ledger_open_intervals (${INTERVAL})
            SELECT ${INTERVAL} FROM (${STAYS} AND s.end_time = 'infinity' AND s.node_id IN (SELECT node_id FROM missed)) stay
            ON CONFLICT DO NOTHING RETURNING cluster_id, began_at)
@@ -133,7 +133,7 @@ export class LedgerRepository {
     return closed.length + opened.length;
   }
 
-  /** The next cluster by id that has a history, entries or sums; null after the last. */
+  /** Returns the next cluster by id with a history, entries or sums; null after the last one. */
   async nextCluster(after: number): Promise<number | null> {
     const tables = ['node_states', 'ledger_entries', 'ledger_open_intervals', 'usage_days'];
     const next = await firstRow<{ cluster_id: number | null }>(
@@ -145,7 +145,7 @@ export class LedgerRepository {
     return next?.cluster_id ?? null;
   }
 
-  /** Where ledger and histories of the cluster differ, and in how many places. */
+  /** Returns differences between ledger and histories of the cluster, and their number. */
   async differences(clusterId: number, limit: number): Promise<{ total: number; some: LedgerDifference[] }> {
     const found = await rows<LedgerDifference & { total: number }>(
       this.dataSource.manager,
@@ -155,9 +155,9 @@ export class LedgerRepository {
     return { total: found[0]?.total ?? 0, some: found.map(({ total: _, ...difference }) => difference) };
   }
 
-  /** Makes the ledger equal to the histories of the cluster by further entries; answers how many it wrote. */
+  /** Adds entries until the ledger equals the histories of the cluster. Returns the number of entries. */
   async correct(tx: Tx, clusterId: number, reason: string): Promise<number> {
-    // Transitions lock the node first.
+    // Nodes are locked first, in the same order as by transitions.
     await tx.query('SELECT 1 FROM cluster_nodes WHERE cluster_id = $1 ORDER BY node_number, node_id FOR UPDATE', [
       clusterId,
     ]);

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { ClusterSubscriber, type NodeTransitioned } from '../clusters';
 import { LedgerRepository } from './ledger.repository';
 
-/** Books the time of nodes in RUNNING, in the transaction in which they enter and leave it. */
+/** Books the time of nodes in RUNNING, in the transactions in which they enter and leave it. */
 @Injectable()
 export class LedgerSubscriber extends ClusterSubscriber {
   readonly domain = 'billing';

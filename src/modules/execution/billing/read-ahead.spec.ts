@@ -1,13 +1,13 @@
 import { readAhead } from './read-ahead';
 
 describe('readAhead', () => {
-  let asked: number[];
+  let requested: number[];
   let isClosed: boolean;
 
   async function* numbers(failAt = Infinity): AsyncGenerator<number, void> {
     try {
       for (let number = 1; number <= 3; number += 1) {
-        asked.push(number);
+        requested.push(number);
         if (number === failAt) throw new Error('failed');
         yield Promise.resolve(number);
       }
@@ -17,15 +17,15 @@ describe('readAhead', () => {
   }
 
   beforeEach(() => {
-    asked = [];
+    requested = [];
     isClosed = false;
   });
 
-  it('has asked for one more than it has handed out', async () => {
+  it('requests one part more than it has yielded', async () => {
     const seen: [number, number][] = [];
     for await (const number of readAhead(numbers())) {
       await new Promise(setImmediate);
-      seen.push([number, asked.length]);
+      seen.push([number, requested.length]);
     }
     expect(seen).toEqual([
       [1, 2],
@@ -34,7 +34,7 @@ describe('readAhead', () => {
     ]);
   });
 
-  it('hands out what came before a failure, then throws it', async () => {
+  it('yields the parts before a failure, then throws it', async () => {
     const seen: number[] = [];
     const all = async () => {
       for await (const number of readAhead(numbers(3))) {
@@ -46,8 +46,8 @@ describe('readAhead', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('closes its source when nobody wants more', async () => {
+  it('closes its source when the consumer stops', async () => {
     for await (const number of readAhead(numbers())) if (number === 1) break;
-    expect([isClosed, asked]).toEqual([true, [1, 2]]);
+    expect([isClosed, requested]).toEqual([true, [1, 2]]);
   });
 });

@@ -1,4 +1,4 @@
-/** Asks for the next part before it hands out each: the database works while the last one is being sent. */
+/** Prefetches the next part before it yields the current one, so that the database works while that one is sent. */
 export async function* readAhead<T>(source: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   let next = source.next();
   try {
@@ -6,7 +6,7 @@ export async function* readAhead<T>(source: AsyncGenerator<T, void>): AsyncGener
       const part = await next;
       if (part.done) return;
       next = source.next();
-      // It is thrown when it is its turn; until then nobody waits for it.
+      // An error is thrown when its part is due. Until then, no promise may be left without a handler.
       next.catch(() => undefined);
       yield part.value;
     }

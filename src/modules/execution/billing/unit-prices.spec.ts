@@ -1,7 +1,7 @@
 import { pricedPeriods } from './unit-prices';
 
 describe('pricedPeriods', () => {
-  it('lets each price hold until the next one, and the last for ever', () => {
+  it('applies each price until the next one, and the last one forever', () => {
     const prices = [
       { from: '2026-01-01', price: '0.05', currency: 'USD' },
       { from: '2026-07-01', price: '6', currency: 'JPY' },

@@ -1,7 +1,7 @@
 import type { UnitPrice } from '../../../config/billing.config';
 import type { PricedPeriod } from './usage.repository';
 
-/** The configured prices, each until the next one, with the decimals of its currency. */
+/** Returns the configured prices, each until the next one, with the decimals of its currency. */
 export function pricedPeriods(prices: readonly UnitPrice[]): PricedPeriod[] {
   return prices.map(({ from, price, currency }, index) => ({
     from,
@@ -12,7 +12,7 @@ export function pricedPeriods(prices: readonly UnitPrice[]): PricedPeriod[] {
   }));
 }
 
-/** Two of USD, none of JPY, three of KWD. */
+/** Returns the decimals of a currency: two for USD, none for JPY, three for KWD. */
 function decimalsOf(currency: string): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -13,10 +13,10 @@ import type { BilledClusterRead, BilledDateRangeRead, BilledMachineTypeRead, Bil
 import type { UsageDay } from './entities/usage-day.entity';
 import { dayOf } from './ledger.repository';
 
-/** Of clusters whose sums are being renewed. */
+/** Advisory lock of a cluster whose sums are being renewed. */
 const SUM_LOCK = 7_203_107;
 
-/** One row of usage for each of these. */
+/** The columns by which usage is grouped. */
 const GROUP = 'tenant_id, cluster_id, machine_type_id, labels_key';
 const KEY = `usage_date, ${GROUP}`;
 const NAMES = 'tenant_name, cluster_name, cloud_provider, machine_type, labels, named_at';
@@ -24,11 +24,11 @@ const SUMS = 'node_count, running_ms, ycu_ms';
 
 const startOf = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`;
 const endOf = (day: string) => `((${day}) + 1)::timestamp AT TIME ZONE 'UTC'`;
-/** The day on which something is last that ends at this moment. */
+/** Returns the last day of something that ends at this moment. */
 const lastDayOf = (end: string) => dayOf(`${end} - interval '1 microsecond'`);
 const msBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`;
 
-/** The names that were the last to be given, of rows that are grouped; only of those that fulfil the condition. */
+/** Returns SQL for the latest names of grouped rows that meet the condition. */
 const latestNames = (condition = 'TRUE') =>
   NAMES.split(', ')
     .map((name) => `(array_agg(${name} ORDER BY named_at DESC) FILTER (WHERE ${condition}))[1] AS ${name}`)
@@ -36,24 +36,24 @@ const latestNames = (condition = 'TRUE') =>
 const LATEST_NAMES = latestNames();
 
 /**
- * A quotient of numerics that are not negative, rounded half up to a number of decimals. Division alone would round to
- * some number of digits first, which may lift it over the half.
+ * Returns a quotient of non-negative numerics, rounded half up to a number of decimals. A division alone would first
+ * round to some number of digits, which may lift it over the half.
  */
 const rounded = (dividend: string, divisor: string, decimals: { power: string; unit: string }) =>
   `trim_scale(div(2 * ${dividend} * ${decimals.power} + ${divisor}, 2 * ${divisor}) * ${decimals.unit})`;
 
 /** `ycu_ms` of an hour with one compute unit. */
 const HOUR = '3600000::numeric';
-/** Decimals of compute units in answers. */
-const SIXTH = { power: '1000000', unit: '0.000001' };
+/** Decimals of compute units in responses. */
+const SIX_DECIMALS = { power: '1000000', unit: '0.000001' };
 const SECONDS = (ms: string) => `div(2 * ${ms}::numeric + 1000, 2000)::bigint`;
 
 /**
- * Common table expressions that sum up the ledger: `fresh` has the days of the clusters in `scope (cluster_id, from_date)`,
- * each from its day on and until the given one. The most nodes at once are found by walking through the edges of their
- * stays; those of nodes that run still have no end.
+ * Returns common table expressions that sum up the ledger. `fresh` holds the days of the clusters in `scope
+ * (cluster_id, from_date)`, each from its day until the given one. The maximum number of concurrent nodes results from
+ * a walk through the edges of their stays. Stays of running nodes have no end edge.
  */
-const summedUp = (until: string) => `entries AS (
+const sumsOfLedger = (until: string) => `entries AS (
     SELECT l.*, scope.from_date FROM scope JOIN ledger_entries l
       ON l.cluster_id = scope.cluster_id AND l.ended_at > ${startOf('scope.from_date')}
     WHERE l.kind <> 'reversal' AND l.began_at < l.ended_at AND l.began_at < ${endOf(until)}
@@ -88,13 +88,13 @@ const summedUp = (until: string) => `entries AS (
 const STALE = `stale AS MATERIALIZED (
     SELECT cluster_id, min(from_date) AS from_date FROM stale_usage GROUP BY cluster_id)`;
 
-/** Which usage is asked for; what is absent does not limit it. */
+/** Criteria of usage. Absent ones do not filter. */
 export interface UsageFilter {
   tenantIds?: readonly string[];
   cloudProviders?: readonly string[];
   clusterIds?: readonly number[];
   machineTypeIds?: readonly number[];
-  /** Each of these pairs, as the text of a JSON object. */
+  /** Pairs that the labels must have, as the text of a JSON object. */
   labels?: string;
 }
 
@@ -105,13 +105,13 @@ export interface UsagePeriod {
   at: Date;
 }
 
-/** A price of compute units, and the day on which the next one replaces it, which is infinity for the last. */
+/** A price of compute units until the day on which the next one replaces it; infinity for the last one. */
 export interface PricedPeriod {
   from: string;
   until: string;
   price: string;
   currency: string;
-  /** Of the amount. */
+  /** Decimals of the amount. */
   decimals: number;
 }
 
@@ -127,19 +127,19 @@ export interface UsageLine {
   labels: Record<string, string>;
   node_count: number;
   running_seconds: number;
-  /** Decimal. */
+  /** Decimal number. */
   ycu: string;
 }
 
-/** A line as it is answered: the text of a JSON object, in which numbers are exact, or the columns. */
+/** The form of a line: the text of a JSON object, in which numbers are exact, or columns. */
 export type LineForm = 'json' | 'columns';
 
-/** What the ledger sums up to, by day: kept for the days that are settled, and found when they are read for the others. */
+/** Daily sums of the ledger. They are stored for settled days, and computed on reading for the others. */
 @Injectable()
 export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Until when open intervals count now. */
+  /** Returns the moment until which open intervals count now. */
   async now(): Promise<Date> {
     const row = await firstRow<{ at: Date }>(
       this.dataSource.manager,
@@ -148,20 +148,20 @@ export class UsageRepository {
     return row?.at ?? new Date();
   }
 
-  /** One line for each day, tenant, cluster, machine type and labels, in this order. */
+  /** Returns one line per day, tenant, cluster, machine type and labels, in this order. */
   async usage(filter: UsageFilter, period: UsagePeriod, form: LineForm): Promise<unknown[]> {
     const { days, params } = this.days(filter, period);
     return this.lines(
       `WITH ${days}
        SELECT usage_date, tenant_id, tenant_name, cluster_id, cluster_name, cloud_provider, machine_type_id, machine_type,
-         labels, node_count, ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIXTH)} AS ycu
+         labels, node_count, ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIX_DECIMALS)} AS ycu
        FROM days ORDER BY ${KEY}`,
       params,
       form,
     );
   }
 
-  /** One line for each tenant, cluster, machine type, labels and price of the month that the period lies in. */
+  /** Returns one line per tenant, cluster, machine type, labels and price in the month of the period. */
   async invoice(
     filter: UsageFilter,
     period: UsagePeriod,
@@ -184,7 +184,7 @@ export class UsageRepository {
          GROUP BY ${GROUP}, unit_price, currency, power, unit)
        SELECT date_trunc('month', ${params.add(period.from)}::date::timestamp)::date AS month_year, tenant_id, tenant_name,
          cluster_id, cluster_name, cloud_provider, machine_type_id, machine_type, labels, node_count,
-         ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIXTH)} AS ycu,
+         ${SECONDS('running_ms')} AS running_seconds, ${rounded('ycu_ms', HOUR, SIX_DECIMALS)} AS ycu,
          trim_scale(unit_price) AS unit_price,
          ${rounded('ycu_ms * unit_price', HOUR, { power: 'power', unit: 'unit' })} AS amount, currency
        FROM sold ORDER BY ${GROUP}, currency, unit_price`,
@@ -193,16 +193,16 @@ export class UsageRepository {
     );
   }
 
-  /** The first day of the period on which something was used; null when nothing was. */
+  /** Returns the first day of the period with usage; null if there is none. */
   async firstDay(filter: UsageFilter, period: UsagePeriod): Promise<string | null> {
     const { days, params } = this.days(filter, period);
     const sql = `WITH ${days} SELECT min(usage_date) AS day FROM days`;
     return (await firstRow<{ day: string | null }>(this.dataSource.manager, sql, params.values))?.day ?? null;
   }
 
-  /** Who used anything since the day. */
+  /** Returns the tenants with usage since the day. */
   async tenants(filter: UsageFilter, since: string): Promise<BilledTenant[]> {
-    return this.ofGroups(
+    return this.queryGroups(
       filter,
       since,
       `SELECT tenant_id, b.name, t.description
@@ -212,7 +212,7 @@ export class UsageRepository {
   }
 
   async clusters(filter: UsageFilter, since: string): Promise<BilledClusterRead[]> {
-    return this.ofGroups(
+    return this.queryGroups(
       filter,
       since,
       `SELECT DISTINCT ON (cluster_id) cluster_id, cluster_name AS name, tenant_id, cloud_provider
@@ -221,7 +221,7 @@ export class UsageRepository {
   }
 
   async machineTypes(filter: UsageFilter, since: string): Promise<BilledMachineTypeRead[]> {
-    return this.ofGroups(
+    return this.queryGroups(
       filter,
       since,
       `SELECT DISTINCT ON (machine_type_id) machine_type_id, machine_type AS name, cloud_provider
@@ -229,9 +229,9 @@ export class UsageRepository {
     );
   }
 
-  /** Values by key. */
+  /** Returns the label values by key. */
   async labels(filter: UsageFilter, since: string): Promise<Record<string, string[]>> {
-    const found = await this.ofGroups<{ key: string; used: string[] }>(
+    const found = await this.queryGroups<{ key: string; used: string[] }>(
       filter,
       since,
       `SELECT key, array_agg(DISTINCT value ORDER BY value) AS used FROM billed CROSS JOIN LATERAL jsonb_each_text(labels)
@@ -240,9 +240,9 @@ export class UsageRepository {
     return Object.fromEntries(found.map(({ key, used }) => [key, used]));
   }
 
-  /** First and last day; null when nothing was used. */
+  /** Returns the first and last day with usage; null if there is none. */
   async dateRange(filter: UsageFilter, since: string): Promise<BilledDateRangeRead | null> {
-    const [range] = await this.ofGroups<BilledDateRangeRead>(
+    const [range] = await this.queryGroups<BilledDateRangeRead>(
       filter,
       since,
       'SELECT min(first_date) AS start_date, max(last_date) AS end_date FROM billed HAVING count(*) > 0',
@@ -250,7 +250,7 @@ export class UsageRepository {
     return range ?? null;
   }
 
-  /** Some clusters whose sums are out of date. */
+  /** Returns some clusters with stale sums. */
   async staleClusters(limit: number): Promise<number[]> {
     const stale = await rows<{ cluster_id: number }>(
       this.dataSource.manager,
@@ -260,8 +260,8 @@ export class UsageRepository {
   }
 
   /**
-   * Sums up the ledger of a cluster anew, from the first day on that is out of date. Whoever appends meanwhile leaves a
-   * mark that this transaction does not see, and so does not remove.
+   * Renews the sums of a cluster from the first stale day on. An entry that is added meanwhile leaves a mark that this
+   * transaction does not see, and so does not remove.
    */
   async renew(tx: Tx, clusterId: number): Promise<void> {
     await keyedAdvisoryLock(tx, SUM_LOCK, String(clusterId));
@@ -274,7 +274,7 @@ export class UsageRepository {
     if (first === undefined) return;
     await tx.query('DELETE FROM usage_days WHERE cluster_id = $1 AND usage_date >= $2', [clusterId, first]);
     await tx.query(
-      `WITH scope AS (SELECT $1::bigint AS cluster_id, $2::date AS from_date), ${summedUp(`DATE '9999-12-31'`)}
+      `WITH scope AS (SELECT $1::bigint AS cluster_id, $2::date AS from_date), ${sumsOfLedger(`DATE '9999-12-31'`)}
        INSERT INTO usage_days (${KEY}, ${NAMES}, ${SUMS}) SELECT ${KEY}, ${NAMES}, ${SUMS} FROM fresh`,
       [clusterId, first],
     );
@@ -287,17 +287,17 @@ export class UsageRepository {
     );
   }
 
-  /** Has all sums of the cluster made anew. */
+  /** Marks all sums of the cluster as stale. */
   async markStale(tx: Tx, clusterId: number): Promise<void> {
     await tx.query(`INSERT INTO stale_usage (cluster_id, from_date) VALUES ($1, '0001-01-01')`, [clusterId]);
   }
 
-  /** How many sums of the cluster differ from the ledger, those aside that are known to be out of date. */
+  /** Returns how many sums of the cluster differ from the ledger, except for sums that are known to be stale. */
   async wrongSums(clusterId: number): Promise<number> {
     const columns = `${KEY}, ${NAMES}, ${SUMS}`;
     const found = await firstRow<{ wrong: number }>(
       this.dataSource.manager,
-      `WITH scope AS (SELECT $1::bigint AS cluster_id, DATE '0001-01-01' AS from_date), ${summedUp(`DATE '9999-12-31'`)},
+      `WITH scope AS (SELECT $1::bigint AS cluster_id, DATE '0001-01-01' AS from_date), ${sumsOfLedger(`DATE '9999-12-31'`)},
          kept AS (SELECT ${columns} FROM usage_days WHERE cluster_id = $1),
          stale AS (SELECT min(from_date) AS from_date FROM stale_usage WHERE cluster_id = $1)
        SELECT count(*) AS wrong FROM (
@@ -316,8 +316,8 @@ export class UsageRepository {
   }
 
   /**
-   * Common table expressions up to `days`: the kept sums, those of the ledger where they are out of date, and what open
-   * intervals add until now.
+   * Returns common table expressions up to `days`: the stored sums, those of the ledger if the stored ones are stale,
+   * and the usage of open intervals until now.
    */
   private days(filter: UsageFilter, { from, until, at }: UsagePeriod): { days: string; params: Params } {
     const { condition, params } = conditionOf(filter);
@@ -328,7 +328,7 @@ export class UsageRepository {
       `CASE WHEN e.named_at IS NULL OR r.named_at > e.named_at THEN r.${column} ELSE e.${column} END AS ${column}`;
     const days = `${STALE},
       scope AS (SELECT cluster_id, greatest(from_date, ${first}) AS from_date FROM stale),
-      ${summedUp(last)},
+      ${sumsOfLedger(last)},
       ended AS (
         SELECT ${KEY}, ${NAMES}, ${SUMS} FROM usage_days t LEFT JOIN stale USING (cluster_id)
         WHERE t.usage_date BETWEEN ${first} AND ${last} AND (stale.from_date IS NULL OR t.usage_date < stale.from_date)
@@ -355,14 +355,14 @@ export class UsageRepository {
     return { days, params };
   }
 
-  /** Reads from `billed`: what was used since the day, by tenant, cluster, machine type and labels. */
-  private async ofGroups<T>(filter: UsageFilter, since: string, select: string): Promise<T[]> {
+  /** Selects from `billed`, the usage since the day by tenant, cluster, machine type and labels. */
+  private async queryGroups<T>(filter: UsageFilter, since: string, select: string): Promise<T[]> {
     const { condition, params } = conditionOf(filter);
     const first = `${params.add(since)}::date`;
     const now = `${params.add(await this.now())}::timestamptz`;
     const sql = `WITH ${STALE},
       scope AS (SELECT cluster_id, greatest(from_date, ${first}) AS from_date FROM stale),
-      ${summedUp(`DATE '9999-12-31'`)},
+      ${sumsOfLedger(`DATE '9999-12-31'`)},
       unsettled AS (
         SELECT ${KEY}, ${NAMES} FROM usage_days t JOIN stale USING (cluster_id)
         WHERE t.usage_date >= ${first} AND t.usage_date < stale.from_date AND ${condition}
@@ -384,14 +384,14 @@ export class UsageRepository {
   }
 }
 
-/** The filter as a condition on a table with the alias `t`. */
+/** Returns the filter as a condition on a table with the alias `t`. */
 function conditionOf(filter: UsageFilter): { condition: string; params: Params } {
   const { tenantIds, cloudProviders, clusterIds, machineTypeIds, labels } = filter;
   const conditions = new Conditions<UsageDay>()
     .only('tenant_id', tenantIds)
     .only('cloud_provider', cloudProviders)
     .only('cluster_id', clusterIds)
-    // Ids beyond those of machine types are unknown ones.
+    // Ids may exceed the range of the column. Such machine types do not exist.
     .addIf(machineTypeIds !== undefined, 't.machine_type_id = ANY(?::bigint[])', machineTypeIds)
     .addIf(labels !== undefined, 't.labels @> ?::jsonb', labels);
   const params = new Params();

@@ -22,7 +22,7 @@ const both = '/ac/workspace/{workspace_id}/cluster/{cluster_id}';
 const ofWorkspace = '/ac/workspace/{workspace_id}/clusters';
 const ofCluster = '/ac/cluster/{cluster_id}/workspaces';
 
-/** Which clusters serve which workspaces. */
+/** Associations of clusters with the workspaces that they serve. */
 @Controller()
 export class ClusterWorkspacesController {
   constructor(private readonly associations: ClusterWorkspacesService) {}
@@ -31,7 +31,7 @@ export class ClusterWorkspacesController {
     method: 'POST',
     path: both,
     id: 'associateClusterWorkspace',
-    summary: 'Let a cluster serve a workspace; from its first one on, it serves no other',
+    summary: 'Associate a cluster with a workspace; a cluster with associations serves no other workspaces',
     tag,
     access: manage,
     response: Responses.one(ClusterWorkspaceWrite),
@@ -49,7 +49,7 @@ export class ClusterWorkspacesController {
     method: 'DELETE',
     path: both,
     id: 'dissociateClusterWorkspace',
-    summary: 'Let a cluster no longer serve a workspace; what waits or runs on it goes on',
+    summary: 'Dissociate a cluster from a workspace; jobs that wait or run continue',
     tag,
     access: manage,
     response: Responses.message,

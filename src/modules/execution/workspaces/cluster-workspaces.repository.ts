@@ -24,15 +24,15 @@ export interface ClusterWorkspaceRow extends ClusterWorkspace, AuthorNames {
 /** A cluster and a workspace of one tenant. */
 export type Pair = Pick<ClusterWorkspace, 'cluster_id' | 'workspace_id'>;
 
-/** What narrows a list of the clusters of a workspace. */
-interface ClustersAsked {
+/** Criteria for the clusters of a workspace. */
+interface ClusterCriteria {
   partOfName?: string | undefined;
   statuses?: readonly string[] | undefined;
   enabled?: boolean | undefined;
   sparkInfraVersionIds?: readonly number[] | undefined;
 }
 
-/** Which workspaces a cluster serves. */
+/** The workspaces that clusters serve. */
 @Injectable()
 export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorkspace, ClusterWorkspaceRow> {
   constructor(dataSource: DataSource) {
@@ -52,7 +52,7 @@ export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorks
     return row?.serves ?? false;
   }
 
-  /** Null when the two are associated already. */
+  /** Returns null if the two are already associated. */
   async associate(tx: Tx, scope: TenantScope, { cluster_id, workspace_id }: Pair): Promise<ClusterWorkspace | null> {
     const [row] = await returning<ClusterWorkspace>(
       tx,
@@ -63,7 +63,7 @@ export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorks
     return row ?? null;
   }
 
-  /** Answers whether they were associated. */
+  /** Returns true if they were associated. */
   async dissociate(tx: Tx, scope: TenantScope, pair: Pair): Promise<boolean> {
     const change = { to_date: NOW, modified_by_user_id: scope.userId, last_update_date: NOW };
     const closed = await updateRows(tx, ClusterWorkspace, change, { ...inTenant(scope), ...pair, to_date: Infinity });
@@ -81,23 +81,23 @@ export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorks
         );
   }
 
-  ofWorkspace(workspaceId: number, asked: ClustersAsked): ResourceFilter<ClusterWorkspace> {
-    const { partOfName, statuses, enabled, sparkInfraVersionIds } = asked;
-    const wanted: [boolean, string, unknown?][] = [
+  ofWorkspace(workspaceId: number, criteria: ClusterCriteria): ResourceFilter<ClusterWorkspace> {
+    const { partOfName, statuses, enabled, sparkInfraVersionIds } = criteria;
+    const optional: [boolean, string, unknown?][] = [
       [partOfName !== undefined, 'c.name ILIKE ?', containsPattern(partOfName ?? '')],
       [statuses !== undefined, 'c.status = ANY(?)', statuses],
       [enabled !== undefined, `(c.to_date = 'infinity') = ?`, enabled],
       [sparkInfraVersionIds !== undefined, 'c.spark_infra_version_id = ANY(?)', sparkInfraVersionIds],
     ];
-    const given = wanted.filter(([isGiven]) => isGiven);
-    const parts = given.map(([, sql]) => sql).join(' AND ');
+    const present = optional.filter(([isGiven]) => isGiven);
+    const parts = present.map(([, sql]) => sql).join(' AND ');
     return (conditions) =>
       conditions
         .only('workspace_id', workspaceId)
         .addIf(
-          given.length > 0,
+          present.length > 0,
           `EXISTS (SELECT 1 FROM clusters c WHERE c.cluster_id = t.cluster_id AND ${parts})`,
-          ...given.map(([, , value]) => value),
+          ...present.map(([, , value]) => value),
         );
   }
 }

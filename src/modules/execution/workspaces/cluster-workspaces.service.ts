@@ -25,8 +25,8 @@ import { WorkspacesRepository } from './workspaces.repository';
 import { WorkspacesService } from './workspaces.service';
 
 /**
- * Which workspaces a cluster serves: all of its tenant until the first is associated with it, from then on those alone.
- * What waits or runs when that changes goes on.
+ * The workspaces that a cluster serves: all of its tenant until the first one is associated with it, and only
+ * associated ones from then on. Runs that wait or run when this changes continue.
  */
 @Injectable()
 export class ClusterWorkspacesService {
@@ -41,13 +41,13 @@ export class ClusterWorkspacesService {
 
   async associate(scope: TenantScope, pair: Pair): Promise<ClusterWorkspaceWrite> {
     return this.transactions.run(async (tx) => {
-      const { cluster, workspace } = await this.named(tx, scope, pair);
+      const { cluster, workspace } = await this.findBoth(tx, scope, pair);
       await this.workspaces.lockActive(tx, workspace.workspace_id);
       const row = await this.repository.associate(tx, scope, pair);
       if (!row) {
         throw conflict(
           'CLUSTER_WORKSPACE.EXISTS',
-          `The cluster "${cluster.name}" is associated with the workspace "${workspace.name}" already.`,
+          `The cluster "${cluster.name}" is already associated with the workspace "${workspace.name}".`,
         );
       }
       return {
@@ -60,7 +60,7 @@ export class ClusterWorkspacesService {
 
   async dissociate(scope: TenantScope, pair: Pair): Promise<Message> {
     return this.transactions.run(async (tx) => {
-      const { cluster, workspace } = await this.named(tx, scope, pair);
+      const { cluster, workspace } = await this.findBoth(tx, scope, pair);
       if (!(await this.repository.dissociate(tx, scope, pair))) {
         throw notFound(
           'CLUSTER_WORKSPACE.NOT_FOUND',
@@ -71,7 +71,7 @@ export class ClusterWorkspacesService {
     });
   }
 
-  /** Workspaces on which the caller has no permission are shown to cluster managers only. */
+  /** Shows workspaces without a permission of the caller to cluster managers only. */
   async ofCluster(
     scope: TenantScope,
     principal: Principal,
@@ -102,14 +102,14 @@ export class ClusterWorkspacesService {
     return this.render(scope, await this.repository.list(scope, query, filter));
   }
 
-  /** 409 unless what is in the workspace may use the cluster. */
+  /** Throws a 409 unless the workspace may use the cluster. */
   async assertServes(tx: Tx, cluster: NamedCluster, workspace: WorkspaceContext): Promise<void> {
     const pair = { cluster_id: cluster.cluster_id, workspace_id: workspace.workspaceId };
     if (!(await this.repository.serves(tx, pair))) throw notAssociated(cluster, workspace);
   }
 
-  /** Both of the tenant; 404 otherwise. */
-  private async named(tx: Tx, scope: TenantScope, pair: Pair) {
+  /** Returns both records of the tenant; 404 if one does not exist. */
+  private async findBoth(tx: Tx, scope: TenantScope, pair: Pair) {
     const workspace = await this.workspaceRecords.get(scope, { id: pair.workspace_id }, tx);
     return { workspace, cluster: await this.clusters.named(scope, { id: pair.cluster_id }, tx) };
   }
@@ -132,11 +132,11 @@ interface NamedCluster {
   name: string;
 }
 
-/** The refusal to use a cluster in a workspace that it does not serve. */
+/** Returns the error for a cluster in a workspace that it does not serve. */
 export function notAssociated(cluster: NamedCluster, workspace: WorkspaceContext): DomainError {
   return conflict(
     'CLUSTER.NOT_ASSOCIATED',
-    `The cluster "${cluster.name}" serves only workspaces that it is associated with, and "${workspace.name}" is none of them. Use another cluster, or have a cluster manager associate the two.`,
+    `The cluster "${cluster.name}" serves only its associated workspaces, and "${workspace.name}" is not one of them. Use another cluster, or ask a cluster manager to associate the two.`,
     { cluster_id: cluster.cluster_id, workspace_id: workspace.workspaceId },
   );
 }

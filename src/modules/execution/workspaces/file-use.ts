@@ -11,20 +11,20 @@ export interface UploadedContent {
   open(): Promise<Readable>;
 }
 
-/** Takes in what an upload means, in the transaction that gives it to the file. */
-export type TakesIn = (tx: Tx) => Promise<void>;
+/** Applies the content of an upload, in the transaction that replaces the file. */
+export type ApplyUpload = (tx: Tx) => Promise<void>;
 
-/** Tells a domain that uses files of workspaces what happens to them. Nest finds its providers in the process that clients call. */
+/** Notifies a domain that uses files of workspaces about their changes. Nest finds its providers in the API process. */
 export abstract class FileUse {
   /**
-   * Reads what is to replace the content of a file, before the transaction; null if the domain does not use the file.
-   * Throws a 400 if it could not use it any longer.
+   * Reads the new content of a file before the transaction. Returns null if the domain does not use the file, and
+   * throws a 400 if it could no longer use it.
    */
-  abstract read(scope: TenantScope, file: WorkspaceFileRow, content: UploadedContent): Promise<TakesIn | null>;
+  abstract read(scope: TenantScope, file: WorkspaceFileRow, content: UploadedContent): Promise<ApplyUpload | null>;
 
   /** Throws a 409 if the domain uses the file, or one in the directory. */
   abstract assertUnused(tx: Tx, file: WorkspaceFileRow): Promise<void>;
 
-  /** Throws a 409 if the domain could not use the file any longer under another path. */
+  /** Throws a 409 if the domain could no longer use the file under another path. */
   abstract assertMayMove(tx: Tx, file: WorkspaceFileRow, path: string): Promise<void>;
 }

@@ -2,9 +2,9 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
-import { FileUse, type TakesIn, type UploadedContent, type WorkspaceFileRow } from './file-use';
+import { FileUse, type ApplyUpload, type UploadedContent, type WorkspaceFileRow } from './file-use';
 
-/** Asks all domains that use files of workspaces. */
+/** Calls all domains that use files of workspaces. */
 @Injectable()
 export class FileUses implements OnModuleInit {
   private uses: readonly FileUse[] = [];
@@ -18,12 +18,12 @@ export class FileUses implements OnModuleInit {
       .filter((instance) => instance instanceof FileUse);
   }
 
-  /** What an upload to a file means to whoever uses it; null if nobody does. */
-  async read(scope: TenantScope, file: WorkspaceFileRow | null, content: UploadedContent): Promise<TakesIn | null> {
+  /** Reads an upload for the domain that uses the file; null if none does. */
+  async read(scope: TenantScope, file: WorkspaceFileRow | null, content: UploadedContent): Promise<ApplyUpload | null> {
     if (!file) return null;
     for (const use of this.uses) {
-      const takesIn = await use.read(scope, file, content);
-      if (takesIn) return takesIn;
+      const applyUpload = await use.read(scope, file, content);
+      if (applyUpload) return applyUpload;
     }
     return null;
   }

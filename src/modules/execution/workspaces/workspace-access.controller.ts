@@ -25,7 +25,7 @@ import { WorkspaceHoldersController } from './workspace-holders.controller';
 
 const tag = 'Workspace access';
 
-/** The permissions that there are. */
+/** Lookup of the permissions. */
 @Controller()
 export class WorkspacePermissionsController {
   constructor(private readonly access: WorkspaceAccessService) {}
@@ -57,7 +57,7 @@ export class WorkspacePermissionsController {
   }
 }
 
-/** What users may do in a workspace. */
+/** Permissions of users on a workspace. */
 @Controller()
 export class WorkspaceUsersController extends WorkspaceHoldersController({
   kind: 'user',
@@ -83,7 +83,7 @@ export class WorkspaceUsersController extends WorkspaceHoldersController({
   }
 }
 
-/** What groups may do in a workspace, and with them their members. */
+/** Permissions of groups, and so of their members, on a workspace. */
 @Controller()
 export class WorkspaceGroupsController extends WorkspaceHoldersController({
   kind: 'group',

@@ -10,7 +10,7 @@ import { authorSql } from '../../../platform/http/resources/resource-repository'
 import type { GroupRead, UserRead } from '../../foundation/iam';
 import { WorkspacePermissionRecord, type WorkspaceUser } from './entities/workspace-permissions.entity';
 
-/** Who can hold a permission on a workspace. */
+/** The kinds of holders of permissions on workspaces. */
 export type HolderKind = 'user' | 'group';
 
 interface Records {
@@ -23,7 +23,7 @@ export type Holder<K extends HolderKind> = Records[K] & Pick<WorkspacePermission
 
 type PermissionNames = { permission_name: string; permission_description: string };
 
-/** A permission that a user or group holds itself. */
+/** A permission that a user or group holds directly. */
 export type HeldPermission = AuditColumns &
   AuthorNames &
   PermissionNames &
@@ -32,10 +32,10 @@ export type HeldPermission = AuditColumns &
 export type AssignedPermission = AuditColumns &
   Pick<WorkspaceUser, 'tenant_id' | 'workspace_id' | 'permission_id'> & { held_id: number };
 
-/** What narrows a list of holders. */
+/** Criteria for holders. */
 export interface HolderFilter {
   permissionId?: number | undefined;
-  /** Users: the group that they are members of. Groups: their member. */
+  /** A group of the users, or a member of the groups. */
   otherId?: number | undefined;
   holderId?: number | undefined;
   name?: string | undefined;
@@ -43,17 +43,17 @@ export interface HolderFilter {
 }
 
 interface HolderSql {
-  /** Table of the permissions, its key, and the column of who holds them. */
+  /** Table of the permissions, its key, and its column of the holders. */
   table: 'workspace_users' | 'workspace_groups';
   key: 'auth_workspace_user_id' | 'auth_workspace_group_id';
   id: 'user_id' | 'group_id';
-  /** Table of the holders, and their columns. */
+  /** Table of the holders, and its columns. */
   records: 'users' | 'groups';
   name: 'username' | 'group_name';
   columns: string;
-  /** Everybody who holds a permission on the workspace, each once with the strongest. */
+  /** Returns SQL for all holders of a permission on the workspace, each once with the strongest. */
   held: (workspace: string) => string;
-  /** That `t` belongs together with the other, group or user. */
+  /** Returns an SQL condition that `t` is in the group, or has the user as a member. */
   together: (other: string) => string;
 }
 
@@ -92,18 +92,18 @@ const HOLDERS: Record<HolderKind, HolderSql> = {
   },
 };
 
-/** Of either table. */
+/** Columns that both tables have. */
 const COLUMNS = ['tenant_id', 'workspace_id', 'permission_id', ...columnsOf(AuditColumns)];
 
 /**
- * Who holds which permission on a workspace. The guard has admitted the caller to the workspace: statements name it
- * alone.
+ * Permissions of users and groups on a workspace. The guard has admitted the caller to the workspace, so statements do
+ * not check the tenant.
  */
 @Injectable()
 export class WorkspaceAccessRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The permissions there are, the weakest first. */
+  /** Returns all permissions, the weakest first. */
   permissions(): Promise<WorkspacePermissionRecord[]> {
     return this.dataSource.manager.find(WorkspacePermissionRecord, { order: { permission_id: 'ASC' } });
   }
@@ -112,7 +112,7 @@ export class WorkspaceAccessRepository {
     return this.dataSource.manager.findOneBy(WorkspacePermissionRecord, { permission_id: permissionId });
   }
 
-  /** A page of the users or groups that hold a permission, newest first. */
+  /** Returns a page of users or groups that hold a permission, newest first. */
   async list<K extends HolderKind>(
     kind: K,
     workspaceId: number,
@@ -130,7 +130,7 @@ export class WorkspaceAccessRepository {
     ];
     const from = `FROM (${sql.held(params.add(workspaceId))}) h JOIN ${sql.records} t ON t.${sql.id} = h.${sql.id}
       WHERE ${conditions.join(' AND ') || 'TRUE'}`;
-    // The strongest permission of each is known only after all have been read: counting them costs nothing more.
+    // The strongest permissions are known only after all rows have been read, so counting them costs nothing extra.
     const found = await rows<Holder<K> & { total: number }>(
       this.dataSource.manager,
       `SELECT ${sql.columns}, h.permission_id, count(*) OVER () AS total ${from} ORDER BY t.${sql.id} DESC ${limitClause(page)}`,
@@ -143,20 +143,20 @@ export class WorkspaceAccessRepository {
     return pageOf(found, counted?.total ?? 0, page);
   }
 
-  /** What the user or group holds itself; null if that is nothing. */
+  /** Returns the permission that the user or group holds directly; null if there is none. */
   async heldBy(kind: HolderKind, workspaceId: number, holderId: number): Promise<HeldPermission | null> {
     const { id } = HOLDERS[kind];
     return (await this.held(kind, workspaceId, `t.${id} = $2`, holderId))[0] ?? null;
   }
 
-  /** What the groups of the user hold, the strongest first. */
+  /** Returns the permissions of the user's groups, the strongest first. */
   heldByGroupsOf(workspaceId: number, userId: number): Promise<HeldPermission[]> {
     return this.held('group', workspaceId, HOLDERS.group.together('$2'), userId);
   }
 
   /**
-   * Gives the permission, in place of any other that the holder has itself; null when it is held already. Of several at
-   * once, the one that commits last counts.
+   * Assigns the permission in place of any other that the holder has directly. Returns null if the holder already has
+   * it. Of concurrent assignments, the one that commits last wins.
    */
   async assign(
     tx: Tx,
@@ -182,7 +182,7 @@ export class WorkspaceAccessRepository {
     return assigned ?? null;
   }
 
-  /** Takes the permission away; answers whether the holder had it itself. */
+  /** Revokes the permission. Returns true if the holder had it directly. */
   async revoke(
     tx: Tx,
     kind: HolderKind,

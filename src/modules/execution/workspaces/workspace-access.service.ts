@@ -25,13 +25,13 @@ import {
   WorkspaceAccessRepository,
 } from './workspace-access.repository';
 
-/** Who may do what in a workspace: the permissions of users and groups, lists of them, and their changes. */
+/** Permissions of users and groups on workspaces: lists and changes. */
 @Injectable()
 export class WorkspaceAccessService {
   constructor(
     private readonly transactions: Transactions,
     private readonly repository: WorkspaceAccessRepository,
-    private readonly people: AccountsService,
+    private readonly accounts: AccountsService,
   ) {}
 
   async permissions(): Promise<WorkspacePermissionRead[]> {
@@ -39,7 +39,7 @@ export class WorkspaceAccessService {
   }
 
   async permission(permissionId: number): Promise<WorkspacePermissionRead> {
-    return permissionRead(await this.known(permissionId));
+    return permissionRead(await this.getPermission(permissionId));
   }
 
   async users(workspace: WorkspaceContext, page: PageRequest, filter: HolderFilter): Promise<WorkspaceUsersPage> {
@@ -51,16 +51,16 @@ export class WorkspaceAccessService {
   }
 
   async matchUser(workspace: WorkspaceContext, username: string): Promise<UserRead> {
-    // As accounts are named.
-    const [user] = (await this.named('user', workspace, username.toLowerCase())).data;
-    if (!user) throw noHolder('USER', `user named "${username}"`, workspace);
+    // User names are stored in lower case.
+    const [user] = (await this.findByName('user', workspace, username.toLowerCase())).data;
+    if (!user) throw noHolder('USER', `user findByName "${username}"`, workspace);
     return userRead(user);
   }
 
-  /** One of each directory. */
+  /** Returns one group per directory. */
   async matchGroup(workspace: WorkspaceContext, groupname: string): Promise<GroupRead[]> {
-    const { data } = await this.named('group', workspace, groupname);
-    if (data.length === 0) throw noHolder('GROUP', `group named "${groupname}"`, workspace);
+    const { data } = await this.findByName('group', workspace, groupname);
+    if (data.length === 0) throw noHolder('GROUP', `group findByName "${groupname}"`, workspace);
     return data.map(groupRead);
   }
 
@@ -105,39 +105,39 @@ export class WorkspaceAccessService {
     };
   }
 
-  /** Counts from the next request on, in place of another permission that the user held directly. */
+  /** Assigns a permission in place of another that the user held directly. It holds from the next request on. */
   async assignToUser(
     scope: WorkspaceScope,
     { user_id: userId, permission_id: permissionId }: { user_id: number; permission_id: number },
   ): Promise<WorkspaceUserPermissionWrite> {
-    const hold = (tx: Tx) => this.people.lockUser(tx, scope.tenantId, userId);
-    const { held_id, ...answer } = await this.assign('user', scope, { holderId: userId, permissionId }, hold);
+    const lockHolder = (tx: Tx) => this.accounts.lockUser(tx, scope.tenantId, userId);
+    const { held_id, ...answer } = await this.assign('user', scope, { holderId: userId, permissionId }, lockHolder);
     return { auth_workspace_user_id: held_id, user_id: idText(userId), ...answer };
   }
 
-  /** As {@link assignToUser}, for the group and whoever is or becomes a member of it. */
+  /** Does the same for a group and all of its present and future members. */
   async assignToGroup(
     scope: WorkspaceScope,
     { group_id: groupId, permission_id: permissionId }: { group_id: number; permission_id: number },
   ): Promise<WorkspaceGroupPermissionWrite> {
-    const hold = (tx: Tx) => this.people.lockGroup(tx, scope.tenantId, groupId);
-    const { held_id, ...answer } = await this.assign('group', scope, { holderId: groupId, permissionId }, hold);
+    const lockHolder = (tx: Tx) => this.accounts.lockGroup(tx, scope.tenantId, groupId);
+    const { held_id, ...answer } = await this.assign('group', scope, { holderId: groupId, permissionId }, lockHolder);
     return { auth_workspace_group_id: held_id, group_id: idText(groupId), ...answer };
   }
 
-  /** Counts from the next request on. The holder need not be in the tenant any longer. */
+  /** Revokes a permission from the next request on. The holder need not be in the tenant any longer. */
   async revoke(kind: HolderKind, scope: WorkspaceScope, holderId: number, permissionId: number): Promise<Message> {
-    const { name } = await this.known(permissionId);
+    const { name } = await this.getPermission(permissionId);
     return this.transactions.run(async (tx) => {
       const { workspaceId } = scope.workspace;
       if (!(await this.repository.revoke(tx, kind, scope, { workspaceId, holderId, permissionId }))) {
         throw notFound(
           'WORKSPACE_PERMISSION.NOT_HELD',
-          `The ${kind} with id ${holderId} does not hold ${name} on the workspace "${scope.workspace.name}" directly.`,
+          `The ${kind} with id ${holderId} does not lockHolder ${name} on the workspace "${scope.workspace.name}" directly.`,
         );
       }
       return {
-        message: `The permission ${name} on the workspace "${scope.workspace.name}" is taken from the ${kind} with id ${holderId}.`,
+        message: `The permission ${name} on the workspace "${scope.workspace.name}" is revoked from the ${kind} with id ${holderId}.`,
       };
     });
   }
@@ -146,11 +146,11 @@ export class WorkspaceAccessService {
     kind: HolderKind,
     scope: WorkspaceScope,
     { holderId, permissionId }: { holderId: number; permissionId: number },
-    hold: (tx: Tx) => Promise<string>,
+    lockHolder: (tx: Tx) => Promise<string>,
   ) {
-    const permission = await this.known(permissionId);
+    const permission = await this.getPermission(permissionId);
     return this.transactions.run(async (tx) => {
-      const holder = await hold(tx);
+      const holder = await lockHolder(tx);
       const { workspaceId } = scope.workspace;
       const assigned = await this.repository.assign(tx, kind, scope, { workspaceId, holderId, permissionId });
       if (!assigned) {
@@ -170,10 +170,12 @@ export class WorkspaceAccessService {
     filter: HolderFilter,
     holdersOf: (holders: Holder<K>[]) => H,
   ) {
-    const asked =
-      filter.permissionId === undefined ? await this.repository.permissions() : [await this.known(filter.permissionId)];
+    const requested =
+      filter.permissionId === undefined
+        ? await this.repository.permissions()
+        : [await this.getPermission(filter.permissionId)];
     const { data, result_set } = await this.repository.list(kind, workspaceId, page, filter);
-    const permissions = asked.map((permission) => ({
+    const permissions = requested.map((permission) => ({
       permission_id: permission.permission_id,
       name: permission.name,
       description: permission.description,
@@ -184,7 +186,7 @@ export class WorkspaceAccessService {
     return { data: { workspace_id: workspaceId, workspace_name: name, description, permission }, result_set };
   }
 
-  private named<K extends HolderKind>(
+  private findByName<K extends HolderKind>(
     kind: K,
     { workspaceId }: WorkspaceContext,
     name: string,
@@ -192,7 +194,7 @@ export class WorkspaceAccessService {
     return this.repository.list(kind, workspaceId, { limit: MAX_PAGE, pageNumber: 1 }, { name });
   }
 
-  private async known(permissionId: number): Promise<WorkspacePermissionRecord> {
+  private async getPermission(permissionId: number): Promise<WorkspacePermissionRecord> {
     const permission = await this.repository.permission(permissionId);
     if (permission) return permission;
     throw notFound(

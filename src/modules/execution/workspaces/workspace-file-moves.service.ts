@@ -6,7 +6,7 @@ import { invalidPath, MAX_PATH_BYTES, nameOf, normalizePath, parentOf } from '..
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import type { WorkspaceFileWrite } from './dto/workspace-file.dto';
-import { writeFile } from './workspace-file-answers';
+import { writeFile } from './workspace-file-responses';
 import {
   type FileSelector,
   type FileTotals,
@@ -15,9 +15,9 @@ import {
 } from './workspace-files.repository';
 import { FileUses } from './file-uses';
 import { notADirectory, WorkspaceFilesService } from './workspace-files.service';
-import { WorkspaceRoom } from './workspace-room';
+import { WorkspaceQuota } from './workspace-quota';
 
-/** Files and directories that copies may bring a workspace to: they cost no bytes, so the quota does not bound them. */
+/** Maximum number of files and directories after a copy. Copies cost no bytes, so the quota does not limit them. */
 const MAX_FILES = 1_000_000;
 
 interface Destination {
@@ -25,28 +25,28 @@ interface Destination {
   overwrite: boolean;
 }
 
-/** A destination that may depend on what goes there. */
-interface Target {
+/** A destination that may depend on the source. */
+interface RelocationTarget {
   pathOf: (source: WorkspaceFileRow) => string;
   overwrite: boolean;
-  /** Whether a directory at that path is where a file goes into, as `cp` and `mv` take it. */
+  /** True if a file goes into a directory at that path, as with `cp` and `mv`. */
   intoDirectory: boolean;
 }
 
-/** A file or directory on its way to another path. */
-interface Journey {
+/** A file or directory that moves to another path. */
+interface Relocation {
   source: WorkspaceFileRow;
   size: { entries: number; bytes: number };
   totals: FileTotals;
 }
 
 /**
- * Gives files and directories of a workspace other paths. Each request is one transaction: readers find all of a
- * directory at the one path or at the other. Bytes stay where they are; a copy is a row with the same bytes.
+ * Moves and copies files and directories of a workspace. Each request is one transaction, so readers find all of a
+ * directory at one path or the other. The bytes stay in place; a copy is a row with the same bytes.
  */
 @Injectable()
 export class WorkspaceFileMovesService {
-  private readonly room: WorkspaceRoom;
+  private readonly quota: WorkspaceQuota;
 
   constructor(
     config: Config,
@@ -55,13 +55,13 @@ export class WorkspaceFileMovesService {
     private readonly files: WorkspaceFilesService,
     private readonly uses: FileUses,
   ) {
-    this.room = new WorkspaceRoom(config.storage.workspaceQuotaBytes);
+    this.quota = new WorkspaceQuota(config.storage.workspaceQuotaBytes);
   }
 
   async rename(scope: WorkspaceScope, selector: FileSelector, name: string): Promise<WorkspaceFileWrite> {
     if (name.includes('/')) throw invalidPath('A file name must not contain a slash. Use the move operation instead.');
-    const beside = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
-    return this.moveTo(scope, selector, { pathOf: beside, overwrite: false, intoDirectory: false });
+    const inSameDirectory = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
+    return this.moveTo(scope, selector, { pathOf: inSameDirectory, overwrite: false, intoDirectory: false });
   }
 
   async move(
@@ -79,36 +79,36 @@ export class WorkspaceFileMovesService {
   async copy(
     scope: WorkspaceScope,
     selector: FileSelector,
-    { path: given, overwrite }: Destination,
+    { path: destination, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
-    const target = { pathOf: () => normalizePath(given), overwrite, intoDirectory: true };
-    return this.relocate(scope, selector, target, (tx, journey, path) => {
-      const { files, directories, bytes } = journey.totals;
-      this.room.assertRoomFor(bytes + journey.size.bytes);
-      if (files + directories + journey.size.entries > MAX_FILES) {
+    const target = { pathOf: () => normalizePath(destination), overwrite, intoDirectory: true };
+    return this.relocate(scope, selector, target, (tx, relocation, path) => {
+      const { files, directories, bytes } = relocation.totals;
+      this.quota.assertWithinQuota(bytes + relocation.size.bytes);
+      if (files + directories + relocation.size.entries > MAX_FILES) {
         throw new DomainError(
           'too-large',
           'WORKSPACE.TOO_MANY_FILES',
           `A workspace may have at most ${MAX_FILES} files and directories.`,
         );
       }
-      return this.repository.copyTree(tx, scope, journey.source, path);
+      return this.repository.copyTree(tx, scope, relocation.source, path);
     });
   }
 
-  private moveTo(scope: WorkspaceScope, selector: FileSelector, target: Target) {
+  private moveTo(scope: WorkspaceScope, selector: FileSelector, target: RelocationTarget) {
     return this.relocate(scope, selector, target, async (tx, { source }, path) => {
       await this.uses.assertMayMove(tx, source, path);
       await this.repository.moveTree(tx, scope, source, path);
     });
   }
 
-  /** Ends what the destination replaces, makes its parents, and has `act` do the rest. */
+  /** Deletes what the destination replaces, creates its parents, and calls `apply` for the rest. */
   private async relocate(
     scope: WorkspaceScope,
     selector: FileSelector,
-    target: Target,
-    act: (tx: Tx, journey: Journey, path: string) => Promise<void>,
+    target: RelocationTarget,
+    apply: (tx: Tx, relocation: Relocation, path: string) => Promise<void>,
   ): Promise<WorkspaceFileWrite> {
     let unused: string[] = [];
     const answer = await this.transactions.run(async (tx) => {
@@ -116,7 +116,7 @@ export class WorkspaceFileMovesService {
       await this.files.lock(tx, scope.workspace);
       const source = await this.repository.select(scope, selector, tx);
       const path = await this.destination(tx, scope.workspace, source, target);
-      assertApart(source, path);
+      assertDistinctPaths(source, path);
       const size = await this.sizeOf(tx, source, path);
       const replaced = await this.repository.byPath(tx, scope.workspace.workspaceId, path);
       if (replaced) {
@@ -125,10 +125,10 @@ export class WorkspaceFileMovesService {
         await this.files.sizeOf(tx, replaced);
         unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
       }
-      const inTheWay = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
-      if (inTheWay !== null) throw notADirectory(inTheWay);
+      const blockingFile = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
+      if (blockingFile !== null) throw notADirectory(blockingFile);
       const totals = await this.repository.totals(tx, scope.workspace.workspaceId);
-      await act(tx, { source, size, totals }, path);
+      await apply(tx, { source, size, totals }, path);
       return writeFile(await this.repository.select(scope, { file_path: path }, tx));
     });
     await this.files.discard(unused);
@@ -139,26 +139,28 @@ export class WorkspaceFileMovesService {
     tx: Tx,
     workspace: WorkspaceContext,
     source: WorkspaceFileRow,
-    { pathOf, intoDirectory }: Target,
+    { pathOf, intoDirectory }: RelocationTarget,
   ): Promise<string> {
     const path = pathOf(source);
     if (!intoDirectory || source.is_dir) return path;
-    const there = await this.repository.byPath(tx, workspace.workspaceId, path);
-    return there?.is_dir ? normalizePath(nameOf(source.path), path) : path;
+    const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+    return existing?.is_dir ? normalizePath(nameOf(source.path), path) : path;
   }
 
   private async sizeOf(tx: Tx, source: WorkspaceFileRow, path: string) {
     const size = await this.files.sizeOf(tx, source);
     const growth = Buffer.byteLength(path) - Buffer.byteLength(source.path);
     if (size.longestPath + growth > MAX_PATH_BYTES) {
-      throw invalidPath(`A path below "${path}" would have more than ${MAX_PATH_BYTES} bytes.`);
+      throw invalidPath(
+        `A path below "${path}" would be longer than ${MAX_PATH_BYTES} bytes. Use a shorter destination.`,
+      );
     }
     return size;
   }
 }
 
-function assertApart(source: WorkspaceFileRow, path: string): void {
-  if (path === source.path) throw conflict('FILE.EXISTS', `"${path}" is already there.`);
+function assertDistinctPaths(source: WorkspaceFileRow, path: string): void {
+  if (path === source.path) throw conflict('FILE.EXISTS', `"${path}" is already the path of the source.`);
   if (path.startsWith(`${source.path}/`)) throw invalidPath(`"${path}" is inside "${source.path}".`);
   if (source.path.startsWith(`${path}/`)) throw conflict('FILE.EXISTS', `"${path}" contains "${source.path}".`);
 }

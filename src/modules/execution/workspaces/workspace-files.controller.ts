@@ -26,7 +26,7 @@ import { WorkspaceFilesService } from './workspace-files.service';
 const tag = 'Workspace files';
 const view = Allow.workspace('VIEW');
 const edit = Allow.workspace('EDIT');
-const NOTHING_IS_404 = 'If nothing is found, the answer is 404.';
+const NOTHING_IS_404 = 'If nothing is found, the response is 404.';
 
 const INTO_DIRECTORY = 'A file whose destination is a directory goes into it, under its own name.';
 
@@ -72,7 +72,7 @@ export class WorkspaceFilesController {
     method: 'POST',
     path: '/workspace/files',
     id: 'uploadWorkspaceFile',
-    summary: 'Upload a file or make a directory',
+    summary: 'Upload a file or create a directory',
     tag,
     access: edit,
     response: Responses.one(WorkspaceFileWrite),
@@ -121,7 +121,7 @@ export class WorkspaceFilesController {
     method: 'PUT',
     path: '/workspace/file/rename',
     id: 'renameWorkspaceFile',
-    summary: 'Give a file or directory another name',
+    summary: 'Rename a file or directory',
     tag,
     access: edit,
     response: Responses.one(WorkspaceFileWrite),

@@ -12,39 +12,39 @@ import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../../platform/
 
 export type WorkspaceFileRow = WorkspaceFile & AuthorNames;
 
-/** The current files and directories of a workspace, and their bytes together. */
+/** Number of the current files and directories of a workspace, and their total bytes. */
 export interface FileTotals {
   files: number;
   directories: number;
   bytes: number;
 }
 
-/** A file, or a directory with everything below it. */
+/** Size of a file, or of a directory with everything below it. */
 export interface TreeSize {
   entries: number;
   bytes: number;
   longestPath: number;
 }
 
-/** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
+/** Maximum number of blobs that are removed with a deleted directory. The sweeper removes the rest. */
 const MAX_BLOBS = 1000;
 
 const TREE_COLUMNS = ['tenant_id', 'workspace_file_id', 'path', 'is_dir', 'size_bytes', 'blob_key'] as const;
 
-/** What is read of each file and directory below another; there may be a million. */
+/** The columns that are read of each entry of a tree, which may have a million. */
 export type TreeEntry = Pick<WorkspaceFile, (typeof TREE_COLUMNS)[number]>;
 
-/** Most entries of a tree that are in memory at a time. */
+/** Maximum number of entries of a tree in memory. */
 const PAGE_OF_TREE = 1_000;
 
-/** Condition on a file or directory and everything below it; takes {@link treeParams} as `$1` to `$3`. */
+/** Condition on a file or directory and everything below it. {@link treeParams} provides `$1` to `$3`. */
 const OF_TREE = `workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)`;
 
 function treeParams({ workspace_id, path }: WorkspaceFileRow): [number, string, string] {
   return [workspace_id, path, `${literalPattern(path)}/%`];
 }
 
-/** Where the rows of a tree at `$2` lie once it is at `$4`, in the directory `$5`, under the name `$6`. */
+/** SQL for the new values of a tree at `$2` that moves to `$4`, in the directory `$5`, under the name `$6`. */
 const MOVED_PATH = '$4::text || substr(path, length($2::text) + 1)';
 const MOVED_PARENT = 'CASE WHEN path = $2 THEN $5 ELSE $4 || substr(parent_path, length($2) + 1) END';
 const MOVED_NAME = 'CASE WHEN path = $2 THEN $6 ELSE name END';
@@ -63,7 +63,10 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     });
   }
 
-  /** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
+  /**
+   * Filters for the entries of a directory, or everything below it with `recursive`, or a single file. The default is
+   * the root.
+   */
   entriesOf(
     { workspaceId }: WorkspaceContext,
     place: WorkspaceFileRow | null,
@@ -81,7 +84,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     };
   }
 
-  /** The file of the workspace that the selector names; 404 when there is none. */
+  /** Returns the file of the workspace that the selector names; 404 if there is none. */
   async select(scope: WorkspaceScope, selector: FileSelector, tx?: Tx): Promise<WorkspaceFileRow> {
     const { file_id: id, file_path: path } = selector;
     if (id === undefined && path === undefined) {
@@ -100,7 +103,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return this.get(scope, { id: found.workspace_file_id }, tx);
   }
 
-  /** The row as it is now; null when the file is gone. */
+  /** Returns the present row; null if the file is gone. */
   async current({ tenant_id, workspace_file_id }: TreeEntry): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       this.dataSource.manager,
@@ -109,7 +112,10 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  /** @param isLocked whether nobody else changes it until `tx` ends */
+  /**
+   * Returns the file at a path.
+   * @param isLocked true locks the row until `tx` ends
+   */
   async byPath(tx: Tx, workspaceId: number, path: string, isLocked = true): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       tx,
@@ -134,7 +140,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return null;
   }
 
-  /** How many files and directories a tree has, itself included, and their bytes; counts up to `limit`. */
+  /** Returns the number of entries of a tree, itself included, and their bytes. Counts up to `limit`. */
   async treeSize(tx: Tx, file: WorkspaceFileRow, limit: number): Promise<TreeSize> {
     const size = await firstRow<{ entries: number; bytes: number; longest_path: number }>(
       tx,
@@ -145,7 +151,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return { entries: size?.entries ?? 0, bytes: size?.bytes ?? 0, longestPath: size?.longest_path ?? 0 };
   }
 
-  /** Gives a file or directory another path, and with it everything below; nothing may be there. */
+  /** Moves a file or directory with everything below it to another path, at which nothing may exist. */
   async moveTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow, path: string): Promise<void> {
     await tx.query(
       `UPDATE workspace_files SET path = ${MOVED_PATH}, parent_path = ${MOVED_PARENT}, name = ${MOVED_NAME},
@@ -154,7 +160,10 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  /** Makes rows for a file or directory and everything below it at another path, with the same bytes; nothing may be there. */
+  /**
+   * Copies the rows of a file or directory and everything below it to another path, at which nothing may exist. Copies
+   * share the bytes.
+   */
   async copyTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow, path: string): Promise<void> {
     await tx.query(
       `INSERT INTO workspace_files (tenant_id, workspace_id, path, parent_path, name, is_dir, size_bytes, sha256, blob_key,
@@ -166,7 +175,9 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  /** Those of the blobs, of one workspace whose files are locked, that no current file has: copies share theirs. */
+  /**
+   * Returns the keys that no current file references. Copies share a blob. The caller holds the workspace's file lock.
+   */
   async unusedBlobs(tx: Tx, keys: readonly string[]): Promise<string[]> {
     if (keys.length === 0) return [];
     const unused = await rows<{ key: string }>(
@@ -179,8 +190,8 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /**
-   * Ends a file or directory and everything below it. Answers how many, and the largest of the blobs that no other file
-   * has.
+   * Deletes a file or directory with everything below it. Returns the number of entries, and the largest blobs that no
+   * other file references.
    */
   async closeTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow): Promise<{ count: number; blobKeys: string[] }> {
     const closed = await firstRow<{ count: number; blob_keys: string[] }>(
@@ -196,8 +207,8 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /**
-   * What is below a directory, in the order of the paths and a page at a time: each page is what there is when it is
-   * asked for, and no path comes twice.
+   * Yields the entries below a directory in the order of their paths. Each page is current when it is read, and no path
+   * is repeated.
    */
   async *below({ workspace_id, path }: WorkspaceFileRow): AsyncGenerator<TreeEntry[]> {
     let after = '';
@@ -215,7 +226,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     }
   }
 
-  /** Which of the given blobs a current file of any workspace has. */
+  /** Returns those of the blobs that a current file of any workspace references. */
   async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
     const used = await rows<{ blob_key: NonNullable<WorkspaceFile['blob_key']> }>(
       this.dataSource.manager,
@@ -225,15 +236,15 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return new Set(used.map((row) => row.blob_key));
   }
 
-  /** Costs the same however many files there are. */
+  /** Returns the totals. The cost does not depend on the number of files. */
   async totals(tx: Tx, workspaceId: number): Promise<FileTotals> {
     const sql = 'SELECT files, directories, bytes FROM workspace_file_totals WHERE workspace_id = $1';
     return (await firstRow<FileTotals>(tx, sql, [workspaceId])) ?? { files: 0, directories: 0, bytes: 0 };
   }
 
   /**
-   * Locks the files of the workspace against other changes until `tx` ends: what its quota leaves stays the same, and
-   * changes, all of which write the totals, wait for each other here instead of deadlocking there.
+   * Locks the files of the workspace until `tx` ends, so that its free quota does not change. All changes write the
+   * totals, so they wait for each other here instead of deadlocking later.
    */
   async lockTotals(tx: Tx, workspaceId: number): Promise<FileTotals> {
     await tx.query('INSERT INTO workspace_file_totals (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING', [

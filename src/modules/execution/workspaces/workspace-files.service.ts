@@ -31,15 +31,15 @@ import {
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
 import type { BlobUse } from './blob-use';
-import { readFile, writeFile } from './workspace-file-answers';
+import { readFile, writeFile } from './workspace-file-responses';
 import { FileUses } from './file-uses';
-import { WorkspaceRoom } from './workspace-room';
+import { WorkspaceQuota } from './workspace-quota';
 import { WorkspacesService } from './workspaces.service';
 
-/** An upload has its row long before that. */
+/** Minimum age of a blob before it is swept. An upload writes its row long before that. */
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 
-/** Files and directories that one request moves, copies or deletes: others of the workspace wait for it. */
+/** Maximum number of entries that one request moves, copies or deletes, because others of the workspace wait for it. */
 const MAX_ENTRIES = 100_000;
 
 const RETRY_AFTER_SECONDS = 5;
@@ -48,7 +48,7 @@ const RETRY_AFTER_SECONDS = 5;
 @Injectable()
 export class WorkspaceFilesService {
   private readonly slots: UploadSlots;
-  private readonly room: WorkspaceRoom;
+  private readonly quota: WorkspaceQuota;
 
   constructor(
     private readonly config: Config,
@@ -60,11 +60,12 @@ export class WorkspaceFilesService {
   ) {
     const { workspaceMaxUploads, workspaceQuotaBytes } = config.storage;
     this.slots = new UploadSlots(workspaceMaxUploads, 'WORKSPACE.TOO_MANY_UPLOADS');
-    this.room = new WorkspaceRoom(workspaceQuotaBytes);
+    this.quota = new WorkspaceQuota(workspaceQuotaBytes);
   }
 
   /**
-   * 404 if there is nothing, as the contract says: clients use it to wait for files. A page beyond the last is empty.
+   * Lists files. Returns a 404 if there are none, as the contract requires: clients poll it for new files. A page
+   * beyond the last one is empty.
    */
   async list(
     scope: WorkspaceScope,
@@ -81,7 +82,7 @@ export class WorkspaceFilesService {
     );
     if (page.result_set.total_objects === 0) {
       const where = place ? `at "${place.path}" of` : 'in';
-      throw notFound('FILE.NOT_FOUND', `There is no such file ${where} the workspace "${scope.workspace.name}".`);
+      throw notFound('FILE.NOT_FOUND', `No file matches the request ${where} the workspace "${scope.workspace.name}".`);
     }
     return this.render(scope.workspace, page);
   }
@@ -90,7 +91,7 @@ export class WorkspaceFilesService {
     return readFile(await this.repository.select(scope, selector), scope.workspace);
   }
 
-  /** Makes a directory, or {@link receive}s a file in one of the tenant's slots. */
+  /** Creates a directory, or {@link receive}s a file in one of the tenant's slots. */
   async upload(scope: WorkspaceScope, query: UploadQuery, upload: Upload): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
     if (query.is_dir) return this.makeDirectory(scope, path, query.overwrite);
@@ -98,9 +99,9 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Streams a file into the store, then creates its row: an upload that is cut off, too long, not of the announced size
-   * or over the quota leaves neither. One that is too large is refused before the first byte if its size is announced,
-   * otherwise as soon as that shows.
+   * Streams a file into the store and then creates its row. An upload that is cut off, too long, not of the announced
+   * size or over the quota leaves neither. If the size is announced, one that is too large is refused before the first
+   * byte, otherwise as soon as its size shows.
    */
   private async receive(
     scope: WorkspaceScope,
@@ -112,7 +113,7 @@ export class WorkspaceFilesService {
       return this.transactions.repeat();
     }
     const { existing, used } = await this.transactions.read(async (tx) => {
-      // Not locked: what others change meanwhile is looked at again when the file is kept.
+      // The row is not locked here. It is checked again when the file is kept.
       const existing = await this.assertWritable(tx, scope.workspace, path, overwrite, false);
       const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
       return { existing, used: bytes - sizeOf(existing) };
@@ -120,15 +121,15 @@ export class WorkspaceFilesService {
     const { announcedBytes, bodyBytes } = upload;
     const expected = announcedBytes ?? bodyBytes;
     assertUploadSize(expected, this.config.http.maxUploadBytes);
-    const claim = this.room.claim(scope.workspace.workspaceId, used);
+    const claim = this.quota.claim(scope.workspace.workspaceId, used);
     let grownBy = 0;
     try {
-      claim.hold(expected ?? 0);
-      await ofStore(this.blobs.assertSpace(expected ?? 0));
-      const body = this.bodyOf(upload, (receivedBytes) => claim.hold(receivedBytes));
+      claim.reserve(expected ?? 0);
+      await mapStoreErrors(this.blobs.assertSpace(expected ?? 0));
+      const body = this.bodyOf(upload, (receivedBytes) => claim.reserve(receivedBytes));
       const blob = await this.store(body, expected);
       body.addToIdempotency();
-      const kept = await this.keep(scope, { path, overwrite, existing }, blob);
+      const kept = await this.keepUpload(scope, { path, overwrite, existing }, blob);
       grownBy = kept.grownBy;
       return kept.answer;
     } finally {
@@ -137,10 +138,10 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Gives a blob its row, or removes it; also removes the one that it replaces.
+   * Creates the row of a blob, or removes the blob. Also removes the replaced blob.
    * @param existing the file before the upload
    */
-  private async keep(
+  private async keepUpload(
     scope: WorkspaceScope,
     { path, overwrite, existing }: { path: string; overwrite: boolean; existing: WorkspaceFileRow | null },
     blob: StoredBlob,
@@ -149,15 +150,15 @@ export class WorkspaceFilesService {
     let replaced: WorkspaceFileRow | null = null;
     let unused: string[] = [];
     try {
-      const open = () => ofStore(this.blobs.read(blob.key));
-      const takesIn = await this.uses.read(scope, existing, { sizeBytes: blob.size, open });
+      const open = () => mapStoreErrors(this.blobs.read(blob.key));
+      const applyUpload = await this.uses.read(scope, existing, { sizeBytes: blob.size, open });
       const answer = await this.transactions.run(async (tx) => {
         isUsed = false;
         const { bytes } = await this.lock(tx, scope.workspace);
         replaced = await this.assertWritable(tx, scope.workspace, path, overwrite);
-        this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
+        this.quota.assertWithinQuota(bytes - sizeOf(replaced) + blob.size);
         const row = await this.put(tx, scope, path, { blob, replaced });
-        if (takesIn && replaced?.workspace_file_id === existing?.workspace_file_id) await takesIn(tx);
+        if (applyUpload && replaced?.workspace_file_id === existing?.workspace_file_id) await applyUpload(tx);
         else if (replaced) await this.uses.assertUnused(tx, replaced);
         unused = await this.repository.unusedBlobs(tx, blobKeyOf(replaced));
         isUsed = true;
@@ -186,7 +187,7 @@ export class WorkspaceFilesService {
     return answer;
   }
 
-  /** The size of a tree that one request changes as a whole. */
+  /** Returns the size of a tree that one request changes as a whole. Throws a 400 if it is too large. */
   async sizeOf(tx: Tx, file: WorkspaceFileRow): Promise<TreeSize> {
     const size = await this.repository.treeSize(tx, file, MAX_ENTRIES + 1);
     if (size.entries <= MAX_ENTRIES) return size;
@@ -196,23 +197,20 @@ export class WorkspaceFilesService {
     );
   }
 
-  /** The file or directory at a path; null without one. */
+  /** Returns the file or directory at a path; null if there is none. */
   async at(workspace: WorkspaceContext, path: string, tx?: Tx): Promise<WorkspaceFileRow | null> {
     if (tx) return this.repository.byPath(tx, workspace.workspaceId, path);
     return this.transactions.read((read) => this.repository.byPath(read, workspace.workspaceId, path, false));
   }
 
-  /**
-   * Writes bytes of the platform's own making into the store. Whoever asks {@link place}s them, or has them
-   * {@link discard}ed.
-   */
+  /** Writes bytes of the platform itself into the store. The caller must {@link place} or {@link discard} them. */
   async stage(content: Readable): Promise<StoredBlob> {
-    return ofStore(this.blobs.write(content, this.config.http.maxUploadBytes));
+    return mapStoreErrors(this.blobs.write(content, this.config.http.maxUploadBytes));
   }
 
   /**
-   * Makes staged bytes the content of a file, which may exist, in a transaction that began with {@link lock}. Answers
-   * the file and what to discard once the transaction has committed.
+   * Makes staged bytes the content of a new or existing file, in a transaction that began with {@link lock}. Returns
+   * the file and the blobs to discard after the commit.
    */
   async place(
     tx: Tx,
@@ -222,7 +220,7 @@ export class WorkspaceFilesService {
   ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
     const replaced = await this.assertWritable(tx, scope.workspace, path, true);
     const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
-    this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
+    this.quota.assertWithinQuota(bytes - sizeOf(replaced) + blob.size);
     const file = await this.put(tx, scope, path, { blob, replaced });
     return { file, unused: await this.repository.unusedBlobs(tx, blobKeyOf(replaced)) };
   }
@@ -232,14 +230,14 @@ export class WorkspaceFilesService {
     return this.contentOf(file);
   }
 
-  /** Opens a file, or a directory. */
+  /** Opens a file or directory for a download. */
   async download(scope: WorkspaceScope, selector: FileSelector): Promise<FileContent> {
     const file = await this.repository.select(scope, selector);
     if (!file.is_dir) return this.fileContent(file);
     return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
 
-  /** Opens a workspace's file by its path for a node agent, or a folder as a zip file. */
+  /** Opens a file of a workspace by its path for a node agent, or a directory as a zip file. */
   async openForNode(tenantId: string, workspaceId: number, path: string, isFolder = false): Promise<FileContent> {
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
     const scope = { tenantId, userId: 0, username: '', workspace };
@@ -264,8 +262,8 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Removes bytes older than an hour that no current file has, and nobody else. Returns how many files of the store were
-   * removed.
+   * Removes bytes older than an hour that no current file and no other domain needs. Returns the number of removed
+   * blobs.
    */
   async sweep(use: BlobUse): Promise<number> {
     return this.blobs.sweep(SWEEP_OLDER_THAN_MS, async (keys) => {
@@ -287,7 +285,7 @@ export class WorkspaceFilesService {
     }
   }
 
-  /** An upload may have replaced the bytes since the row was read. */
+  /** Opens the content. An upload may have replaced the bytes since the row was read. */
   private async contentOf(file: TreeEntry): Promise<ZipContent> {
     try {
       return await this.open(file);
@@ -299,7 +297,7 @@ export class WorkspaceFilesService {
   }
 
   private async open(file: TreeEntry): Promise<ZipContent> {
-    return { stream: await ofStore(this.blobs.read(file.blob_key ?? '')), sizeBytes: file.size_bytes ?? 0 };
+    return { stream: await mapStoreErrors(this.blobs.read(file.blob_key ?? '')), sizeBytes: file.size_bytes ?? 0 };
   }
 
   private bodyOf(upload: Upload, admit?: (receivedBytes: number) => void): UploadBody {
@@ -308,7 +306,7 @@ export class WorkspaceFilesService {
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {
-    const blob = await ofStore(this.blobs.write(body, this.config.http.maxUploadBytes, expected));
+    const blob = await mapStoreErrors(this.blobs.write(body, this.config.http.maxUploadBytes, expected));
     if (expected !== null && blob.size !== expected) {
       await this.blobs.delete(blob.key);
       throw invalid('FILE.SIZE_MISMATCH', `x-file-size announced ${expected} bytes, but ${blob.size} arrived.`);
@@ -322,7 +320,7 @@ export class WorkspaceFilesService {
       const existing = await this.repository.byPath(tx, scope.workspace.workspaceId, path);
       if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
       if (existing && !existing.is_dir) throw notADirectory(path);
-      // What is in it stays.
+      // An existing directory keeps its content.
       if (existing) return writeFile(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
       await this.makeParents(tx, scope, path);
       return writeFile(await this.repository.insert(tx, scope, { ...columnsOf(scope.workspace, path), is_dir: true }));
@@ -342,11 +340,11 @@ export class WorkspaceFilesService {
   }
 
   private async makeParents(tx: Tx, scope: WorkspaceScope, path: string): Promise<void> {
-    const inTheWay = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
-    if (inTheWay !== null) throw notADirectory(inTheWay);
+    const blockingFile = await this.repository.ensureParents(tx, scope, scope.workspace.workspaceId, path);
+    if (blockingFile !== null) throw notADirectory(blockingFile);
   }
 
-  /** Answers the file that an upload to the path replaces. */
+  /** Checks that an upload may write to the path. Returns the file that it replaces; null if there is none. */
   private async assertWritable(
     tx: Tx,
     workspace: WorkspaceContext,
@@ -364,16 +362,13 @@ export class WorkspaceFilesService {
     return existing;
   }
 
-  /** Everything that changes files of a workspace begins with this. */
+  /** Locks the files of a workspace. Every change of them begins with this. */
   async lock(tx: Tx, { workspaceId }: WorkspaceContext): Promise<FileTotals> {
     await this.workspaces.lockActive(tx, workspaceId);
     return this.repository.lockTotals(tx, workspaceId);
   }
 
-  /**
-   * Removes bytes that no row names any longer: kept until the sweeper comes, they would fill the disk beyond every
-   * quota.
-   */
+  /** Removes bytes without a row now. Until the sweeper runs, they would use the disk beyond every quota. */
   async discard(blobKeys: readonly string[]): Promise<void> {
     for (const key of blobKeys) await this.blobs.delete(key).catch(() => undefined);
   }
@@ -387,7 +382,7 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-/** The refusal where a directory is needed. */
+/** Returns the error for a file where a directory is needed. */
 export function notADirectory(path: string): DomainError {
   return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
 }
@@ -404,7 +399,7 @@ function blobKeyOf(file: WorkspaceFileRow | null): string[] {
   return file?.blob_key ? [file.blob_key] : [];
 }
 
-async function ofStore<T>(work: Promise<T>): Promise<T> {
+async function mapStoreErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -413,7 +408,7 @@ async function ofStore<T>(work: Promise<T>): Promise<T> {
 }
 
 function asDomainError(error: unknown): unknown {
-  // An error while it is read is the stream's.
+  // The stream reports errors while it is read.
   if (error instanceof ObjectStoreError) return unavailable(error);
   if (!(error instanceof BlobStoreError)) return error;
   switch (error.problem) {
@@ -429,7 +424,7 @@ function asDomainError(error: unknown): unknown {
       return new DomainError(
         'unavailable',
         'FILE.STORE_FULL',
-        'The file store is full. Ask the operator to make room.',
+        'The file store is full. Ask the operator to free space.',
         {},
         { cause: error },
       );
@@ -442,7 +437,7 @@ function unavailable(cause: Error): DomainError {
   return new DomainError(
     'unavailable',
     'FILE.STORE_UNAVAILABLE',
-    'The file store does not answer as it should. Send the request again in a few seconds.',
+    'The file store is unavailable. Send the request again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause },
   );

@@ -11,7 +11,7 @@ import { WorkspaceAccessQuery } from './dto/workspace-access.dto';
 import type { HolderFilter, HolderKind } from './workspace-access.repository';
 import type { WorkspaceAccessService } from './workspace-access.service';
 
-/** What differs between the permissions of users and those of groups. */
+/** The differences between the permissions of users and those of groups. */
 export interface HolderRoutes<Assignment extends object> {
   kind: HolderKind;
   queries: {
@@ -21,7 +21,7 @@ export interface HolderRoutes<Assignment extends object> {
     assignment: Type<Assignment>;
   };
   responses: { list: ResponseShape; match: ResponseShape; held: ResponseShape; assigned: ResponseShape };
-  /** What the operations call. */
+  /** The calls of the operations. */
   list: (
     access: WorkspaceAccessService,
     workspace: WorkspaceContext,
@@ -45,7 +45,9 @@ function filterOf({ permission_id, group_id, user_id, username, groupname }: Lis
   return { permissionId: permission_id, otherId: group_id ?? user_id, partOfName: username ?? groupname };
 }
 
-/** Base class of a controller with the nine operations on what users, or groups, may do in a workspace. */
+/**
+ * Returns a base class of a controller with the nine operations on the permissions of users or groups in a workspace.
+ */
 export function WorkspaceHoldersController<Assignment extends object>(routes: HolderRoutes<Assignment>) {
   const { kind, queries, responses } = routes;
   const word = kind === 'user' ? 'User' : 'Group';
@@ -55,7 +57,8 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
   const manage = { tag, access: Allow.workspace('MANAGE') };
   const Scope = (): ParameterDecorator => (target, key, index) => {
     InWorkspace()(target, key, index);
-    // Generated clients take parameters in the order of the document, in which a handler's last one is the first.
+    // Generated clients take parameters in the order of the document, which lists the last parameter of a handler
+    // first.
     documentId('workspace_id', target, key);
   };
 
@@ -66,7 +69,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       ...view,
       path: `${path}/${kind}s`,
       id: `listWorkspace${word}s`,
-      summary: `List the ${kind}s that hold a permission on the workspace, by their strongest`,
+      summary: `List the ${kind}s that hold a permission on the workspace, grouped by the strongest one`,
       response: responses.list,
     })
     list(@QueryOf(queries.list) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -144,7 +147,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       id: `getWorkspace${word}Permission`,
       summary:
         kind === 'user'
-          ? 'Get what a user may do in the workspace: the permission that counts, the own one, and those through groups'
+          ? 'Get the permissions of a user on the workspace: the effective one, the direct one, and those through groups'
           : 'Get the permission of a group on the workspace',
       response: responses.held,
     })
@@ -157,7 +160,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       method: 'POST',
       path: `${path}/${kind}`,
       id: `assignWorkspace${word}Permission`,
-      summary: `Give a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
+      summary: `Assign a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
       response: responses.assigned,
       errors: [409],
     })
@@ -170,7 +173,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       method: 'DELETE',
       path: `${path}/${kind}/{${kind}_id}/permission/{permission_id}`,
       id: `revokeWorkspace${word}Permission`,
-      summary: `Take a permission on the workspace from a ${kind} that holds it directly`,
+      summary: `Revoke a permission on the workspace that a ${kind} holds directly`,
       response: Responses.message,
       status: 201,
     })

@@ -14,13 +14,16 @@ const RUNNING_PERMISSIONS = WORKSPACE_PERMISSIONS.filter((held) => includesPermi
   .map((held) => `'${held}'`)
   .join(', ');
 
-/** Condition that a user, who is named twice, holds a permission on workspace `t`, directly or through a group. */
+/**
+ * Condition that a user holds a permission on workspace `t`, directly or through a group. The user's id is passed
+ * twice.
+ */
 const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE wu.workspace_id = t.workspace_id
     AND wu.user_id = ? AND wu.to_date = 'infinity')
   OR EXISTS (SELECT 1 FROM workspace_groups wg JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
     WHERE wg.workspace_id = t.workspace_id AND gu.user_id = ? AND wg.to_date = 'infinity')`;
 
-/** SQL of the name of a user's strongest permission on a workspace, directly or through a group. */
+/** Returns SQL for the name of a user's strongest permission on a workspace, directly or through a group. */
 export const STRONGEST_PERMISSION = (workspace: string, user: string) => `
   SELECT p.name FROM workspace_permissions p WHERE p.permission_id IN (
     SELECT wu.permission_id FROM workspace_users wu
@@ -32,8 +35,8 @@ export const STRONGEST_PERMISSION = (workspace: string, user: string) => `
   ORDER BY p.permission_id DESC LIMIT 1`;
 
 /**
- * SQL condition that a user, with the roles and permissions held now, may run things in a workspace. The guard applies the same
- * rule to requests.
+ * Returns an SQL condition that a user, with the present roles and permissions, may run things in a workspace. The
+ * guard applies the same rule to requests.
  * @param of SQL expressions for the ids
  */
 export function mayRun(of: Record<'user' | 'tenant' | 'workspace', string>): string {
@@ -44,12 +47,14 @@ export function mayRun(of: Record<'user' | 'tenant' | 'workspace', string>): str
         AND (${STRONGEST_PERMISSION(of.workspace, of.user)}) IN (${RUNNING_PERMISSIONS})))`;
 }
 
-/** Workspaces, or what is listed by them, on which the user holds a permission, directly or through a group. */
+/**
+ * Filters for workspaces, or rows with a workspace, on which the user holds a permission, directly or through a group.
+ */
 export function sharedWith<E extends Pick<Workspace, 'workspace_id'>>(userId: number): ResourceFilter<E> {
   return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
 }
 
-/** Whether what is in a workspace may use a cluster, as SQL over their ids. */
+/** Returns an SQL condition that a workspace may use a cluster, by SQL expressions for their ids. */
 export const servesWorkspace = (clusterId: string, workspaceId: string) => `(
   NOT EXISTS (SELECT 1 FROM cluster_workspaces WHERE cluster_id = ${clusterId})
   OR EXISTS (SELECT 1 FROM cluster_workspaces

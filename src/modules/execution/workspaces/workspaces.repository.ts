@@ -22,12 +22,12 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     });
   }
 
-  /** The workspace as it is, which it stays until `tx` ends; null when there is none. */
-  async hold(tx: Tx, workspaceId: number): Promise<Pick<Workspace, 'name' | 'to_date'> | null> {
+  /** Locks the workspace against changes until `tx` ends. Returns null if it does not exist. */
+  async lock(tx: Tx, workspaceId: number): Promise<Pick<Workspace, 'name' | 'to_date'> | null> {
     return firstRow(tx, 'SELECT name, to_date FROM workspaces WHERE workspace_id = $1 FOR SHARE', [workspaceId]);
   }
 
-  /** The strongest permission of the user on the workspace, directly or through a group. */
+  /** Returns the strongest permission of the user on the workspace, directly or through a group. */
   async permissionOf(workspaceId: number, userId: number): Promise<WorkspacePermission | null> {
     const row = await firstRow<{ name: WorkspacePermission }>(
       this.dataSource.manager,
@@ -37,16 +37,16 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     return row?.name ?? null;
   }
 
-  /** The workspaces with these ids, each with the user's strongest permission, in any order. */
+  /** Returns the workspaces with these ids, each with the user's strongest permission, in any order. */
   async withPermissions(
-    asked: readonly { workspaceId: number; userId: number }[],
+    requested: readonly { workspaceId: number; userId: number }[],
   ): Promise<(WorkspaceRow & { user_id: number; held: WorkspacePermission | null })[]> {
     return rows(
       this.dataSource.manager,
-      `SELECT t.*, asked.user_id, (${STRONGEST_PERMISSION('t.workspace_id', 'asked.user_id')}) AS held
-       FROM unnest($1::bigint[], $2::bigint[]) AS asked (workspace_id, user_id)
-       JOIN workspaces t ON t.workspace_id = asked.workspace_id`,
-      [asked.map(({ workspaceId }) => workspaceId), asked.map(({ userId }) => userId)],
+      `SELECT t.*, requested.user_id, (${STRONGEST_PERMISSION('t.workspace_id', 'requested.user_id')}) AS held
+       FROM unnest($1::bigint[], $2::bigint[]) AS requested (workspace_id, user_id)
+       JOIN workspaces t ON t.workspace_id = requested.workspace_id`,
+      [requested.map(({ workspaceId }) => workspaceId), requested.map(({ userId }) => userId)],
     );
   }
 
@@ -61,7 +61,7 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     });
   }
 
-  /** Gives the workspace a description if it has none. */
+  /** Sets the description of the workspace if it has none. */
   async describe(tx: Tx, workspaceId: number, description: string, userId: number): Promise<void> {
     await tx.query(
       `UPDATE workspaces SET description = $2, modified_by_user_id = $3, last_update_date = platform_now()
@@ -70,12 +70,12 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     );
   }
 
-  /** Clears or sets the end of a workspace's validity. */
+  /** Reopens or ends the validity of a workspace. */
   async setEnd(tx: Tx, scope: TenantScope, workspaceId: number, isOpen: boolean): Promise<void> {
     await this.write(tx, scope, workspaceId, { to_date: isOpen ? Infinity : NOW });
   }
 
-  /** Disabled workspaces are read and listed, too. */
+  /** Disabled workspaces are read and listed too. */
   protected override addValidity(): void {
     return;
   }

@@ -32,7 +32,7 @@ import type {
 import { sharedWith } from './workspaces.joins';
 import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
-/** Workspaces and who may do what in them. */
+/** Workspaces and the authorization of their users. */
 @Injectable()
 export class WorkspacesService implements WorkspaceAuthorizer {
   constructor(
@@ -41,7 +41,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   ) {}
 
   /**
-   * A workspace on which the caller has no permission is a 403, as the contract lists it; another tenant's is a 404.
+   * Authorizes a request. A workspace without a permission of the caller is a 403, as the contract requires; another
+   * tenant's is a 404.
    */
   async authorize(
     principal: Principal & { tenantId: string },
@@ -56,14 +57,15 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   }
 
   async reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]> {
-    const asked = entries.map(({ principal, workspaceId }) => ({ workspaceId, userId: principal.userId }));
+    const requested = entries.map(({ principal, workspaceId }) => ({ workspaceId, userId: principal.userId }));
     const found = new Map(
-      (await this.repository.withPermissions(asked)).map((row) => [`${row.workspace_id} ${row.user_id}`, row]),
+      (await this.repository.withPermissions(requested)).map((row) => [`${row.workspace_id} ${row.user_id}`, row]),
     );
     return entries.map(({ principal, workspaceId, needed }) =>
       orRefusal(() => {
         const row = found.get(`${workspaceId} ${principal.userId}`);
-        if (row?.tenant_id !== principal.tenantId) throw notFound('WORKSPACE.NOT_FOUND', 'The workspace is gone.');
+        if (row?.tenant_id !== principal.tenantId)
+          throw notFound('WORKSPACE.NOT_FOUND', 'The workspace no longer exists.');
         if (!isTenantAdmin(principal)) assertHolds(row.held, needed);
         return contextOf(row);
       }),
@@ -115,14 +117,14 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     return this.setActive(scope, false);
   }
 
-  /** Gives the workspace a description if it has none. */
+  /** Sets the description of the workspace if it has none. */
   async describe(tx: Tx, scope: TenantScope, workspaceId: number, description: string): Promise<void> {
     await this.repository.describe(tx, workspaceId, description, scope.userId);
   }
 
-  /** Locks the workspace against a concurrent disable; 409 when it is disabled. */
+  /** Locks the workspace against a concurrent disable; 409 if it is disabled. */
   async lockActive(tx: Tx, workspaceId: number): Promise<void> {
-    const row = await this.repository.hold(tx, workspaceId);
+    const row = await this.repository.lock(tx, workspaceId);
     if (!row || openEnded(row.to_date) !== null) {
       throw conflict('WORKSPACE.DISABLED', `The workspace "${row?.name ?? workspaceId}" is disabled. Enable it first.`);
     }

@@ -7,10 +7,10 @@ import { FailureCollector } from '../../../../platform/background/workflows/fail
 import { LedgerRepository } from '../ledger.repository';
 import { UsageRepository } from '../usage.repository';
 
-/** Clusters whose sums a pass renews. */
-const CLUSTERS = 200;
+/** Number of clusters whose sums a pass renews. */
+const BATCH_SIZE = 200;
 
-/** Keeps the sums by day equal to the ledger, and the ledger to what releases without one do beside it. */
+/** Keeps the daily sums equal to the ledger, and the ledger equal to what processes of a release without ledger do. */
 @Injectable()
 export class UsageReconciler extends Reconciler {
   readonly name = 'usage-days';
@@ -29,14 +29,14 @@ export class UsageReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {
     const clusters = await this.dataSource.transaction((tx) => this.ledger.catchUp(tx));
-    if (clusters > 0) this.logger.warn({ clusters }, 'Booked transitions of nodes that had not been booked');
-    const stale = await this.usage.staleClusters(CLUSTERS);
+    if (clusters > 0) this.logger.warn({ clusters }, 'Booked node transitions that were missing in the ledger');
+    const stale = await this.usage.staleClusters(BATCH_SIZE);
     const failures = new FailureCollector(signal);
     for (const clusterId of stale)
       await failures.attempt(`Usage of cluster ${clusterId}`, () =>
         this.dataSource.transaction((tx) => this.usage.renew(tx, clusterId)),
       );
     failures.throwFailures();
-    if (stale.length === CLUSTERS) return 'more';
+    if (stale.length === BATCH_SIZE) return 'more';
   }
 }

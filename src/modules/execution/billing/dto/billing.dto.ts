@@ -4,7 +4,7 @@ import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/ref
 const BILLINGS = ['usage', 'invoice'] as const;
 
 export class BilledTenantsQuery {
-  @Param.oneOf(BILLINGS, { default: 'usage', description: 'invoice leaves out what was used before the first price' })
+  @Param.oneOf(BILLINGS, { default: 'usage', description: 'invoice excludes usage before the first price' })
   billing: string = 'usage';
 }
 
@@ -45,7 +45,7 @@ export class BilledInvoiceQuery extends LinesQuery {
 
 export class BilledTenant {
   @Field.uuid() tenant_id: string;
-  @Field.text({ description: 'When it was last billed' }) name: string;
+  @Field.text({ description: 'Name at the latest billing' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
@@ -56,14 +56,14 @@ export class BilledDateRangeRead {
 
 export class BilledClusterRead {
   @Field.id() cluster_id: number;
-  @Field.text({ description: 'When it was last billed' }) name: string;
+  @Field.text({ description: 'Name at the latest billing' }) name: string;
   @Field.uuid() tenant_id: string;
   @Field.text() cloud_provider: string;
 }
 
 export class BilledMachineTypeRead {
   @Field.id() machine_type_id: number;
-  @Field.text({ description: 'When it was last billed' }) name: string;
+  @Field.text({ description: 'Name at the latest billing' }) name: string;
   @Field.text() cloud_provider: string;
 }
 
@@ -76,8 +76,8 @@ abstract class BilledLine {
   @Field.id() machine_type_id: number;
   @Field.text() machine_type: string;
   @Field.map({ values: 'string' }) labels: Record<string, string>;
-  @Field.int32({ description: 'Most nodes that ran at once' }) node_count: number;
-  @Field.int64({ description: 'Of all nodes together, rounded half up' }) running_seconds: number;
+  @Field.int32({ description: 'Maximum number of nodes that ran at the same time' }) node_count: number;
+  @Field.int64({ description: 'Sum over all nodes, rounded half up' }) running_seconds: number;
   @Field.number({ description: 'Compute units: hours times the price of the machine; at most six decimals' })
   ycu: number;
 }
@@ -88,7 +88,7 @@ export class BilledUsageRead extends BilledLine {
 
 export class BilledInvoiceRead extends BilledLine {
   @Field.day({ description: 'First day of the month' }) month_year: string;
-  @Field.number({ description: 'Of one compute unit' }) unit_price: number;
+  @Field.number({ description: 'Price of one compute unit' }) unit_price: number;
   @Field.number({ description: 'Rounded half up to the decimals of the currency' }) amount: number;
   @Field.text({ description: 'ISO 4217' }) currency: string;
 }

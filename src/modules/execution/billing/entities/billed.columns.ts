@@ -1,8 +1,8 @@
 import { Col } from '../../../../platform/kernel/persistence/columns';
 
 /**
- * Whose use of what is billed. Names and labels are those of that moment, and no column refers to another table: what
- * was billed stays as it was, whatever becomes of cluster, tenant and machine type.
+ * Names and labels of billed usage at that moment. No column refers to another table, so that billed usage stays
+ * unchanged when cluster, tenant or machine type change.
  */
 export abstract class BilledColumns {
   @Col.text() tenant_name: string;
@@ -12,23 +12,23 @@ export abstract class BilledColumns {
   @Col.json() labels: Record<string, string>;
 }
 
-/** The columns of something that a node did while it was RUNNING. */
+/** Columns of a node's stay in RUNNING. */
 export abstract class IntervalColumns extends BilledColumns {
   @Col.uuid() tenant_id: string;
   @Col.bigint() cluster_id: number;
   @Col.int() machine_type_id: number;
-  /** Hash of the labels, which are too long to be part of a key. */
+  /** Hash of the labels, which are too long for a key. */
   @Col.uuid() labels_key: string;
   @Col.bigint() node_id: number;
   /** Compute units per hour. */
   @Col.decimal() machine_price_ycu: string;
   @Col.bool() is_spot: boolean;
-  /** Start of the entry of the node's history. */
+  /** Start time of the entry in the node's history. */
   @Col.time() began_at: Date;
 }
 
-/** The columns of what is summed up. */
+/** Columns of summed usage. */
 export abstract class SummedColumns extends BilledColumns {
-  /** Beginning of the stay that the names are of: the last one. */
+  /** Start of the latest stay, which the names are taken from. */
   @Col.time() named_at: Date;
 }

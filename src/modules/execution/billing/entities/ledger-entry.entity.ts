@@ -2,11 +2,14 @@ import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, oneOf } from '../../../../platform/kernel/persistence/columns';
 import { IntervalColumns } from './billed.columns';
 
-/** `interval`: written when a node left RUNNING; `correction`: by an operator; `reversal`: what it names does not count. */
+/**
+ * `interval`: a node left RUNNING; `correction`: an operator corrected the ledger; `reversal`: the referenced entry
+ * does not count.
+ */
 export const LEDGER_ENTRY_KINDS = ['interval', 'correction', 'reversal'] as const;
 export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 
-/** One stay of a node in RUNNING. Only ever appended: a trigger refuses all else (ADR 0040). */
+/** One stay of a node in RUNNING. A trigger refuses everything but inserts (ADR 0040). */
 @Entity('ledger_entries')
 @Unique('uq_ledger_entries_tenant_id', ['tenant_id', 'ledger_entry_id'])
 @Index('uq_ledger_entries_node_state', ['node_state_id'], { unique: true, where: `kind = 'interval'` })
@@ -20,12 +23,12 @@ export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 export class LedgerEntry extends IntervalColumns {
   @Col.identity('pk_ledger_entries') ledger_entry_id: number;
   @Col.text() kind: LedgerEntryKind;
-  /** Entry of the node's history. */
+  /** Entry in the node's history. */
   @Col.bigint() node_state_id: number;
-  /** Before `began_at` where the clock was set back in between; then the stay counts nothing. */
+  /** Earlier than `began_at` if the clock was set back in between. The stay then counts nothing. */
   @Col.time() ended_at: Date;
   @Col.bigint({ nullable: true }) reverses_id: number | null;
-  /** Of a correction. */
+  /** Reason of a correction. */
   @Col.text({ nullable: true }) reason: string | null;
   @Col.time({ default: () => 'platform_now()' }) written_at: Date;
 }

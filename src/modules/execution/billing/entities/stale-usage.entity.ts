@@ -2,8 +2,8 @@ import { Entity, Index } from 'typeorm';
 import { Col } from '../../../../platform/kernel/persistence/columns';
 
 /**
- * `usage_days` of the cluster are out of date from this day on. Written in the transaction of what made them so, each
- * time a row of its own: writers never wait for each other.
+ * A mark that `usage_days` of the cluster are stale from this day on. It is written in the transaction that causes it,
+ * always as a new row, so that writers never wait for each other.
  */
 @Entity('stale_usage')
 @Index('ix_stale_usage_cluster', ['cluster_id', 'from_date'])

@@ -5,8 +5,8 @@ import { SummedColumns } from './billed.columns';
 const PRIMARY = { primary: true, primaryKeyConstraintName: 'pk_usage_days' };
 
 /**
- * Ended stays of one day (UTC), tenant, cluster, machine type and labels, summed up from the ledger. Names are those of
- * the last of them. Of stays that have not ended only the number of nodes takes account.
+ * Ended stays of one day (UTC), tenant, cluster, machine type and labels, summed up from the ledger. The names are
+ * those of the latest stay. Stays that have not ended only count in the number of nodes.
  */
 @Entity('usage_days')
 @Index('ix_usage_days_cluster', ['cluster_id', 'usage_date'])
@@ -16,9 +16,9 @@ export class UsageDay extends SummedColumns {
   @Col.bigint(PRIMARY) cluster_id: number;
   @Col.int(PRIMARY) machine_type_id: number;
   @Col.uuid(PRIMARY) labels_key: string;
-  /** Most nodes at once, those that are running still included. */
+  /** Maximum number of concurrent nodes, including those still running. */
   @Col.int() node_count: number;
   @Col.bigint() running_ms: number;
-  /** Milliseconds times compute units per hour: exact, as the quotient would not be. */
+  /** Milliseconds times compute units per hour. Unlike the quotient, the product is exact. */
   @Col.decimal() ycu_ms: string;
 }

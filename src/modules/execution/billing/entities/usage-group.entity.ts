@@ -4,7 +4,7 @@ import { SummedColumns } from './billed.columns';
 
 const PRIMARY = { primary: true, primaryKeyConstraintName: 'pk_usage_groups' };
 
-/** First and last day of what `usage_days` has of one cluster, machine type and labels. */
+/** First and last day in `usage_days` of one cluster, machine type and labels. */
 @Entity('usage_groups')
 @Index('ix_usage_groups_tenant', ['tenant_id'])
 export class UsageGroup extends SummedColumns {

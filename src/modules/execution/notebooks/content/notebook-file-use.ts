@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
-import { FileUse, type TakesIn, type UploadedContent, type WorkspaceFileRow } from '../../workspaces';
+import { FileUse, type ApplyUpload, type UploadedContent, type WorkspaceFileRow } from '../../workspaces';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookOutputsRepository } from './notebook-outputs.repository';
@@ -28,7 +28,7 @@ export class NotebookFileUse extends FileUse {
     { tenantId, userId }: TenantScope,
     file: WorkspaceFileRow,
     content: UploadedContent,
-  ): Promise<TakesIn | null> {
+  ): Promise<ApplyUpload | null> {
     const current = await this.repository.ofFile(file.workspace_file_id);
     if (!current) return null;
     const { job_conf_id: notebookConfId } = current;

@@ -4,7 +4,7 @@ import { Reconciler } from '../../../../platform/background/workflows/reconciler
 import { BlobUse } from '../blob-use';
 import { WorkspaceFilesService } from '../workspace-files.service';
 
-/** Removes bytes that no file needs any longer: of deleted and replaced files and of interrupted uploads. */
+/** Removes bytes that no file needs any longer, left by deleted files, replaced files and interrupted uploads. */
 @Injectable()
 export class FileSweeper extends Reconciler {
   readonly name = 'workspace-files';
@@ -21,6 +21,6 @@ export class FileSweeper extends Reconciler {
 
   async reconcile(): Promise<void> {
     const removed = await this.files.sweep(this.use);
-    if (removed > 0) this.logger.info({ removed }, 'Removed bytes that no file needs');
+    if (removed > 0) this.logger.info({ removed }, 'Removed unused blobs of workspace files');
   }
 }

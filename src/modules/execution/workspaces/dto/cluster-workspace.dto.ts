@@ -28,7 +28,7 @@ class AssociatedWorkspace {
 export class ClusterWorkspaceRead extends ReadAudit {
   @Field.object(() => AssociatedWorkspace) workspace: AssociatedWorkspace;
   @Field.object(() => ClusterSummary) cluster_info: ClusterSummary;
-  @Field.text({ optional: true, nullable: true, description: 'Where the cluster answers SQL, once it does' })
+  @Field.text({ optional: true, nullable: true, description: 'Address at which the cluster serves SQL, once it does' })
   thrift_url?: string | null;
 }
 

@@ -6,7 +6,7 @@ import { GroupRead, UserRead } from '../../../foundation/iam';
 import { WorkspaceRef } from './workspace.dto';
 
 const OF_PERMISSION = {
-  description: 'Only those whose strongest permission is this one; the answer has one object then',
+  description: 'Only holders whose strongest permission is this one; the response then has one object',
 };
 
 export class WorkspaceUserQuery extends PageQuery {
@@ -37,7 +37,7 @@ export class WorkspaceGroupAccessSearchQuery extends WorkspaceAccessQuery {
   @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
 }
 
-/** Of the built-in lookup. */
+/** A permission from the built-in lookup. */
 const LOOKUP = { description: 'GET /workspace/permissions lists them' };
 
 @Example({ user_id: 2, permission_id: 1 })
@@ -86,13 +86,13 @@ class WorkspaceGroups extends WorkspaceHolders {
   @Field.objectOrList(() => PermissionWithGroups) permission: PermissionWithGroups | PermissionWithGroups[];
 }
 
-/** One object of a permission where one was asked for, else one for each. */
+/** The holders of one permission if the request names one, otherwise a list with one object per permission. */
 export class WorkspaceUsersPage {
   @Field.object(() => WorkspaceUsers) data: WorkspaceUsers;
   @Field.object(() => ResultSet) result_set: ResultSet;
 }
 
-/** As {@link WorkspaceUsersPage}. */
+/** The same as {@link WorkspaceUsersPage} for groups. */
 export class WorkspaceGroupsPage {
   @Field.object(() => WorkspaceGroups) data: WorkspaceGroups;
   @Field.object(() => ResultSet) result_set: ResultSet;
@@ -116,13 +116,13 @@ class GroupPermissionEntry extends ReadAudit {
   @Field.object(() => PermissionRef) permission: PermissionRef;
 }
 
-/** What a user may do in a workspace. `group_permission` has an entry for each group through which that is. */
+/** The permissions of a user on a workspace. `group_permission` has an entry for each group that grants one. */
 export class WorkspaceUserPermissionRead {
   @Field.id() user_id: number;
   @Field.text() username: string;
   @Field.object(() => WorkspaceRef) workspace: WorkspaceRef;
   @Field.uuid() tenant_id: string;
-  @Field.object(() => PermissionRef, { description: 'The strongest of them, which counts' })
+  @Field.object(() => PermissionRef, { description: 'The strongest of these permissions, which applies' })
   effective_permission: PermissionRef;
   @Field.object(() => UserPermissionEntry, { nullable: true }) user_permission: UserPermissionEntry | null;
   @Field.objects(() => GroupPermissionEntry, { nullable: true }) group_permission: GroupPermissionEntry[] | null;

@@ -27,7 +27,7 @@ export class UploadQuery extends RecordSelectorQuery('workspace') {
   @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
   @Param.boolean({ default: false, description: 'true replaces an existing file, and accepts an existing directory' })
   overwrite: boolean = false;
-  @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
+  @Param.boolean({ default: false, description: 'true creates a directory; the request has no body' }) is_dir: boolean =
     false;
 }
 
@@ -35,11 +35,11 @@ export class RenameFileQuery extends WorkspaceFileSelector {
   @Param.text({ optional: false, maxLength: 255, description: 'The new name, without a slash' }) file_name: string;
 }
 
-/** What to move or copy, and where to. */
+/** Source and destination of a move or copy. */
 export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
   @Param.id() source_file_id?: number;
   @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) source_file_path?: string;
-  @Param.text({ optional: false, description: 'Path that it will have; missing directories above are made' })
+  @Param.text({ optional: false, description: 'The new path; missing parent directories are created' })
   destination_file_path: string;
   @Param.boolean({ default: false, description: 'true replaces a file by a file, or a whole directory by a directory' })
   overwrite: boolean = false;

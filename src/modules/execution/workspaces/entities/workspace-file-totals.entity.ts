@@ -2,8 +2,8 @@ import { ForeignKey, Entity, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../../platform/kernel/persistence/columns';
 
 /**
- * How many current files and directories a workspace has, and their bytes together; zero if there is no row. Triggers
- * of `workspace_files` maintain it, so it is right whatever changes a file, even a pod of the previous release.
+ * Number of current files and directories of a workspace, and their total bytes; zero if there is no row. Triggers of
+ * `workspace_files` maintain it, so every change of a file counts, even by a pod of the previous release.
  */
 @Entity('workspace_file_totals')
 export class WorkspaceFileTotals {

@@ -41,7 +41,7 @@ export class WorkspaceUser extends TenantColumns {
   columns: 'w.workspace_id, w.name',
   code: 'GROUP.IN_USE',
   named: ({ name }) => `"${String(name)}"`,
-  message: (names) => `The group holds a permission on the workspaces ${names}. Take it away there first.`,
+  message: (names) => `The group holds a permission on the workspaces ${names}. Revoke it there first.`,
   details: (workspaces) => ({ workspaces }),
 })
 export class WorkspaceGroup extends TenantColumns {

@@ -4,7 +4,7 @@ import { idText, readAudit, writeAudit } from '../../../platform/kernel/dto/resp
 import type { WorkspaceFileRead, WorkspaceFileWrite } from './dto/workspace-file.dto';
 import type { WorkspaceFileRow } from './workspace-files.repository';
 
-/** A file as reads answer it. */
+/** Returns a file in the form of read operations. */
 export function readFile(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {
   return {
     workspace_file_id: row.workspace_file_id,
@@ -14,7 +14,7 @@ export function readFile(row: WorkspaceFileRow, workspace: WorkspaceContext): Wo
   };
 }
 
-/** A file as writes answer it. */
+/** Returns a file in the form of write operations. */
 export function writeFile(row: WorkspaceFileRow): WorkspaceFileWrite {
   return {
     workspace_file_id: idText(row.workspace_file_id),
