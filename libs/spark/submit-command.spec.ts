@@ -578,7 +578,7 @@ describe('secrets of a run', () => {
   });
 
   it('start no run while one cannot be had', () => {
-    const fault = 'The environment variable A cannot have the secret "a".';
+    const fault = 'The environment variable A cannot be set from the secret "a".';
     expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
   });
 

@@ -108,7 +108,7 @@ describe.each(CLUSTERS)('a job of a %s', (cluster_type, fields) => {
     const job = await desk.complete(cluster, `gone-${cluster}`, { command: 'says.py' });
     expect(job).toMatchObject({
       job_status: 'ERROR',
-      reason: expect.stringMatching(/The environment variable GONE cannot have the secret "no-such": neither /),
+      reason: expect.stringMatching(/The environment variable GONE cannot be set from the secret "no-such": neither /),
     });
     expect(await desk.log(Number(job.job_id))).toBe('');
   });

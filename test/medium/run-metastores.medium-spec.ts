@@ -96,8 +96,8 @@ describe('metastores that runs open with a secret', () => {
     const id = await catalog('glue');
     const run = await runOf();
     const fault =
-      'The metastore catalog "shop" cannot be used: It is opened by a storage secret of type AWS ACCESS SECRET KEY PAIR, ' +
-      'and none is attached to it for the user who runs the job, its workspace or the tenant.';
+      'The metastore catalog "shop" cannot be used: It requires a storage secret of type AWS ACCESS SECRET KEY PAIR, ' +
+      'but none is attached to it for the user who runs the job, the workspace or the tenant. Attach one.';
     expect(await toldOne(run)).toEqual(refused(fault));
     await attach('tenant', id, keys('tenant'));
     expect(await toldOne(run)).toEqual(glueWith('tenant'));
@@ -111,9 +111,9 @@ describe('metastores that runs open with a secret', () => {
     const id = await catalog('unity', { ...unityDetails, additional_catalogs: ['side', 'other'] });
     const run = await runOf();
     const needs =
-      'The metastore catalog "shop" cannot be used: It is opened by a metastore secret of type DATABRICKS UNITY TOKEN, and ';
+      'The metastore catalog "shop" cannot be used: It requires a metastore secret of type DATABRICKS UNITY TOKEN, but ';
     expect(await toldOne(run)).toEqual(
-      refused(`${needs}none is attached to it for the user who runs the job, its workspace or the tenant.`),
+      refused(`${needs}none is attached to it for the user who runs the job, the workspace or the tenant. Attach one.`),
     );
     await attach('workspace', id, token('workspace'), { role: 'metastore' });
     // That of the store opens the store only.
@@ -153,8 +153,8 @@ describe('metastores that runs open with a secret', () => {
     const wrong = await attach('user', id, { secret_type: 'AZURE SERVICE PRINCIPAL', ...principal });
     const [mine, others] = [await runOf(), await runOf((await member()).userId)];
     const fault =
-      'The metastore catalog "shop" cannot be used: It is opened by a storage secret of type AWS ACCESS SECRET KEY PAIR, ' +
-      'and the nearest that is attached, for the user, is of type AZURE SERVICE PRINCIPAL.';
+      'The metastore catalog "shop" cannot be used: It requires a storage secret of type AWS ACCESS SECRET KEY PAIR, ' +
+      'but the user secret that is attached to it is of type AZURE SERVICE PRINCIPAL. Attach one of the right type.';
     expect(await told([mine, others])).toEqual([refused(fault), glueWith('tenant')]);
     await api.database.query(`UPDATE user_secrets SET sealed = '\\x00' WHERE user_secret_id = $1`, [wrong]);
     expect(await told([mine, others])).toEqual([

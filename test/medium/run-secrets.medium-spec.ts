@@ -110,8 +110,8 @@ describe('secrets that a cluster names for its runs', () => {
         env: {},
         conf: {},
         fault:
-          'The environment variable MINE cannot have the secret "mine": neither the user who runs the job, nor its workspace ' +
-          'or tenant has one.',
+          'The environment variable MINE cannot be set from the secret "mine": neither the user who runs the job, nor its ' +
+          'workspace, nor its tenant has a secret of that name.',
       });
     }
     await names({}, { 'spark.there': 'there' });
@@ -120,7 +120,7 @@ describe('secrets that a cluster names for its runs', () => {
       conf: { 'spark.there': 'of elsewhere' },
     });
     expect((await told(await runOf()))?.fault).toMatch(
-      /^The Spark property spark\.there cannot have the secret "there": neither /,
+      /^The Spark property spark\.there cannot be set from the secret "there": neither /,
     );
     await names({ FOREIGN: 'foreign' });
     expect((await told(await runOf()))?.fault).toMatch(/"foreign": neither /);
@@ -148,8 +148,8 @@ describe('secrets that a cluster names for its runs', () => {
       env: {},
       conf: {},
       fault:
-        'The environment variable TYPED cannot have the secret "typed": that of the user is of type DATABRICKS UNITY TOKEN, and ' +
-        'not ENVIRONMENT VARIABLE.',
+        'The environment variable TYPED cannot be set from the secret "typed": the secret of the user is of type DATABRICKS ' +
+        'UNITY TOKEN instead of ENVIRONMENT VARIABLE.',
     });
     const id = await make('tenant', 'damaged', 'hush');
     const moved =
@@ -157,7 +157,7 @@ describe('secrets that a cluster names for its runs', () => {
     await api.database.query(moved, [id, 'good']);
     await names({}, { 'spark.damaged': 'damaged' });
     expect((await told(run))?.fault).toMatch(
-      /^The Spark property spark\.damaged .* that of the tenant cannot be decrypted; /,
+      /^The Spark property spark\.damaged .* the secret of the tenant cannot be decrypted; /,
     );
     await make('tenant', 'large', 'h'.repeat(40_000));
     await names({ ONE: 'large' });
@@ -166,7 +166,7 @@ describe('secrets that a cluster names for its runs', () => {
     expect(await told(run)).toEqual({
       env: {},
       conf: {},
-      fault: 'The secrets of a run have at most 65536 bytes together, and these have 80000.',
+      fault: 'The secrets of a run may have at most 65536 bytes together; these have 80000.',
     });
   });
 

@@ -114,7 +114,7 @@ describe('a Hive metastore that is opened by Kerberos', () => {
     });
     expect(await validate({ secret_type: 'HIVE BASIC', username: 'ada', password: 'word' })).toMatchObject({
       validation_status: 'INVALID',
-      validation_message: expect.stringContaining('opened by a secret of type HIVE KERBEROS'),
+      validation_message: expect.stringContaining('requires a secret of type HIVE KERBEROS'),
     });
     await made('/metastore/catalog/secret/tenant', 'metastore_catalog_secret_tenant_id', {
       metastore_catalog_id: catalogId,

@@ -4,7 +4,7 @@ export { ownerKey, type RunMetastores, RunMetastoresService } from './catalog-se
 export { SecretValues } from './scoped-secrets/dto/scoped-secret.dto';
 export { RunSecretsService } from './scoped-secrets/run-secrets.service';
 export type { RevealedSecret } from './scoped-secrets/scoped-secrets.service';
-export { neededValues } from './scoped-secrets/secret-values';
+export { requiredValues } from './scoped-secrets/secret-values';
 export { SecretsOfTenantService } from './scoped-secrets/secrets-of-tenant.service';
 export { SecretsOfUserService } from './scoped-secrets/secrets-of-user.service';
 export { SecretsOfWorkspaceService } from './scoped-secrets/secrets-of-workspace.service';

@@ -26,20 +26,20 @@ import { BootFailure, FileKey, LogOffset, Poll, Register, Report, Requests } fro
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
   const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
   if (!node) throw new Error('The operation does not declare that nodes call it');
-  // As NodeTokens has read it.
+  // NodeTokens has set it.
   return node as ClusterNode;
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
-/** Largest registration or poll, bytes. */
-const SMALL_BODY_BYTES = 16 * 1024;
-/** Largest piece of a log; agents send a sixteenth of that at a time. */
-const CHUNK_BYTES = 4 * 1024 * 1024;
+/** Maximum size of a registration or a poll. */
+const MAX_SMALL_BODY_BYTES = 16 * 1024;
+/** Maximum size of a chunk of a log. Agents send at most a sixteenth of it. */
+const MAX_LOG_CHUNK_BYTES = 4 * 1024 * 1024;
 
-/** Largest body with frames: as many as are sent at once, or a single one. */
-const FRAMES_BYTES = CHANNEL_CHUNK_BYTES + MAX_PAYLOAD_BYTES;
+/** Maximum size of a body with frames: an agent adds frames until a chunk is full, and the last one may have any size. */
+const MAX_FRAMES_BYTES = CHANNEL_CHUNK_BYTES + MAX_PAYLOAD_BYTES;
 
-/** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
+/** The API for node agents. The protocol is in `libs/contracts/agent-protocol.ts`. */
 @Controller()
 export class AgentsController {
   constructor(
@@ -57,7 +57,7 @@ export class AgentsController {
     access: Allow.bootstrap,
     response: Responses.none,
     returnsSecret: true,
-    maxBodyBytes: SMALL_BODY_BYTES,
+    maxBodyBytes: MAX_SMALL_BODY_BYTES,
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
     return this.agents.register(request.get('authorization'), body, protocolOf(request));
@@ -68,10 +68,10 @@ export class AgentsController {
     method: 'POST',
     path: '/boot-failure',
     id: 'agentBootFailure',
-    summary: 'Say why a machine cannot be a node',
+    summary: 'Report why the machine of a node failed to boot',
     access: Allow.bootstrap,
     response: Responses.none,
-    maxBodyBytes: SMALL_BODY_BYTES,
+    maxBodyBytes: MAX_SMALL_BODY_BYTES,
   })
   bootFailure(@CurrentNode() node: ClusterNode, @Body() body: BootFailure): Promise<Record<string, never>> {
     return this.agents.recordBootFailure(node, body);
@@ -84,7 +84,7 @@ export class AgentsController {
     id: 'agentBundle',
     summary: 'Fetch the agent of this release by its checksum',
     access: Allow.machines,
-    // In memory, and sent at once: no stream, which only a known caller may have.
+    // Sent from memory and not as a stream: only authenticated callers may hold streams.
     response: Responses.none,
   })
   async bundle(@TextParam('sha256') sha256: string, @Res() response: Response): Promise<void> {
@@ -101,7 +101,7 @@ export class AgentsController {
     summary: 'Wait for the desired state',
     response: Responses.none,
     returnsSecret: true,
-    maxBodyBytes: SMALL_BODY_BYTES,
+    maxBodyBytes: MAX_SMALL_BODY_BYTES,
   })
   poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
     const gone = () => new Promise((resolve) => request.once('close', resolve));
@@ -128,7 +128,7 @@ export class AgentsController {
     summary: 'Append to a run log',
     response: Responses.none,
     binaryBody: true,
-    maxBodyBytes: CHUNK_BYTES,
+    maxBodyBytes: MAX_LOG_CHUNK_BYTES,
   })
   runLog(
     @CurrentNode() node: ClusterNode,
@@ -148,7 +148,7 @@ export class AgentsController {
     summary: 'Append to a node log',
     response: Responses.none,
     binaryBody: true,
-    maxBodyBytes: CHUNK_BYTES,
+    maxBodyBytes: MAX_LOG_CHUNK_BYTES,
   })
   nodeLog(
     @CurrentNode() node: ClusterNode,
@@ -164,7 +164,7 @@ export class AgentsController {
     method: 'GET',
     path: '/runs/{run_id}/requests',
     id: 'agentRunRequests',
-    summary: 'Wait for what the process of a run is asked',
+    summary: 'Wait for requests to the process of a run',
     response: Responses.binary,
   })
   async requests(
@@ -183,10 +183,10 @@ export class AgentsController {
     method: 'PUT',
     path: '/runs/{run_id}/frames',
     id: 'agentRunFrames',
-    summary: 'Append what the process of a run says',
+    summary: 'Append frames from the process of a run',
     response: Responses.none,
     binaryBody: true,
-    maxBodyBytes: FRAMES_BYTES,
+    maxBodyBytes: MAX_FRAMES_BYTES,
     errors: [409],
   })
   frames(
@@ -220,8 +220,8 @@ export class AgentsController {
   }
 }
 
-/** The version of the protocol that the agent says it speaks; null for one that says none. */
+/** Returns the protocol version that the agent sends; null if it sends none. */
 function protocolOf(request: Request): number | null {
-  const said = request.get(PROTOCOL_HEADER) ?? '';
-  return /^\d{1,4}$/.test(said) ? Number(said) : null;
+  const version = request.get(PROTOCOL_HEADER) ?? '';
+  return /^\d{1,4}$/.test(version) ? Number(version) : null;
 }

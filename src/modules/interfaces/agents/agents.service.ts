@@ -24,12 +24,12 @@ import { bearerToken } from './node-tokens';
 import { NodeNotifications } from './node-notifications';
 import { ReportedUtilization } from './reported-utilization';
 
-/** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
-const LEASE_PART = 0.25;
-/** By how much a poll may be shorter, so that nodes whose polls began together do not stay together. */
-const SPREAD = 0.25;
+/** A poll ends well before the lease: after a longer silence, each side considers the other dead. */
+const MAX_WAIT_OF_LEASE = 0.25;
+/** Polls are shortened by up to this fraction, so that nodes that started together do not keep polling together. */
+const JITTER = 0.25;
 
-/** A piece of a log that a node sends; it is read only once it is known to be wanted. */
+/** A chunk of a log from a node. Its body is read only after the request was checked. */
 interface LogChunk {
   offset: number;
   read: () => Promise<Buffer>;
@@ -46,8 +46,8 @@ export class AgentsService {
     private readonly files: WorkspaceFilesService,
     private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
-    private readonly wakeUps: NodeNotifications,
-    private readonly heard: HeartbeatBatcher,
+    private readonly notifications: NodeNotifications,
+    private readonly heartbeats: HeartbeatBatcher,
     private readonly channels: RunChannelsService,
     private readonly utilization: ReportedUtilization,
   ) {}
@@ -69,17 +69,21 @@ export class AgentsService {
     };
   }
 
-  /** Records why the machine of a node will have no agent. */
+  /** Records why the agent of a node's machine could not start. */
   async recordBootFailure(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
     await this.transactions.run((tx) =>
-      this.nodes.recordBootFailure(tx, node, error || 'The machine failed to boot and did not say why.'),
+      this.nodes.recordBootFailure(
+        tx,
+        node,
+        error || 'The machine failed to boot and reported no reason; its console output may say more.',
+      ),
     );
     return {};
   }
 
   /**
-   * Answers as soon as the node should do something new, or when the wait is over.
-   * @param gone returns a promise that resolves when nobody waits for the answer any longer
+   * Returns as soon as the desired state of the node has changed, or after the wait.
+   * @param gone returns a promise that resolves when the agent has disconnected
    */
   async poll(
     node: ClusterNode,
@@ -88,34 +92,34 @@ export class AgentsService {
   ): Promise<PollResponse> {
     const { node_id: nodeId } = node;
     this.nodes.assertNotGone(node);
-    const sign = this.heard.note(nodeId);
+    const heartbeat = this.heartbeats.add(nodeId);
     await this.nodes.recordProtocolVersion(node, body.protocolVersion);
-    if (body.utilization) this.utilization.note(nodeId, body.utilization);
-    // Subscribed before the version is read: a change between the two is seen either way.
-    const { notified, cancel } = this.wakeUps.subscribe(nodeId);
+    if (body.utilization) this.utilization.add(nodeId, body.utilization);
+    // Subscribes before it reads the version, so that a change in between is not missed.
+    const { notified, cancel } = this.notifications.subscribe(nodeId);
     try {
       if ((await this.nodes.desiredVersion(nodeId)) <= body.version) {
-        const longest = Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART);
-        await waitForNotification(notified, longest * (1 - SPREAD * Math.random()), gone());
+        const maxWaitMs = Math.min(body.wait_ms, this.config.agent.leaseMs * MAX_WAIT_OF_LEASE);
+        await waitForNotification(notified, maxWaitMs * (1 - JITTER * Math.random()), gone());
       }
     } finally {
       cancel();
     }
-    const [told, assigned] = await Promise.all([
+    const [desired, assigned] = await Promise.all([
       this.nodes.desired(nodeId),
       this.runs.assignedTo(nodeId),
-      // The answer renews the lease.
-      sign.recorded(),
+      // The response renews the lease, so the heartbeat must be recorded before.
+      heartbeat.recorded(),
     ]);
-    this.nodes.assertNotGone(told.node);
+    this.nodes.assertNotGone(desired.node);
     return {
-      // Read at the same time, not in one moment: the node asks again for what only one of them has seen.
-      version: Math.min(told.node.desired_version, assigned.version),
-      daemons: told.daemons,
-      runs: await this.runs.desired(told, assigned.runs, body.version),
+      // The two reads are not one snapshot. The lower version makes the node poll again for what only one of them has seen.
+      version: Math.min(desired.node.desired_version, assigned.version),
+      daemons: desired.daemons,
+      runs: await this.runs.desired(desired, assigned.runs, body.version),
       log_limit_bytes: this.config.storage.logMaxBytes,
       protocol_version: PROTOCOL_VERSION,
-      ...(told.node.draining ? { drain: true } : {}),
+      ...(desired.node.draining ? { drain: true } : {}),
       takes_utilization: true,
     };
   }
@@ -123,14 +127,13 @@ export class AgentsService {
   async report(node: ClusterNode, body: Report): Promise<Record<string, never>> {
     await this.transactions.run(async (tx) => {
       await this.nodes.recordDaemons(tx, node.node_id, body.daemons);
-      // The end of a run locks the cluster, and the cluster must be locked before any run, as it is whenever slots are
-      // given.
+      // The end of a run locks its cluster, and clusters are always locked before runs.
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
       for (const report of endsFirst) await this.runs.applyReport(tx, node, report);
     });
     await this.nodes.recordReport(node, body);
     await this.runs.reportsCommitted(node, body.runs);
-    await this.heard.note(node.node_id).recorded();
+    await this.heartbeats.add(node.node_id).recorded();
     return {};
   }
 
@@ -149,8 +152,8 @@ export class AgentsService {
   }
 
   /**
-   * Records of what the run's process is asked; waits for some.
-   * @param gone returns a promise that resolves when nobody waits for the answer any longer
+   * Returns records of requests to the run's process, and waits if there are none.
+   * @param gone returns a promise that resolves when the agent has disconnected
    */
   async requests(
     node: ClusterNode,
@@ -162,7 +165,7 @@ export class AgentsService {
     return this.channels.pollRequests(runId, query, gone);
   }
 
-  /** @param read reads the records; called only once the run is known to belong to the node */
+  /** @param read reads the body; called only after the run was found to be on the node */
   async frames(node: ClusterNode, runId: number, read: () => Promise<Buffer>): Promise<FramesResponse> {
     const { run_id, tenant_id, job_conf_snapshot } = await this.runs.getOnNode(node, runId);
     return this.channels.receiveFrames({ run_id, tenant_id, job_type: job_conf_snapshot.job_type }, await read());

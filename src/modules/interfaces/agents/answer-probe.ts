@@ -8,15 +8,15 @@ import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { ClusterNodesService } from '../../execution/clusters';
 import { withDeadline } from '../../../platform/kernel/process/deadline';
 
-const EVERY_MS = 1000;
-const ANSWER_WITHIN_MS = 5000;
-/** In the form of a node's token, but nobody's, so it is looked up in the database. */
-const NOBODY = '0.nobody';
+const INTERVAL_MS = 1000;
+const TIMEOUT_MS = 5000;
+/** Has the form of a node token, so that it is looked up in the database, but belongs to no node. */
+const UNKNOWN_TOKEN = '0.nobody';
 
 /**
- * Calls this process once a second as an agent does: over a new connection to the port on which it listens, with a poll
- * that gets as far as the check of its token in the database. A process that answers it would have answered a node, so
- * the second is recorded; one that is too busy records none, and no node is declared lost for that time.
+ * Polls this process once a second like an agent does: over a new connection to its port, up to the check of the token in the
+ * database. A process that answers would have answered a node, too, so the second is recorded. A process that is too busy records
+ * none, and no node is declared lost because of that time.
  */
 @Injectable()
 export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
@@ -41,14 +41,17 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
   private async run(address: AddressInfo): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const next = delay(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const next = delay(INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       try {
         await poll(address, signal);
         await this.nodes.recordAnsweredSecond();
         this.failing = false;
       } catch (error) {
         if (!this.failing && !signal.aborted) {
-          this.logger.warn({ err: error }, 'This process does not answer agents; nodes are not called lost for it');
+          this.logger.warn(
+            { err: error },
+            'This process does not answer the polls of agents in time; nodes are not declared lost meanwhile',
+          );
         }
         this.failing = true;
       }
@@ -57,22 +60,22 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** Resolves if the poll is answered as it must be; rejects if not, or not in time. */
+/** Resolves if the poll is answered with the expected 401; rejects on any other response or a timeout. */
 function poll({ address, port }: AddressInfo, stopping: AbortSignal): Promise<void> {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  const signal = withDeadline(ANSWER_WITHIN_MS, stopping);
+  const signal = withDeadline(TIMEOUT_MS, stopping);
   const body = JSON.stringify({ version: 0, wait_ms: 0 });
   const headers = {
-    authorization: `Bearer ${NOBODY}`,
+    authorization: `Bearer ${UNKNOWN_TOKEN}`,
     'content-type': 'application/json',
     'content-length': body.length,
   };
   return new Promise((resolve, reject) => {
     const options = { host, port, method: 'POST', path: `${AGENT_BASE_PATH}/poll`, headers, agent: false, signal };
-    const probe = request(options, (answer) => {
-      answer.on('error', reject).resume();
-      if (answer.statusCode === 401) answer.on('end', resolve);
-      else reject(new Error(`A poll of this process itself was answered ${answer.statusCode}.`));
+    const probe = request(options, (response) => {
+      response.on('error', reject).resume();
+      if (response.statusCode === 401) response.on('end', resolve);
+      else reject(new Error(`This process answered its own poll with ${response.statusCode} instead of 401.`));
     });
     probe.on('error', reject).end(body);
   });

@@ -3,25 +3,24 @@ import { runWithoutCaller } from '../../../platform/kernel/context/request-conte
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { ClusterNodesService } from '../../execution/clusters';
 
-/** Longest time until a sign of life is recorded, if nobody waits for it; milliseconds. */
-const COLLECT_MS = 1_000;
+/** Time until a heartbeat is recorded if no caller waits for it. */
+const FLUSH_INTERVAL_MS = 1_000;
 
-/** Signs of life that are recorded together. */
+/** Heartbeats that are recorded by one statement. */
 interface Batch {
   nodeIds: Set<number>;
   timer: NodeJS.Timeout;
-  /** Once it is being recorded; resolves with those whose row somebody else has locked, which are not yet recorded. */
-  recording: Promise<ReadonlySet<number>> | null;
+  /** Null until the batch is flushed. Resolves to the nodes whose row another transaction has locked; those are not recorded. */
+  flushed: Promise<ReadonlySet<number>> | null;
 }
 
 /**
- * Records that agents were heard, many nodes with one statement: a sign of life is recorded within a second, or as soon
- * as somebody waits for it. An answer that renews the lease of a node must wait for it, for a process that is killed
- * forgets the others.
+ * Records heartbeats of agents in batches, one statement for many nodes: within a second, or as soon as a caller waits for it. A
+ * response that renews the lease of a node must wait for it, because a process that is killed loses the others.
  */
 @Injectable()
 export class HeartbeatBatcher implements OnApplicationShutdown {
-  /** What is being collected. */
+  /** The batch that collects heartbeats now. */
   private batch: Batch | null = null;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -34,44 +33,47 @@ export class HeartbeatBatcher implements OnApplicationShutdown {
     if (this.batch) clearTimeout(this.batch.timer);
   }
 
-  /** Notes that the node was heard now. `recorded` has it recorded at once and resolves when that is done. */
-  note(nodeId: number): { recorded: () => Promise<void> } {
-    const batch = (this.batch ??= this.begin());
+  /** Adds a heartbeat of the node. `recorded` flushes it immediately and resolves when it is recorded. */
+  add(nodeId: number): { recorded: () => Promise<void> } {
+    const batch = (this.batch ??= this.newBatch());
     batch.nodeIds.add(nodeId);
     return {
       recorded: async () => {
-        // Of a batch that failed each goes on its own: one of them may be the reason.
-        const missing = await this.record(batch).catch(() => batch.nodeIds);
+        // If the batch fails, each node is recorded separately, so that one bad node does not block the rest.
+        const missing = await this.flush(batch).catch(() => batch.nodeIds);
         if (missing.has(nodeId)) await this.nodes.recordHeartbeat(nodeId);
       },
     };
   }
 
-  private begin(): Batch {
+  private newBatch(): Batch {
     const batch: Batch = {
       nodeIds: new Set(),
-      recording: null,
+      flushed: null,
       timer: setTimeout(() => {
-        this.record(batch).catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'Signs of life were not recorded'),
+        this.flush(batch).catch((error: unknown) =>
+          this.logger.warn(
+            { err: error },
+            'Could not record heartbeats of nodes; the next ones are recorded with the next batch',
+          ),
         );
-      }, COLLECT_MS).unref(),
+      }, FLUSH_INTERVAL_MS).unref(),
     };
     return batch;
   }
 
-  private record(batch: Batch): Promise<ReadonlySet<number>> {
-    batch.recording ??= runWithoutCaller(() => this.recordNext(batch));
-    return batch.recording;
+  private flush(batch: Batch): Promise<ReadonlySet<number>> {
+    batch.flushed ??= runWithoutCaller(() => this.flushNext(batch));
+    return batch.flushed;
   }
 
-  /** One after the other: what is heard while one is being recorded goes with the next. */
-  private recordNext(batch: Batch): Promise<ReadonlySet<number>> {
+  /** Batches are flushed one after another, so heartbeats that arrive during a flush join the next batch. */
+  private flushNext(batch: Batch): Promise<ReadonlySet<number>> {
     const recorded = this.last.then(async () => {
       clearTimeout(batch.timer);
       if (this.batch === batch) this.batch = null;
       const locked = new Set(await this.nodes.recordHeartbeats([...batch.nodeIds]));
-      for (const nodeId of locked) this.note(nodeId);
+      for (const nodeId of locked) this.add(nodeId);
       return locked;
     });
     this.last = recorded.catch(() => undefined);

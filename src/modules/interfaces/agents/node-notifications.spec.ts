@@ -2,25 +2,25 @@ import type { Config } from '../../../config/config';
 import type { PgListener } from '../../../platform/kernel/notifications/pg-listener';
 import { NodeNotifications } from './node-notifications';
 
-/** Which of the polls have been woken, in the order in which they were. */
+/** Returns polls and the names of those that were notified, in order. */
 function polls(maxPolls: number) {
   let notify: (payload: string) => void = () => undefined;
-  const listener = { on: (_channel: string, told: (payload: string) => void) => (notify = told) };
-  const wakeUps = new NodeNotifications(listener as unknown as PgListener, { http: { maxPolls } } as Config);
-  wakeUps.onModuleInit();
+  const listener = { on: (_channel: string, listen: (payload: string) => void) => (notify = listen) };
+  const notifications = new NodeNotifications(listener as unknown as PgListener, { http: { maxPolls } } as Config);
+  notifications.onModuleInit();
   const woken: string[] = [];
   const poll = (nodeId: number, name: string) => {
-    const subscription = wakeUps.subscribe(nodeId);
+    const subscription = notifications.subscribe(nodeId);
     void subscription.notified.then(() => woken.push(name));
     return subscription.cancel;
   };
-  return { woken, poll, notify: (payload: string) => notify(payload), wakeUps };
+  return { woken, poll, notify: (payload: string) => notify(payload), notifications };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('NodeNotifications', () => {
-  it('wakes the polls of the nodes that are named, and all where none is', async () => {
+  it('notifies the polls of the named nodes, or all polls if the payload is empty', async () => {
     const { woken, poll, notify } = polls(10);
     poll(1, 'one');
     poll(2, 'two');
@@ -37,7 +37,7 @@ describe('NodeNotifications', () => {
     expect(woken).toEqual(['two', 'four', 'three', 'one']);
   });
 
-  it('answers a poll when another one of its node comes', async () => {
+  it('ends a poll when its node polls again', async () => {
     const { woken, poll, notify } = polls(10);
     const endFirst = poll(1, 'first');
     poll(1, 'second');
@@ -49,7 +49,7 @@ describe('NodeNotifications', () => {
     expect(woken).toEqual(['first', 'second']);
   });
 
-  it('answers the one that has waited longest when too many wait', async () => {
+  it('ends the oldest poll when too many wait', async () => {
     const { woken, poll } = polls(2);
     poll(1, 'one');
     const endTwo = poll(2, 'two');
@@ -62,10 +62,10 @@ describe('NodeNotifications', () => {
     expect(woken).toEqual(['one', 'two']);
   });
 
-  it('lets all go when the process stops', async () => {
-    const { woken, poll, wakeUps } = polls(10);
+  it('ends all polls when the process stops', async () => {
+    const { woken, poll, notifications } = polls(10);
     poll(1, 'one');
-    wakeUps.onModuleDestroy();
+    notifications.onModuleDestroy();
     poll(2, 'two');
     await settled();
     expect(woken).toEqual(['one', 'two']);

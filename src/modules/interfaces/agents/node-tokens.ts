@@ -4,14 +4,14 @@ import type { NodeAuthenticator } from '../../../platform/http/auth/authenticati
 import { type DomainError, unauthenticated } from '../../../platform/kernel/errors/domain-error';
 import { type ClusterNode, ClusterNodesService } from '../../execution/clusters';
 
-/** Bearer token of an authorization header; 401 without one. */
+/** Returns the bearer token of an authorization header; throws a 401 if there is none. */
 export function bearerToken(header: string | undefined): string {
   const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
   if (token === undefined) throw unauthenticated('A bearer token is required.');
   return token;
 }
 
-/** Finds the node behind the bearer token of its agent. */
+/** Authenticates nodes by the bearer tokens of their agents. */
 @Injectable()
 export class NodeTokens implements NodeAuthenticator {
   constructor(private readonly nodes: ClusterNodesService) {}

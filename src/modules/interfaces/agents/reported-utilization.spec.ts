@@ -11,7 +11,7 @@ const using = (millicores: number): NodeUtilization => ({
 
 describe('ReportedUtilization', () => {
   let reported: ReportedUtilization;
-  /** Millicores by node, for each statement. */
+  /** Millicores by node for each statement. */
   let recorded: Record<number, number>[];
   let warned: string[];
   let wait: () => Promise<void>;
@@ -30,32 +30,32 @@ describe('ReportedUtilization', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('records many nodes together, and of a node what it said last', async () => {
-    for (let at = 0; at < 100; at += 1) reported.note(1, using(at));
-    reported.note(2, using(7));
+  it('records many nodes in one statement, with the last sample of each', async () => {
+    for (let at = 0; at < 100; at += 1) reported.add(1, using(at));
+    reported.add(2, using(7));
     await jest.advanceTimersByTimeAsync(4_999);
     expect(recorded).toEqual([]);
     await jest.advanceTimersByTimeAsync(1);
     expect(recorded).toEqual([{ 1: 99, 2: 7 }]);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(recorded).toHaveLength(1);
-    reported.note(1, using(5));
+    reported.add(1, using(5));
     await jest.advanceTimersByTimeAsync(5_000);
     expect(recorded[1]).toEqual({ 1: 5 });
   });
 
-  it('bounds a statement', async () => {
-    for (let node = 0; node < 1_001; node += 1) reported.note(node, using(1));
+  it('limits the nodes of a statement', async () => {
+    for (let node = 0; node < 1_001; node += 1) reported.add(node, using(1));
     await jest.advanceTimersByTimeAsync(5_000);
     expect(recorded.map((nodes) => Object.keys(nodes).length)).toEqual([1_000, 1]);
   });
 
-  it('has one statement under way, and goes on after one that failed', async () => {
+  it('runs one statement at a time, and continues after a failed one', async () => {
     let fail: () => void = () => undefined;
     wait = () => new Promise((_resolve, reject) => (fail = () => reject(new Error('The database is away'))));
-    reported.note(1, using(1));
+    reported.add(1, using(1));
     await jest.advanceTimersByTimeAsync(5_000);
-    reported.note(2, using(2));
+    reported.add(2, using(2));
     await jest.advanceTimersByTimeAsync(60_000);
     expect(recorded).toHaveLength(1);
     fail();

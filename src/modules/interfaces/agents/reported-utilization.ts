@@ -4,19 +4,21 @@ import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { Pump } from '../../../platform/kernel/process/pump';
 import { ClusterMetricsService } from '../../execution/clusters';
 
-/** Time until what nodes report is recorded, milliseconds: a node counts at most once in it, however often it reports. */
-const COLLECT_MS = 5_000;
-/** Nodes of one statement. */
-const TOGETHER = 1_000;
+/** Within an interval only the last sample of a node is recorded. */
+const FLUSH_INTERVAL_MS = 5_000;
+const MAX_NODES_PER_STATEMENT = 1_000;
 
-/** Records what nodes say that they use, many nodes with one statement. A process that is killed forgets the last seconds. */
+/** Records the utilization of nodes in batches, one statement for many nodes. A process that is killed loses the last seconds. */
 @Injectable()
 export class ReportedUtilization implements OnApplicationShutdown {
-  /** What is being collected. */
   private readonly reports = new Map<number, NodeUtilization>();
-  private readonly records = new Pump(() => this.record(), {
-    minPauseMs: COLLECT_MS,
-    failed: (error) => this.logger.warn({ err: error }, 'What nodes use was not recorded'),
+  private readonly flushing = new Pump(() => this.flush(), {
+    minPauseMs: FLUSH_INTERVAL_MS,
+    failed: (error) =>
+      this.logger.warn(
+        { err: error },
+        'Could not record the utilization of nodes; samples of the last seconds are lost',
+      ),
   });
 
   constructor(
@@ -25,19 +27,19 @@ export class ReportedUtilization implements OnApplicationShutdown {
   ) {}
 
   onApplicationShutdown(): void {
-    void this.records.stop();
+    void this.flushing.stop();
   }
 
-  /** Notes what the node says; it is recorded soon, unless the node says something else before. */
-  note(nodeId: number, utilization: NodeUtilization): void {
+  /** Adds a sample of a node, which replaces one that is not recorded yet. */
+  add(nodeId: number, utilization: NodeUtilization): void {
     this.reports.set(nodeId, utilization);
-    this.records.wake(COLLECT_MS);
+    this.flushing.wake(FLUSH_INTERVAL_MS);
   }
 
-  private async record(): Promise<void> {
+  private async flush(): Promise<void> {
     const reports = [...this.reports];
     this.reports.clear();
-    for (let at = 0; at < reports.length; at += TOGETHER)
-      await this.metrics.record(new Map(reports.slice(at, at + TOGETHER)));
+    for (let at = 0; at < reports.length; at += MAX_NODES_PER_STATEMENT)
+      await this.metrics.record(new Map(reports.slice(at, at + MAX_NODES_PER_STATEMENT)));
   }
 }

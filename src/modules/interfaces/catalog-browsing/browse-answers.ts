@@ -8,7 +8,7 @@ import type {
 import type { BrowseCatalog, BrowseFunction, BrowseSchema, BrowseTable, BrowseVolume } from './dto/browse.dto';
 import { fullName } from './full-name';
 
-/** What metastores call a view: Hive and Glue `VIRTUAL_VIEW`, Unity `VIEW` and `MATERIALIZED_VIEW`. */
+/** Table types of views: `VIRTUAL_VIEW` in Hive and Glue, `VIEW` and `MATERIALIZED_VIEW` in Unity. */
 const VIEW = /VIEW$/;
 
 interface Authored {

@@ -22,10 +22,11 @@ import {
   SearchBrowseTablesQuery,
 } from './dto/browse.dto';
 
-/** What all lists from a metastore share. */
+/** Options that all lists from a metastore share. */
 const BROWSE = {
   method: 'GET',
-  description: 'Read with the nearest secret: of the user, of the workspace, of the tenant.',
+  description:
+    'Reads the metastore with the nearest attached secret: of the user, else of the workspace, else of the tenant.',
   tag: 'Metastore browsing',
   access: Allow.workspace('VIEW'),
 } as const;
@@ -143,7 +144,7 @@ export class BrowsingController {
     ...BROWSE,
     path: '/metastore/{metastore_catalog_id}/functions',
     id: 'browseFunctions',
-    summary: 'List the functions of a schema, or of a catalog',
+    summary: 'List the functions of a schema or a catalog',
     response: Responses.pageOfList(BrowseFunction),
   })
   functions(
@@ -158,7 +159,7 @@ export class BrowsingController {
     ...BROWSE,
     path: '/metastore/{metastore_catalog_id}/volumes',
     id: 'browseVolumes',
-    summary: 'List the volumes of a schema, or of a catalog',
+    summary: 'List the volumes of a schema or a catalog',
     response: Responses.pageOfList(BrowseVolume),
   })
   volumes(

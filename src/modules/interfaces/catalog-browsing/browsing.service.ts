@@ -32,12 +32,12 @@ import { Listings } from './listings';
 import { Metastores } from './metastores';
 import type { PackedList } from './packed-list';
 
-/** Schemas of a catalog that are read at the same time for one request. */
-const SCHEMAS_AT_ONCE = 4;
-const USUAL_PAGE = 100;
+/** Schemas that one request reads in parallel. */
+const MAX_PARALLEL_SCHEMAS = 4;
+const DEFAULT_PAGE_SIZE = 100;
 
-/** A Hive metastore of release 2 has one catalog and no name for it; later releases call it so. */
-const THE_CATALOG_OF_HIVE: CatalogInfo = {
+/** Hive 2 has one catalog without a name; Hive 3 and later name it like this. */
+const HIVE_CATALOG: CatalogInfo = {
   name: 'hive',
   comment: null,
   storageRoot: null,
@@ -49,12 +49,12 @@ const THE_CATALOG_OF_HIVE: CatalogInfo = {
   updatedBy: null,
 };
 
-interface PageWanted {
+interface RequestedPage {
   limit?: number;
   pageNumber?: number;
 }
 
-/** Looks through metastores: with the secrets of who asks, and from what was read with them lately. */
+/** Lists the contents of metastores with the secrets of the requester, from a cache of recent lists. */
 @Injectable()
 export class BrowsingService {
   private readonly listings = new Listings();
@@ -64,52 +64,52 @@ export class BrowsingService {
     private readonly metastores: Metastores,
   ) {}
 
-  async listCatalogs(browser: Requester, query: BrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
-    return this.pageOfCatalogs(await this.catalogs.open(browser), query);
+  async listCatalogs(requester: Requester, query: BrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
+    return this.pageOfCatalogs(await this.catalogs.open(requester), query);
   }
 
-  async searchCatalogs(browser: Requester, query: SearchBrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
-    const open = await this.catalogs.open(browser);
+  async searchCatalogs(requester: Requester, query: SearchBrowseCatalogsQuery): Promise<ListPage<BrowseCatalog>> {
+    const open = await this.catalogs.open(requester);
     if (!open.unityCatalogs) {
       throw invalid(
         'METASTORE.ONE_CATALOG',
-        `The metastore of "${open.access.catalogName}" has no catalogs to search.`,
+        `The catalog "${open.access.catalogName}" is not of a Unity metastore, so it has no catalogs to search. Search its schemas instead.`,
       );
     }
     return this.pageOfCatalogs(open, query, query.catalog_name);
   }
 
-  async listSchemas(browser: Requester, query: BrowseSchemasQuery, part?: string): Promise<ListPage<BrowseSchema>> {
-    const open = await this.catalogs.open(browser);
+  async listSchemas(requester: Requester, query: BrowseSchemasQuery, part?: string): Promise<ListPage<BrowseSchema>> {
+    const open = await this.catalogs.open(requester);
     if (part !== undefined) assertCatalogNamed(open, query);
     const list = await this.schemas(open, catalogOf(open, query.catalog_name), query.refresh);
     return mapped(pageOf(matching(list, part), query), schemaAnswer);
   }
 
-  searchSchemas(browser: Requester, query: SearchBrowseSchemasQuery): Promise<ListPage<BrowseSchema>> {
-    return this.listSchemas(browser, query, query.schema_name);
+  searchSchemas(requester: Requester, query: SearchBrowseSchemasQuery): Promise<ListPage<BrowseSchema>> {
+    return this.listSchemas(requester, query, query.schema_name);
   }
 
-  async listTables(browser: Requester, query: BrowseTablesQuery, part?: string): Promise<ListPage<BrowseTable>> {
-    const open = await this.catalogs.open(browser);
+  async listTables(requester: Requester, query: BrowseTablesQuery, part?: string): Promise<ListPage<BrowseTable>> {
+    const open = await this.catalogs.open(requester);
     if (part !== undefined) assertCatalogNamed(open, query);
     const schema = schemaOf(open, query);
     const page = pageOf(matching(await this.tables(open, schema, query.refresh), part), query);
     const isWhole = query.limit === undefined && query.pageNumber === undefined;
-    const entries = isWhole ? page.entries : await this.described(open, schema, page.entries, query.refresh);
+    const entries = isWhole ? page.entries : await this.describe(open, schema, page.entries, query.refresh);
     return mapped({ ...page, entries }, tableAnswer);
   }
 
-  searchTables(browser: Requester, query: SearchBrowseTablesQuery): Promise<ListPage<BrowseTable>> {
-    return this.listTables(browser, query, query.table_name);
+  searchTables(requester: Requester, query: SearchBrowseTablesQuery): Promise<ListPage<BrowseTable>> {
+    return this.listTables(requester, query, query.table_name);
   }
 
-  async listTableNames(browser: Requester, query: BrowseTableNamesQuery): Promise<ListPage<string>> {
-    const open = await this.catalogs.open(browser);
+  async listTableNames(requester: Requester, query: BrowseTableNamesQuery): Promise<ListPage<string>> {
+    const open = await this.catalogs.open(requester);
     const catalog = catalogOf(open, query.catalog_name);
     const known = new Set(query.cached_tables);
     const read = (schema: string) => this.tables(open, { catalog, schema }, query.refresh);
-    const tables = await this.ofSchemas(open, catalog, query.refresh, read);
+    const tables = await this.listAllSchemas(open, catalog, query.refresh, read);
     const names = tables.map((table) => fullName(table.catalog, table.schema, table.name));
     return pageOf(
       names.filter((name) => !known.has(name)),
@@ -117,16 +117,16 @@ export class BrowsingService {
     );
   }
 
-  async listFunctions(browser: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseFunction>> {
-    const open = await this.catalogs.open(browser);
+  async listFunctions(requester: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseFunction>> {
+    const open = await this.catalogs.open(requester);
     const entries = await this.parts(open, query, 'functions', (client, schema, signal) =>
       client.listFunctions(schema, signal),
     );
     return mapped(pageOf(entries, query), functionAnswer);
   }
 
-  async listVolumes(browser: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseVolume>> {
-    const open = await this.catalogs.open(browser);
+  async listVolumes(requester: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseVolume>> {
+    const open = await this.catalogs.open(requester);
     const entries = await this.parts(open, query, 'volumes', (client, schema, signal) =>
       client.listVolumes(schema, signal),
     );
@@ -138,7 +138,7 @@ export class BrowsingService {
     query: BrowseCatalogsQuery,
     part?: string,
   ): Promise<ListPage<BrowseCatalog>> {
-    if (open.kind === 'hive') return mapped(pageOf([THE_CATALOG_OF_HIVE], query), catalogAnswer);
+    if (open.kind === 'hive') return mapped(pageOf([HIVE_CATALOG], query), catalogAnswer);
     const read = () => this.metastores.call(open.access, (client, signal) => client.listCatalogs(signal));
     const list = await this.listings.get(keyOf(open, 'catalogs'), read, query.refresh);
     const shown = matching(list, part)
@@ -147,37 +147,37 @@ export class BrowsingService {
     return mapped(pageOf(shown, query), catalogAnswer);
   }
 
-  private schemas(open: OpenCatalog, catalog: string | null, isAnew: boolean) {
+  private schemas(open: OpenCatalog, catalog: string | null, refresh: boolean) {
     const read = () => this.metastores.call(open.access, (client, signal) => client.listSchemas(catalog, signal));
-    return this.listings.get(keyOf(open, 'schemas', catalog), read, isAnew);
+    return this.listings.get(keyOf(open, 'schemas', catalog), read, refresh);
   }
 
-  private tables(open: OpenCatalog, schema: SchemaRef, isAnew: boolean): Promise<PackedList<TableInfo>> {
+  private tables(open: OpenCatalog, schema: SchemaRef, refresh: boolean): Promise<PackedList<TableInfo>> {
     const read = () => this.metastores.call(open.access, (client, signal) => client.listTables(schema, signal));
-    return this.listings.get(keyOf(open, 'tables', schema.catalog, schema.schema), read, isAnew);
+    return this.listings.get(keyOf(open, 'tables', schema.catalog, schema.schema), read, refresh);
   }
 
-  /** A page of tables with what a list of them does not tell; one that is gone meanwhile is as the list told it. */
-  private async described(
+  /** Returns the tables with full details. A table that was dropped meanwhile keeps the details of the list. */
+  private async describe(
     open: OpenCatalog,
     schema: SchemaRef,
     tables: TableInfo[],
-    isAnew: boolean,
+    refresh: boolean,
   ): Promise<TableInfo[]> {
-    // Those of the others tell all with the list.
+    // Only Hive needs a second call: other metastores list tables with full details.
     if (open.kind !== 'hive') return tables;
     const parts = Array.from({ length: Math.ceil(tables.length / MAX_DESCRIBED) }, async (_, index) => {
       const names = tables.slice(index * MAX_DESCRIBED, (index + 1) * MAX_DESCRIBED).map(({ name }) => name);
       const key = keyOf(open, 'described', schema.catalog, schema.schema, digestOf(names));
       const read = () =>
         this.metastores.call(open.access, (client, signal) => client.describeTables(schema, names, signal));
-      return (await this.listings.get(key, read, isAnew)).slice();
+      return (await this.listings.get(key, read, refresh)).slice();
     });
     const byName = new Map((await Promise.all(parts)).flat().map((table) => [table.name, table]));
     return tables.map((table) => byName.get(table.name) ?? table);
   }
 
-  /** What is listed by schema, of one schema or of all. */
+  /** Lists something that belongs to schemas, of one schema or of all. */
   private async parts<T>(
     open: OpenCatalog,
     query: BrowsePartsQuery,
@@ -192,20 +192,20 @@ export class BrowsingService {
         query.refresh,
       );
     if (query.schema_name !== undefined) return (await read(query.schema_name)).slice();
-    return this.ofSchemas(open, catalog, query.refresh, read);
+    return this.listAllSchemas(open, catalog, query.refresh, read);
   }
 
-  /** The lists of all schemas of a catalog, one after the other; a schema that is dropped meanwhile has none. */
-  private async ofSchemas<T>(
+  /** Concatenates the lists of all schemas of a catalog. A schema that was dropped meanwhile counts as empty. */
+  private async listAllSchemas<T>(
     open: OpenCatalog,
     catalog: string | null,
-    isAnew: boolean,
+    refresh: boolean,
     read: (schema: string) => Promise<PackedList<T>>,
   ): Promise<T[]> {
-    const schemas = (await this.schemas(open, catalog, isAnew)).slice();
+    const schemas = (await this.schemas(open, catalog, refresh)).slice();
     const entries: T[] = [];
-    for (let from = 0; from < schemas.length; from += SCHEMAS_AT_ONCE) {
-      const some = schemas.slice(from, from + SCHEMAS_AT_ONCE);
+    for (let from = 0; from < schemas.length; from += MAX_PARALLEL_SCHEMAS) {
+      const some = schemas.slice(from, from + MAX_PARALLEL_SCHEMAS);
       for (const list of await Promise.all(some.map(({ name }) => read(name).catch(emptyIfMissing)))) {
         if (entries.length + (list?.length ?? 0) > MAX_ENTRIES) throw tooMany(open);
         for (const entry of list?.slice() ?? []) entries.push(entry);
@@ -215,24 +215,24 @@ export class BrowsingService {
   }
 }
 
-/** Throws a 400 for a search that does not name the catalog of Unity. */
+/** Throws a 400 if a search of a Unity metastore names no catalog. */
 function assertCatalogNamed(open: OpenCatalog, { catalog_name: name }: { catalog_name?: string }): void {
   if (!open.unityCatalogs || name !== undefined) return;
   throw invalid(
     'METASTORE.CATALOG_NEEDED',
-    `The search needs a catalog_name, because "${open.access.catalogName}" is a Unity metastore. Name one of ${open.unityCatalogs.join(', ')}.`,
+    `catalog_name is required, because "${open.access.catalogName}" is of a Unity metastore. Use one of ${open.unityCatalogs.join(', ')}.`,
   );
 }
 
-/** The catalog that a request means: for Unity one of those that were chosen, the default one without a name. */
+/** Returns the Unity catalog of a request, which must be a selected one; the default one if the request names none. */
 export function catalogOf(open: OpenCatalog, name: string | undefined): string | null {
   const { unityCatalogs } = open;
   if (!unityCatalogs) return null;
-  const wanted = name ?? unityCatalogs[0] ?? '';
-  if (unityCatalogs.includes(wanted)) return wanted;
+  const catalog = name ?? unityCatalogs[0] ?? '';
+  if (unityCatalogs.includes(catalog)) return catalog;
   throw notFound(
     'METASTORE.CATALOG_NOT_CHOSEN',
-    `"${open.access.catalogName}" shows only the catalogs ${unityCatalogs.join(', ')}, not "${wanted}".`,
+    `The catalog "${catalog}" is not selected in "${open.access.catalogName}". Use one of ${unityCatalogs.join(', ')}.`,
   );
 }
 
@@ -248,22 +248,22 @@ function digestOf(names: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(names)).digest('base64');
 }
 
-/** An array, or a list that is only read where it is looked at. */
+/** An array, or a list that decodes only the entries that are read. */
 interface Sliced<T> {
   readonly length: number;
   slice(from?: number, to?: number): T[];
 }
 
-/** Entries whose name contains a text, in any letter case. */
+/** Returns the entries whose name contains a text, case-insensitively. */
 function matching<T extends { name: string }>(list: PackedList<T>, part: string | undefined): Sliced<T> {
-  const wanted = part?.toLowerCase();
-  return wanted === undefined ? list : list.slice().filter(({ name }) => name.toLowerCase().includes(wanted));
+  const text = part?.toLowerCase();
+  return text === undefined ? list : list.slice().filter(({ name }) => name.toLowerCase().includes(text));
 }
 
-function pageOf<T>(list: Sliced<T>, { limit, pageNumber }: PageWanted): ListPage<T> {
+function pageOf<T>(list: Sliced<T>, { limit, pageNumber }: RequestedPage): ListPage<T> {
   const total = list.length;
   if (limit === undefined && pageNumber === undefined) return { entries: list.slice(), total, nextPage: null };
-  const size = limit ?? USUAL_PAGE;
+  const size = limit ?? DEFAULT_PAGE_SIZE;
   const page = pageNumber ?? 1;
   const end = page * size;
   return { entries: list.slice(end - size, end), total, nextPage: end < total ? page + 1 : null };
@@ -275,7 +275,7 @@ function emptyIfMissing(error: unknown): null {
 }
 
 function tooMany({ access }: OpenCatalog): DomainError {
-  const message = `The catalog "${access.catalogName}" has more than ${MAX_ENTRIES} entries. Ask for one schema at a time.`;
+  const message = `The catalog "${access.catalogName}" has more than ${MAX_ENTRIES} entries. List one schema at a time.`;
   return invalid('METASTORE.TOO_LARGE', message);
 }
 

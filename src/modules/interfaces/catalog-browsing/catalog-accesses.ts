@@ -9,25 +9,25 @@ import { CatalogStores } from './catalog-stores';
 import { MetastoreOpener } from './metastore-opener';
 import type { MetastoreAccess } from './metastores';
 
-/** Who looks, in which workspace, and into which catalog. */
+/** The caller with the workspace, and the catalog that the caller browses. */
 export interface Requester {
   scope: WorkspaceScope;
   catalogId: number;
 }
 
-/** A catalog as one caller sees it. */
+/** A catalog with the access of one requester. */
 export interface OpenCatalog {
   access: MetastoreAccess;
-  /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
+  /** The selected catalogs of a Unity metastore, the default one first; null for other metastores. */
   unityCatalogs: readonly string[] | null;
   kind: MetastoreTarget['kind'];
-  /** The servers that have the buckets of the tables. */
+  /** Returns the servers of the tables' buckets. */
   s3(): Promise<S3Servers>;
-  /** The secret that opens the stores of the tables, null where none is attached. */
+  /** Returns the secret for the object stores of the tables; null if none is attached. */
   storageSecret(): Promise<RevealedSecret | null>;
 }
 
-/** Finds out what opens a catalog for who asks: where it is, and which secrets count. */
+/** Finds the servers of a catalog and the secrets that apply to a requester. */
 @Injectable()
 export class CatalogAccesses {
   constructor(
@@ -38,15 +38,15 @@ export class CatalogAccesses {
     private readonly opener: MetastoreOpener,
   ) {}
 
-  /** Two reads of the database, and one of the catalog's files for Hive; no secret is opened yet. */
-  async open(browser: Requester): Promise<OpenCatalog> {
-    const { scope, catalogId } = browser;
+  /** Reads the database twice, and for Hive the catalog's files. Decrypts no secret yet. */
+  async open(requester: Requester): Promise<OpenCatalog> {
+    const { scope, catalogId } = requester;
     const [catalog, secrets] = await this.transactions.read(async (tx) => [
       await this.catalogs.locate(tx, scope, catalogId),
       await this.catalogSecrets.nearest(tx, scope, scope.workspace.workspaceId, catalogId),
     ]);
-    const revealed = (which: keyof NearestSecrets) =>
-      this.transactions.read((tx) => this.reveal(tx, browser, secrets, which));
+    const reveal = (role: keyof NearestSecrets) =>
+      this.transactions.read((tx) => this.revealOf(tx, requester, secrets, role));
     const { target } = catalog;
     return {
       access: {
@@ -56,22 +56,22 @@ export class CatalogAccesses {
         catalogName: catalog.name,
         key: JSON.stringify([catalogId, catalog.version, secrets.metastore?.key, secrets.storage?.key]),
         open: async () =>
-          this.opener.open(target, { metastore: await revealed('metastore'), storage: await revealed('storage') }),
+          this.opener.open(target, { metastore: await reveal('metastore'), storage: await reveal('storage') }),
       },
       unityCatalogs: catalog.unityCatalogs,
       kind: target.kind,
       s3: () => this.transactions.read((tx) => this.stores.of(tx, scope, catalogId, catalog)),
-      storageSecret: () => revealed('storage'),
+      storageSecret: () => reveal('storage'),
     };
   }
 
-  private async reveal(
+  private async revealOf(
     tx: Tx,
     { scope }: Requester,
     secrets: NearestSecrets,
-    which: keyof NearestSecrets,
+    role: keyof NearestSecrets,
   ): Promise<RevealedSecret | null> {
-    const secret = secrets[which];
+    const secret = secrets[role];
     return secret && this.catalogSecrets.reveal(tx, scope, secret);
   }
 }

@@ -3,10 +3,10 @@ import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import { rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 
-/** The most clusters that are read for one catalog; the newest ones count. */
+/** Only the newest clusters of a catalog are read. */
 const MAX_CLUSTERS = 100;
 
-/** A cluster whose Spark properties say where buckets are. */
+/** A cluster whose Spark properties name S3 endpoints. */
 export interface ClusterWithStores {
   name: string;
   conf: string[];
@@ -14,7 +14,7 @@ export interface ClusterWithStores {
 
 @Injectable()
 export class CatalogStoresRepository {
-  /** The clusters with the catalog whose properties name an endpoint of S3. */
+  /** Returns the clusters of the catalog whose properties name an S3 endpoint. */
   async clusters(tx: Tx, scope: TenantScope, catalogId: number): Promise<ClusterWithStores[]> {
     return rows<ClusterWithStores>(
       tx,

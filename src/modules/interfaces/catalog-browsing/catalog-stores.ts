@@ -13,7 +13,7 @@ import {
 } from '../../infrastructure/metastores';
 import { CatalogStoresRepository, type ClusterWithStores } from './catalog-stores.repository';
 
-const OF_SPARK = /^spark\.hadoop\.(fs\.s3a\..+)$/;
+const S3A_PROPERTY = /^spark\.hadoop\.(fs\.s3a\..+)$/;
 
 /** Finds the S3 servers that hold the tables of catalogs. */
 @Injectable()
@@ -21,14 +21,13 @@ export class CatalogStores {
   constructor(private readonly repository: CatalogStoresRepository) {}
 
   /**
-   * The servers that the catalog itself names. A Unity catalog cannot name any, so its clusters decide, by the
-   * properties that they give their jobs. Stores receive signatures and never a secret key, so secrets stay attached
-   * when a cluster changes.
+   * Returns the servers that the catalog names. A Unity catalog cannot name any, so the Spark properties of its clusters decide.
+   * Stores receive signatures and never a secret key, so secrets stay attached when a cluster changes.
    */
   async of(tx: Tx, scope: TenantScope, catalogId: number, { s3, target, name }: CatalogLocation): Promise<S3Servers> {
     if (target.kind !== 'unity') return { of: (bucket) => s3ServerOf(s3, bucket) ?? AMAZON };
     const clusters = (await this.repository.clusters(tx, scope, catalogId)).map(propertiesOf);
-    return { of: (bucket) => agreed(name, bucket, clusters) };
+    return { of: (bucket) => agreedServer(name, bucket, clusters) };
   }
 }
 
@@ -40,13 +39,13 @@ interface ClusterProperties {
 function propertiesOf({ name, conf }: ClusterWithStores): ClusterProperties {
   const entries = conf.flatMap((entry): [string, string][] => {
     const { key = '', value = '' } = parseConfEntry(entry) ?? {};
-    const property = OF_SPARK.exec(key)?.[1];
+    const property = S3A_PROPERTY.exec(key)?.[1];
     return property === undefined ? [] : [[property, value]];
   });
   return { cluster: name, properties: new Map(entries) };
 }
 
-function agreed(catalog: string, bucket: string, clusters: readonly ClusterProperties[]): S3Server {
+function agreedServer(catalog: string, bucket: string, clusters: readonly ClusterProperties[]): S3Server {
   const named = clusters.flatMap(({ cluster, properties }) => {
     const server = s3ServerOf(properties, bucket);
     return server === null ? [] : [{ cluster, server }];

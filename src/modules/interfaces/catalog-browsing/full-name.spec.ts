@@ -7,12 +7,12 @@ describe('full names', () => {
     [['a.b', 'c`d', 'e f'], '`a.b`.`c``d`.`e f`'],
     [['Größe', '表'], 'Größe.表'],
     [['"', "'"], '`"`.`\'`'],
-  ])('of %j is %s, and is read back', (parts, name) => {
+  ])('of %j is %s and can be parsed back', (parts, name) => {
     expect(fullName(...parts)).toBe(name);
     expect(partsOf(name)).toEqual(parts.filter((part) => part !== null));
   });
 
-  it('reads parts that need no quotes with them, and others without', () => {
+  it('accepts unnecessary quotes and missing ones', () => {
     expect(partsOf('`sales`.order lines')).toEqual(['sales', 'order lines']);
   });
 

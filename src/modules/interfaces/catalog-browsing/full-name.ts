@@ -1,10 +1,10 @@
 import { invalid } from '../../../platform/kernel/errors/domain-error';
 
-/** What stands in a full name as it is; any other name is in backticks, and one of its own is doubled. */
+/** Names that need no quotes in a full name. Others are quoted with backticks, and backticks in them are doubled. */
 const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
 const PART = /`((?:[^`]|``)*)`|[^.`]+/y;
 
-/** The names of catalog, schema and table, as far as there are, joined by dots, such as ``sales.`order.lines` ``. */
+/** Joins the names of catalog, schema and table by dots, without null ones, such as ``sales.`order.lines` ``. */
 export function fullName(...parts: (string | null)[]): string {
   return parts
     .filter((part) => part !== null)
@@ -12,7 +12,7 @@ export function fullName(...parts: (string | null)[]): string {
     .join('.');
 }
 
-/** The parts of such a name; throws a 400 for what is none. Names without backticks may hold anything but dots. */
+/** Splits a full name; throws a 400 if it is invalid. Unquoted parts may contain anything but dots and backticks. */
 export function partsOf(name: string): string[] {
   const parts: string[] = [];
   PART.lastIndex = 0;
@@ -20,16 +20,16 @@ export function partsOf(name: string): string[] {
     PART.lastIndex = at;
     const found = PART.exec(name);
     const part = found?.[1]?.replaceAll('``', '`') ?? found?.[0];
-    if (!part || found?.[1] === '') throw notAName(name);
+    if (!part || found?.[1] === '') throw invalidName(name);
     parts.push(part);
     if (PART.lastIndex === name.length) return parts;
-    if (name[PART.lastIndex] !== '.') throw notAName(name);
+    if (name[PART.lastIndex] !== '.') throw invalidName(name);
   }
 }
 
-function notAName(name: string): Error {
+function invalidName(name: string): Error {
   return invalid(
     'METASTORE.INVALID_NAME',
-    `"${name}" is not a full name, such as schema.table; backticks quote a part.`,
+    `"${name}" is not a full name such as schema.table. Quote parts with special characters in backticks.`,
   );
 }

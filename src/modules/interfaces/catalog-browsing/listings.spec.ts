@@ -13,10 +13,10 @@ describe('Listings', () => {
     let count = 0;
     return jest.fn(() => Promise.resolve([++count]));
   };
-  const get = async (read: () => Promise<readonly number[]>, isAnew = false, key = 'a') =>
-    (await listings.get(key, read, isAnew)).slice();
+  const get = async (read: () => Promise<readonly number[]>, refresh = false, key = 'a') =>
+    (await listings.get(key, read, refresh)).slice();
 
-  it('answers a fresh list without reading it again', async () => {
+  it('returns a fresh list without reading it again', async () => {
     const read = counted();
     expect(await get(read)).toEqual([1]);
     now += 59_000;
@@ -24,7 +24,7 @@ describe('Listings', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('answers an older one at once and reads it behind the answer', async () => {
+  it('returns a stale list immediately and refreshes it in the background', async () => {
     const read = counted();
     await get(read);
     now += 61_000;
@@ -34,14 +34,14 @@ describe('Listings', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('reads one that is too old before it answers', async () => {
+  it('reads an expired list before it returns', async () => {
     const read = counted();
     await get(read);
     now += 601_000;
     expect(await get(read)).toEqual([2]);
   });
 
-  it('keeps what it has when reading fails behind an answer, and says so to who waits', async () => {
+  it('keeps a stale list if the refresh fails, and rejects callers that wait for one', async () => {
     await get(counted());
     now += 61_000;
     const failing = jest.fn(() => Promise.reject(new Error('gone')));
@@ -53,33 +53,33 @@ describe('Listings', () => {
     await expect(get(failing)).rejects.toThrow('gone');
   });
 
-  it('reads a list once for all who ask at once', async () => {
+  it('reads a list once for concurrent callers', async () => {
     const read = counted();
     expect(await Promise.all([get(read), get(read), get(read)])).toEqual([[1], [1], [1]]);
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('reads anew after the call, once for all who ask for that meanwhile', async () => {
+  it('starts a refresh after the call, once for concurrent callers', async () => {
     const read = counted();
     const early = get(read);
-    const anew = [get(read, true), get(read, true)];
-    expect([await early, ...(await Promise.all(anew))]).toEqual([[1], [2], [2]]);
+    const refreshed = [get(read, true), get(read, true)];
+    expect([await early, ...(await Promise.all(refreshed))]).toEqual([[1], [2], [2]]);
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('reads anew though the reading before failed', async () => {
+  it('refreshes although the previous read failed', async () => {
     const early = get(() => Promise.reject(new Error('gone')));
-    const anew = get(counted(), true);
+    const refreshed = get(counted(), true);
     await expect(early).rejects.toThrow('gone');
-    expect(await anew).toEqual([1]);
+    expect(await refreshed).toEqual([1]);
   });
 
-  it('knows lists by their whole key', async () => {
+  it('distinguishes lists by their whole key', async () => {
     const read = counted();
     expect([await get(read), await get(read, false, 'b')]).toEqual([[1], [2]]);
   });
 
-  it('keeps no more than its bound: the list asked for longest ago goes first', async () => {
+  it('evicts the least recently used list beyond its limit', async () => {
     const large = jest.fn(() => Promise.resolve(['x'.repeat(24 * 1024 * 1024)]));
     for (const key of ['1', '2', '3', '4', '5', '6']) await listings.get(key, large);
     await listings.get('6', large);

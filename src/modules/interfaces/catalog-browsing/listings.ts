@@ -1,90 +1,89 @@
 import { LRUCache } from 'lru-cache';
 import { PackedList } from './packed-list';
 
-/** All lists that this process keeps, bytes. */
-const KEPT_BYTES = 128 * 1024 * 1024;
-/** A list costs at least this, however short it is: its key, and its place among the others. */
-const MIN_BYTES = 1024;
-/** Answered without a look at the metastore. */
+/** Size of the cache of this process. */
+const MAX_CACHE_BYTES = 128 * 1024 * 1024;
+/** Each list counts at least this much, for its entry in the cache. */
+const LIST_OVERHEAD_BYTES = 1024;
+/** Until this age, a list is returned without a call to the metastore. */
 const FRESH_MS = 60_000;
-/** Answered while it is read anew behind the answer. */
+/** Until this age, a list is returned while it is refreshed in the background. */
 const STALE_MS = 10 * 60_000;
 
 type Read<T> = () => Promise<readonly T[]>;
 
-interface Kept {
+interface CachedList {
   list: PackedList<unknown>;
-  /** When its reading began. */
+  /** When the read started. */
   readAt: number;
 }
 
-interface Reading {
+interface PendingRead {
   list: Promise<PackedList<unknown>>;
-  /** A reading of the same list that begins when this one has ended, for who wants nothing older. */
+  /** The next read of the same list, which starts after this one, for callers that need a newer list. */
   next: Promise<PackedList<unknown>> | null;
 }
 
 /**
- * Lists that metastores have told, bounded in bytes. A list is fresh for a minute; one up to ten minutes old is answered
- * at once and read anew behind the answer; for an older one the caller waits. However many ask at once, a list is read
- * once.
+ * A cache of lists from metastores, bounded in bytes. A list is fresh for a minute. Up to ten minutes old, it is returned at once
+ * and refreshed in the background. For an older one the caller waits. Concurrent callers share one read.
  *
- * A key says all that the list depends on, the versions of catalog and secret among it: what was read with one secret is
- * never found with another, and a change counts on every pod at once.
+ * A key contains everything that the list depends on, including the versions of catalog and secret: what was read with one secret
+ * is never returned for another, and a change takes effect on every pod at once.
  */
 export class Listings {
-  private readonly kept: LRUCache<string, Kept>;
-  private readonly readings = new Map<string, Reading>();
+  private readonly cache: LRUCache<string, CachedList>;
+  private readonly pending = new Map<string, PendingRead>();
 
   constructor(private readonly now: () => number = () => performance.now()) {
-    this.kept = new LRUCache({
-      maxSize: KEPT_BYTES,
-      maxEntrySize: KEPT_BYTES / 4,
-      sizeCalculation: ({ list }, key) => MIN_BYTES + 2 * key.length + list.size,
+    this.cache = new LRUCache({
+      maxSize: MAX_CACHE_BYTES,
+      maxEntrySize: MAX_CACHE_BYTES / 4,
+      sizeCalculation: ({ list }, key) => LIST_OVERHEAD_BYTES + 2 * key.length + list.size,
     });
   }
 
-  /** @param isAnew asks for a list whose reading begins after this call */
-  async get<T>(key: string, read: Read<T>, isAnew = false): Promise<PackedList<T>> {
-    return (await this.find(key, read, isAnew)) as PackedList<T>;
+  /** @param refresh requires a list whose read starts after this call */
+  async get<T>(key: string, read: Read<T>, refresh = false): Promise<PackedList<T>> {
+    return (await this.find(key, read, refresh)) as PackedList<T>;
   }
 
-  private find<T>(key: string, read: Read<T>, isAnew: boolean): Promise<PackedList<unknown>> {
-    if (isAnew) return this.readAnew(key, read);
-    const kept = this.kept.get(key);
-    const age = kept ? this.now() - kept.readAt : Infinity;
-    if (kept && age < FRESH_MS) return Promise.resolve(kept.list);
-    const reading = this.readings.get(key)?.list ?? this.begin(key, read);
-    if (!kept || age >= STALE_MS) return reading;
-    // Whoever waits for the list is told why it fails; here nobody does, and the next who asks tries again.
-    reading.catch(() => undefined);
-    return Promise.resolve(kept.list);
+  private find<T>(key: string, read: Read<T>, refresh: boolean): Promise<PackedList<unknown>> {
+    if (refresh) return this.refresh(key, read);
+    const cached = this.cache.get(key);
+    const age = cached ? this.now() - cached.readAt : Infinity;
+    if (cached && age < FRESH_MS) return Promise.resolve(cached.list);
+    const pendingRead = this.pending.get(key)?.list ?? this.start(key, read);
+    if (!cached || age >= STALE_MS) return pendingRead;
+    // Nobody awaits the background refresh. If it fails, the next caller starts another one.
+    pendingRead.catch(() => undefined);
+    return Promise.resolve(cached.list);
   }
 
-  private readAnew<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
-    const underWay = this.readings.get(key);
-    if (!underWay) return this.begin(key, read);
-    underWay.next ??= underWay.list.then(
-      () => this.begin(key, read),
-      () => this.begin(key, read),
+  private refresh<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
+    const current = this.pending.get(key);
+    if (!current) return this.start(key, read);
+    current.next ??= current.list.then(
+      () => this.start(key, read),
+      () => this.start(key, read),
     );
-    return underWay.next;
+    return current.next;
   }
 
-  private begin<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
-    const reading: Reading = { list: this.readAndKeep(key, read), next: null };
-    this.readings.set(key, reading);
+  private start<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
+    const pendingRead: PendingRead = { list: this.readAndCache(key, read), next: null };
+    this.pending.set(key, pendingRead);
     const ended = (): void => {
-      if (this.readings.get(key) === reading) this.readings.delete(key);
+      if (this.pending.get(key) === pendingRead) this.pending.delete(key);
     };
-    reading.list.then(ended, ended);
-    return reading.list;
+    pendingRead.list.then(ended, ended);
+    return pendingRead.list;
   }
 
-  private async readAndKeep<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
+  private async readAndCache<T>(key: string, read: Read<T>): Promise<PackedList<unknown>> {
     const readAt = this.now();
     const list: PackedList<unknown> = PackedList.of(await read());
-    this.kept.set(key, { list, readAt });
+    this.cache.set(key, { list, readAt });
     return list;
   }
 }

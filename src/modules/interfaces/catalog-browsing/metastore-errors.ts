@@ -3,7 +3,7 @@ import { type ObjectStoreErrorCode, ObjectStoreError } from '../../../../libs/ob
 import { TableSchemaError, type TableSchemaFault } from '../../../../libs/table-schemas/table-schema-error';
 import { DomainError, type ErrorKind } from '../../../platform/kernel/errors/domain-error';
 
-/** What the failures of a metastore are to a client: a wrong configuration, or the metastore's own trouble. */
+/** Maps faults of a metastore to errors for clients: a wrong configuration, or a failure of the metastore. */
 const KINDS: Record<MetastoreFault, ErrorKind> = {
   unreachable: 'upstream',
   timeout: 'unavailable',
@@ -14,12 +14,12 @@ const KINDS: Record<MetastoreFault, ErrorKind> = {
   failed: 'upstream',
 };
 
-/** The metastore of a catalog, for messages. */
+/** Returns the name of a catalog's metastore for messages. */
 export function metastoreOf(catalogName: string): string {
   return `The metastore of the catalog "${catalogName}"`;
 }
 
-/** The refusal that a failed call to a metastore is, in the provider's words. */
+/** Converts the error of a metastore to a domain error with the provider's message. */
 export function fromMetastore(metastore: string, error: MetastoreError): DomainError {
   const code = `METASTORE.${error.fault.toUpperCase().replaceAll('-', '_')}`;
   const message = `${metastore}: ${error.message}`;
@@ -27,12 +27,12 @@ export function fromMetastore(metastore: string, error: MetastoreError): DomainE
 }
 
 /**
- * The refusal of a call that was not made, since none of the last ones was answered.
- * @param lastFault what the caller was told last; null where somebody else was
+ * Returns the error for a call that was skipped because the last ones were not answered.
+ * @param lastFault the last error that this caller received; null if another caller received it
  */
-export function notTried(catalogName: string, lastFault: string | null, retryAfterSeconds: number): DomainError {
-  const last = lastFault === null ? '' : ` Last it was: ${lastFault}`;
-  const message = `${metastoreOf(catalogName)} has not answered lately, and is asked again in some seconds.${last}`;
+export function circuitOpen(catalogName: string, lastFault: string | null, retryAfterSeconds: number): DomainError {
+  const last = lastFault === null ? '' : ` The last error was: ${lastFault}`;
+  const message = `${metastoreOf(catalogName)} has not answered lately. Try again in ${retryAfterSeconds} seconds.${last}`;
   return new DomainError('unavailable', 'METASTORE.UNREACHABLE', message, { retry_after_seconds: retryAfterSeconds });
 }
 
@@ -44,10 +44,10 @@ const SCHEMA_KINDS: Record<TableSchemaFault, ErrorKind> = {
   outside: 'invalid',
 };
 
-/** Failures that are the store's own trouble; all others are the secret's or the table's. */
-const STORE_TROUBLE: ReadonlySet<ObjectStoreErrorCode> = new Set(['TIMEOUT', 'UNAVAILABLE', 'REFUSED']);
+/** Errors that the store causes; the secret or the table causes all others. */
+const STORE_FAILURES: ReadonlySet<ObjectStoreErrorCode> = new Set(['TIMEOUT', 'UNAVAILABLE', 'REFUSED']);
 
-/** The refusal that it is when the columns or the DDL of a table cannot be told; any other error stays as it is. */
+/** Converts an error of reading a table's files to a domain error; returns any other error unchanged. */
 export function fromTableFiles(table: string, error: unknown): unknown {
   const message = (text: string) => `The table ${table}: ${text}`;
   if (error instanceof TableSchemaError) {
@@ -55,6 +55,6 @@ export function fromTableFiles(table: string, error: unknown): unknown {
     return new DomainError(SCHEMA_KINDS[error.fault], code, message(error.message), {}, { cause: error });
   }
   if (!(error instanceof ObjectStoreError)) return error;
-  const kind = STORE_TROUBLE.has(error.code) ? 'upstream' : 'invalid';
+  const kind = STORE_FAILURES.has(error.code) ? 'upstream' : 'invalid';
   return new DomainError(kind, `OBJECT_STORAGE.${error.code}`, message(error.message), {}, { cause: error });
 }

@@ -4,20 +4,20 @@ import { type MetastoreTarget, openMetastore } from '../../../../libs/metastore-
 import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
 import { openingSecret, type RevealedSecret } from '../../execution/user-secrets';
 
-/** The secrets that count for who calls a metastore. */
+/** The secrets that apply to the caller of a metastore. */
 export interface CatalogSecrets {
   metastore: RevealedSecret | null;
   storage: RevealedSecret | null;
 }
 
-/** Makes the clients of metastores, with the secrets that they need. */
+/** Creates clients of metastores with the secrets that they require. */
 @Injectable()
 export class MetastoreOpener {
   constructor(private readonly outbound: OutboundPolicy) {}
 
   /**
-   * Calls nobody. Throws a `MetastoreError` where a secret is missing, of another type or malformed.
-   * @param outbound narrower than the platform's, for servers that a request names
+   * Opens no connection. Throws a `MetastoreError` if a secret is missing, of another type or malformed.
+   * @param outbound a stricter policy than the platform's, for servers that a request names
    */
   open(target: MetastoreTarget, secrets: CatalogSecrets, outbound = this.outbound): MetastoreClient {
     return openMetastore(target, valuesFor(target, secrets), { outbound });
@@ -26,12 +26,14 @@ export class MetastoreOpener {
 
 function valuesFor(target: MetastoreTarget, secrets: CatalogSecrets): RevealedSecret['values'] {
   const opening = openingSecret(target);
-  // A metastore without a login is told who calls.
+  // A metastore without a login still receives the user name.
   if (!opening) return secrets.metastore?.type === 'HIVE BASIC' ? secrets.metastore.values : {};
   const { role, type } = opening;
   const { [role]: secret } = secrets;
   if (secret?.type === type) return secret.values;
   const found =
-    secret === null ? 'none is attached for you, the workspace or the tenant' : `not of type ${secret.type}`;
-  throw new MetastoreError('denied', `It is opened by a secret of type ${type}, and ${found}.`);
+    secret === null
+      ? 'none is attached for you, the workspace or the tenant'
+      : `the attached one is of type ${secret.type}`;
+  throw new MetastoreError('denied', `It requires a secret of type ${type}, but ${found}.`);
 }

@@ -27,7 +27,7 @@ describe('Metastores', () => {
     metastores = new Metastores(createLogger('test', 'fatal'));
   });
 
-  it('uses one client for each key, and ends them with the process', async () => {
+  it('uses one client per key, and closes them at shutdown', async () => {
     expect(await Promise.all(['a', 'b', 'a'].map((key) => metastores.call(access(key), fine)))).toHaveLength(3);
     expect(open).toHaveBeenCalledTimes(2);
     metastores.onApplicationShutdown();
@@ -35,13 +35,13 @@ describe('Metastores', () => {
     for (const { close } of clients) expect(close).toHaveBeenCalled();
   });
 
-  it('opens again what could not be opened', async () => {
+  it('opens a client again after a failure', async () => {
     open.mockRejectedValueOnce(new MetastoreError('denied', 'no token'));
     await expect(metastores.call(access('a'), fine)).rejects.toMatchObject({ code: 'METASTORE.DENIED' });
     expect(await metastores.call(access('a'), fine)).toBe('fine');
   });
 
-  it('closes a client that made room for others once its last call has ended', async () => {
+  it('closes an evicted client after its last call', async () => {
     let end = (): void => undefined;
     const long = metastores.call(access('first'), () => new Promise<void>((resolve) => (end = resolve)));
     for (let count = 0; count < 64; count += 1) await metastores.call(access(`other ${count}`, 2 + count), fine);
@@ -52,7 +52,7 @@ describe('Metastores', () => {
     expect(clients[0]?.close).toHaveBeenCalledTimes(1);
   });
 
-  it('names the catalog and says what the metastore said', async () => {
+  it("names the catalog in the metastore's error", async () => {
     const denied = () => Promise.reject(new MetastoreError('denied', 'the token has expired'));
     await expect(metastores.call(access('a'), denied)).rejects.toMatchObject({
       kind: 'invalid',
@@ -61,7 +61,7 @@ describe('Metastores', () => {
     });
   });
 
-  it('asks a metastore that does not answer no more for a while, and other metastores still', async () => {
+  it('stops calling a metastore that does not answer for a while, but still calls others', async () => {
     for (let count = 0; count < 5; count += 1) {
       await expect(metastores.call(access('a'), silent)).rejects.toMatchObject({
         kind: 'unavailable',
@@ -79,7 +79,7 @@ describe('Metastores', () => {
     expect(await metastores.call(access('c', 2), fine)).toBe('fine');
   });
 
-  it('asks it still with the secrets of others, and tells nobody what another was told', async () => {
+  it("still calls it with other users' secrets, and shows nobody another user's error", async () => {
     for (let count = 0; count < 5; count += 1) await metastores.call(access('a'), silent).catch(() => undefined);
     expect(await metastores.call(access('b', 1, 2), fine)).toBe('fine');
     const refused = await metastores.call(access('a', 1, 2), fine).catch((error: Error) => error.message);
@@ -87,22 +87,22 @@ describe('Metastores', () => {
     expect(refused).not.toContain('no answer within');
   });
 
-  it('goes on asking one that refuses', async () => {
+  it('keeps calling a metastore that refuses', async () => {
     const denied = () => Promise.reject(new MetastoreError('denied', 'no'));
     for (let count = 0; count < 8; count += 1) {
       await expect(metastores.call(access('a'), denied)).rejects.toMatchObject({ code: 'METASTORE.DENIED' });
     }
   });
 
-  it('makes eight calls to a catalog at once', async () => {
+  it('makes up to eight concurrent calls to a catalog', async () => {
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const work = async (): Promise<void> => {
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running -= 1;
     };
     await Promise.all(Array.from({ length: 20 }, (_, index) => metastores.call(access(`${index}`), work)));
-    expect(most).toBe(8);
+    expect(maxRunning).toBe(8);
   });
 });

@@ -10,9 +10,9 @@ import { LRUCache } from 'lru-cache';
 import { type MetastoreClient, MetastoreError } from '../../../../libs/metastore-clients/metastore-client';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { FairBulkhead } from '../../../platform/kernel/process/fair-bulkhead';
-import { fromMetastore, metastoreOf, notTried } from './metastore-errors';
+import { fromMetastore, metastoreOf, circuitOpen } from './metastore-errors';
 
-/** Of this process: each may hold a list of a hundred thousand entries. */
+/** Limits of this process, because each call may hold a list of a hundred thousand entries. */
 const ALL_CALLS = {
   code: 'METASTORE.BUSY',
   maxConcurrent: 32,
@@ -20,7 +20,7 @@ const ALL_CALLS = {
   maxQueuedPerParty: 64,
   queueTimeoutMs: 10_000,
 };
-/** Of one catalog: a small metastore stands behind many users. */
+/** Limits per catalog, because many users may share a small metastore. */
 const CATALOG_CALLS = {
   code: 'METASTORE.BUSY',
   maxConcurrent: 8,
@@ -28,33 +28,33 @@ const CATALOG_CALLS = {
   maxQueuedPerParty: 16,
   queueTimeoutMs: 10_000,
 };
-const CALL_MS = 30_000;
+const CALL_TIMEOUT_MS = 30_000;
 
-/** After so many calls in a row without an answer the next ones fail at once, until one that is tried after a pause. */
-const FAILURES_IN_A_ROW = 5;
-const PAUSE_MS = 10_000;
+/** After this many consecutive calls without an answer, the circuit breaker opens; after the pause it tries one call. */
+const MAX_CONSECUTIVE_FAILURES = 5;
+const BREAKER_PAUSE_MS = 10_000;
 
-/** Clients kept open, each with its connections and tokens. */
-const KEPT = { max: 64, ttl: 5 * 60_000, ttlAutopurge: true };
-const GUARDS = { max: 10_000 };
-const PATHS = { max: 10_000 };
+/** Clients that stay open, each with its connections and tokens. */
+const CLIENT_CACHE = { max: 64, ttl: 5 * 60_000, ttlAutopurge: true };
+const BULKHEAD_CACHE = { max: 10_000 };
+const PATH_CACHE = { max: 10_000 };
 
-/** A metastore as one caller reaches it. */
+/** A metastore with the access of one requester. */
 export interface MetastoreAccess {
   tenantId: string;
   userId: number;
   catalogId: number;
   catalogName: string;
-  /** Names catalog and secrets with their versions: what is kept under it is nobody else's, and never out of date. */
+  /** Identifies catalog and secrets with their versions, so an entry under this key is never shared with others or outdated. */
   key: string;
-  /** Opens no connection yet. */
+  /** Creates the client without opening a connection. */
   open: () => Promise<MetastoreClient>;
 }
 
-/** A client that is closed once nobody uses it any more. */
-class KeptClient {
+/** A client that is closed after it was retired and its last call has ended. */
+class CachedClient {
   private uses = 0;
-  private isLeft = false;
+  private isRetired = false;
 
   constructor(private readonly opening: Promise<MetastoreClient>) {}
 
@@ -64,16 +64,16 @@ class KeptClient {
       return await work(await this.opening);
     } finally {
       this.uses -= 1;
-      if (this.isLeft && this.uses === 0) this.end();
+      if (this.isRetired && this.uses === 0) this.close();
     }
   }
 
-  leave(): void {
-    this.isLeft = true;
-    if (this.uses === 0) this.end();
+  retire(): void {
+    this.isRetired = true;
+    if (this.uses === 0) this.close();
   }
 
-  end(): void {
+  close(): void {
     this.opening.then(
       (client) => client.close(),
       () => undefined,
@@ -82,83 +82,86 @@ class KeptClient {
 }
 
 /**
- * How a metastore is reached with certain secrets, which decide where calls of Glue and logins by Kerberos go, and make
- * others wait that are too many: nobody's own secret keeps the others from the catalog.
+ * The circuit breaker of a metastore with certain secrets. Secrets determine the servers of Glue and Kerberos and can cause
+ * timeouts, so the calls with one user's secret must not block those of others.
  */
-class Path {
-  readonly breaker: CircuitBreakerPolicy = circuitBreaker(handleWhen(isSilence), {
-    halfOpenAfter: PAUSE_MS,
-    breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
+class AccessPath {
+  readonly breaker: CircuitBreakerPolicy = circuitBreaker(handleWhen(isNoAnswer), {
+    halfOpenAfter: BREAKER_PAUSE_MS,
+    breaker: new ConsecutiveBreaker(MAX_CONSECUTIVE_FAILURES),
   });
-  /** What the last call without an answer said, and to whom: it may repeat that caller's words. */
+  /** The error of the last unanswered call and its caller. It may contain that caller's input, so others must not see it. */
   lastFault: { userId: number; message: string } | null = null;
 }
 
-/** That no answer came: a refusal is one. */
-function isSilence(error: Error): boolean {
+/** Returns true if the metastore did not answer; a refusal is an answer. */
+function isNoAnswer(error: Error): boolean {
   return error instanceof MetastoreError && (error.fault === 'unreachable' || error.fault === 'timeout');
 }
 
 /**
- * Calls metastores with the clients that are kept open for their callers: so many at once, each within its deadline, and
- * for a while not at all where none of the last ones was answered.
+ * Calls metastores with cached clients, with limits of concurrency, a timeout for each call, and a circuit breaker for metastores
+ * that do not answer.
  */
 @Injectable()
 export class Metastores implements OnApplicationShutdown {
-  private readonly clients = new LRUCache<string, KeptClient>({ ...KEPT, dispose: (client) => client.leave() });
-  private readonly guards = new LRUCache<number, FairBulkhead>({
-    ...GUARDS,
+  private readonly clients = new LRUCache<string, CachedClient>({
+    ...CLIENT_CACHE,
+    dispose: (client) => client.retire(),
+  });
+  private readonly catalogCalls = new LRUCache<number, FairBulkhead>({
+    ...BULKHEAD_CACHE,
     memoMethod: () => new FairBulkhead(CATALOG_CALLS),
   });
-  private readonly paths = new LRUCache<string, Path>({ ...PATHS, memoMethod: () => new Path() });
+  private readonly paths = new LRUCache<string, AccessPath>({ ...PATH_CACHE, memoMethod: () => new AccessPath() });
   private readonly calls = new FairBulkhead(ALL_CALLS);
 
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
 
   onApplicationShutdown(): void {
-    for (const client of this.clients.values()) client.end();
+    for (const client of this.clients.values()) client.close();
     this.clients.clear();
   }
 
-  /** Throws a domain error that names the catalog and says what the metastore said. */
+  /** Throws a domain error that names the catalog and contains the metastore's message. */
   async call<T>(
     access: MetastoreAccess,
     work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { userId } = access;
-    const calls = this.guards.memo(access.catalogId);
+    const calls = this.catalogCalls.memo(access.catalogId);
     const path = this.paths.memo(access.key);
     try {
       return await calls.run(String(userId), () =>
-        this.calls.run(access.tenantId, () => path.breaker.execute(() => this.clientOf(access).use(within(work)))),
+        this.calls.run(access.tenantId, () => path.breaker.execute(() => this.clientOf(access).use(withTimeout(work)))),
       );
     } catch (error) {
       if (error instanceof BrokenCircuitError) {
         const own = path.lastFault?.userId === userId ? path.lastFault.message : null;
-        throw notTried(access.catalogName, own, PAUSE_MS / 1000);
+        throw circuitOpen(access.catalogName, own, BREAKER_PAUSE_MS / 1000);
       }
       if (!(error instanceof MetastoreError)) throw error;
-      if (isSilence(error)) path.lastFault = { userId, message: error.message };
+      if (isNoAnswer(error)) path.lastFault = { userId, message: error.message };
       this.logger.warn(
         { catalog_id: access.catalogId, fault: error.fault, err: error },
-        'A call to a metastore failed',
+        'A call to the metastore of a catalog failed',
       );
       throw fromMetastore(metastoreOf(access.catalogName), error);
     }
   }
 
-  private clientOf({ key, open }: MetastoreAccess): KeptClient {
+  private clientOf({ key, open }: MetastoreAccess): CachedClient {
     const known = this.clients.get(key, { updateAgeOnGet: true });
     if (known) return known;
     const opening = open();
-    const client = new KeptClient(opening);
+    const client = new CachedClient(opening);
     this.clients.set(key, client);
-    // What cannot be opened now may be so later.
+    // A failure is not cached, so the next call tries again.
     opening.catch(() => this.clients.peek(key) === client && this.clients.delete(key));
     return client;
   }
 }
 
-function within<T>(work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>) {
-  return (client: MetastoreClient): Promise<T> => work(client, AbortSignal.timeout(CALL_MS));
+function withTimeout<T>(work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>) {
+  return (client: MetastoreClient): Promise<T> => work(client, AbortSignal.timeout(CALL_TIMEOUT_MS));
 }

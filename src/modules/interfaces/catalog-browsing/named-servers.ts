@@ -4,24 +4,29 @@ import { managesClusters, type Principal } from '../../../platform/kernel/auth/p
 import { DomainError, forbidden } from '../../../platform/kernel/errors/domain-error';
 import type { Logger } from '../../../platform/kernel/logging/logger';
 
-/** What tells whether something listens at an address, and what. */
-const HIDDEN: ReadonlySet<MetastoreFault> = new Set<MetastoreFault>(['unreachable', 'timeout', 'failed', 'too-large']);
+/** Faults that would reveal whether, and which, server listens at an address. */
+const HIDDEN_FAULTS: ReadonlySet<MetastoreFault> = new Set<MetastoreFault>([
+  'unreachable',
+  'timeout',
+  'failed',
+  'too-large',
+]);
 
 const REMEDY =
-  'It is called at a public address only, unless an ADMIN, a PLATFORM ADMIN or somebody with CAN MANAGE CLUSTER asks. Ask one of them, or name a catalog of the tenant by metastore_id.';
+  'For other callers than ADMIN, PLATFORM ADMIN and CAN MANAGE CLUSTER, it must have a public address. Ask one of them to send the request, or name a catalog of the tenant by metastore_id.';
 
 /**
- * Servers of metastores that a request names instead of a catalog. They are no way to look into the platform's private
- * networks: see ADR 0054.
+ * The metastore servers that a request names instead of a catalog. They must not let callers probe the platform's private networks:
+ * see ADR 0054.
  */
 export class NamedServers {
-  /** What they are called by. */
+  /** The policy for calls to these servers. */
   readonly outbound: OutboundPolicy;
   private readonly isTrusted: boolean;
 
   /**
-   * Throws a 403 for an address that is not the caller's to name.
-   * @param assertAllowed throws a domain error for an address that a policy refuses, without resolving names
+   * Throws a 403 if the caller may not name the address.
+   * @param assertAllowed throws a domain error if the policy refuses the address; resolves no names
    */
   constructor(
     caller: Principal,
@@ -41,11 +46,11 @@ export class NamedServers {
     }
   }
 
-  /** What the caller is told of a failed call. */
-  told(error: MetastoreError): MetastoreError {
-    if (!HIDDEN.has(error.fault)) return error;
-    this.logger.warn({ fault: error.fault, err: error }, 'No metastore answers at a server that a request names');
-    const remedy = this.isTrusted ? 'The log of the API says what happened.' : REMEDY;
+  /** Returns the error of a failed call that the caller may see. */
+  visibleError(error: MetastoreError): MetastoreError {
+    if (!HIDDEN_FAULTS.has(error.fault)) return error;
+    this.logger.warn({ fault: error.fault, err: error }, 'A metastore server named in a request did not answer as one');
+    const remedy = this.isTrusted ? 'The log of the API server contains the error.' : REMEDY;
     return new MetastoreError('unreachable', `No metastore answers at the server that the request names. ${remedy}`, {
       cause: error,
     });

@@ -6,7 +6,7 @@ const tables = Array.from({ length: 250 }, (_, index) => ({
 }));
 
 describe('PackedList', () => {
-  it('answers what was put into it', () => {
+  it('returns its records', () => {
     const list = PackedList.of(tables);
     expect(list).toHaveLength(250);
     expect(list.slice()).toEqual(tables);
@@ -18,11 +18,11 @@ describe('PackedList', () => {
     [100, 200],
     [240, 300],
     [300, 400],
-  ])('answers the part from %d to %d', (from, to) => {
+  ])('returns the records from %d to %d', (from, to) => {
     expect(PackedList.of(tables).slice(from, to)).toEqual(tables.slice(from, to));
   });
 
-  it('takes what its bytes take', () => {
+  it('has the size of its encoded records', () => {
     const bytes = tables.reduce((sum, table) => sum + Buffer.byteLength(JSON.stringify(table)), 0);
     expect(PackedList.of(tables).size).toBe(bytes + 250 * 4);
     expect(PackedList.of([]).slice()).toEqual([]);

@@ -1,12 +1,12 @@
 import { parseTrusted } from '../../../../libs/json/parse-json';
 /**
- * A list of records in one buffer, for lists that are kept long and read in parts: as objects 10,000 tables take some
- * five times the memory, and each is one more thing that a garbage collection looks at.
+ * A list of records encoded in one buffer, for lists that are cached and read in parts. As objects, 10,000 tables would take about
+ * five times the memory and slow down garbage collection.
  */
 export class PackedList<T> {
   private constructor(
     private readonly bytes: Buffer,
-    /** Where each record ends. */
+    /** End offset of each record. */
     private readonly ends: Uint32Array,
   ) {}
 
@@ -27,12 +27,12 @@ export class PackedList<T> {
     return this.ends.length;
   }
 
-  /** Bytes that it takes. */
+  /** Memory of the list in bytes. */
   get size(): number {
     return this.bytes.length + this.ends.byteLength;
   }
 
-  /** Records `from` up to and without `to`, as `Array.slice` counts from zero on. */
+  /** Like `Array.slice`, but without negative indexes. */
   slice(from = 0, to = this.length): T[] {
     const records: T[] = [];
     for (let index = Math.max(from, 0); index < Math.min(to, this.length); index += 1) records.push(this.at(index));

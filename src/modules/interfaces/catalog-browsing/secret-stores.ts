@@ -12,25 +12,25 @@ import type { RevealedSecret } from '../../execution/user-secrets';
 
 const TIMEOUTS = { callMs: 10_000, idleMs: 10_000 };
 
-/** If it is the wrong region for a bucket, Amazon answers with the right one. */
+/** If this is the wrong region for a bucket, Amazon responds with the right one. */
 const AWS_DEFAULT_REGION = 'us-east-1';
 
 const PROVIDERS: Record<VendedCredentials['provider'], string> = { aws: 'Amazon', azure: 'Azure', gcp: 'Google' };
 
-/** Where a URI leads, and whose API opens it. */
+/** The location of a URI, and the provider whose API opens it. */
 export interface StorePlace extends StoreUri {
   provider: StoreProvider;
-  /** The settings that its bucket needs besides credentials, by key: an endpoint, a region or an account. */
+  /** Settings of the bucket's server in addition to credentials, by key: an endpoint, a region or an account. */
   server: Readonly<Record<string, string>>;
 }
 
 interface StoreKind {
   provider: VendedCredentials['provider'];
-  /** The keys of the credentials that open such a store. */
+  /** Maps the values of a secret to the credentials of such a store. */
   credentials(values: Readonly<Record<string, string>>): Record<string, string | undefined>;
 }
 
-/** Which stores the secrets of a type open. */
+/** The stores that secrets of each type open. */
 const STORE_KINDS: Partial<Record<SecretTypeName, StoreKind>> = {
   'AWS ACCESS SECRET KEY PAIR': {
     provider: 'aws',
@@ -54,21 +54,21 @@ const STORE_KINDS: Partial<Record<SecretTypeName, StoreKind>> = {
   },
 };
 
-/** Schemes of the URIs that a secret of the type opens; null for one that opens no stores. */
+/** Returns the schemes of URIs that a secret of the type opens; null if it opens no stores. */
 export function storesOf(type: SecretTypeName): readonly string[] | null {
   const kind = STORE_KINDS[type];
   return kind ? STORE_SCHEMES[kind.provider] : null;
 }
 
-/** The place in an object store that a URI names; throws a 400 for one that a secret of the type cannot open. */
+/** Parses a URI of an object store; throws a 400 if a secret of the type cannot open it. */
 export function placeOf(type: SecretTypeName, uri: string, s3: S3Servers): StorePlace {
   const provider = STORE_KINDS[type]?.provider;
   const place = provider && placeIn(provider, uri, s3);
-  if (!place) throw notOpened(type, uri);
+  if (!place) throw wrongStore(type, uri);
   return place;
 }
 
-/** The place that a URI names in the stores of a provider; null if it is elsewhere. */
+/** Parses a URI of a provider's object store; returns null for a URI of another provider. */
 function placeIn(provider: VendedCredentials['provider'], uri: string, s3: S3Servers): StorePlace | null {
   const place = parseStoreUri(uri, provider);
   if (!place) return null;
@@ -80,21 +80,21 @@ function placeIn(provider: VendedCredentials['provider'], uri: string, s3: S3Ser
   return { ...place, provider, server: region === null ? {} : { AWS_DEFAULT_REGION: region } };
 }
 
-/** The store of a place, opened with a secret. Calls nothing. Throws the `ObjectStoreError`s of {@link openObjectStore}. */
+/** Opens a store with a secret, without a connection. Throws the `ObjectStoreError`s of {@link openObjectStore}. */
 export function openStore(
   { type, values }: RevealedSecret,
   { provider, bucket, server }: StorePlace,
   outbound: OutboundPolicy,
 ): ObjectStore {
   const keys = STORE_KINDS[type]?.credentials(values) ?? {};
-  const given = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const credentials = { ...Object.fromEntries(given), ...server };
+  const present = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const credentials = { ...Object.fromEntries(present), ...server };
   return openObjectStore({ provider, bucket, credentials, outbound, timeouts: TIMEOUTS });
 }
 
 /**
- * Opens the files of a table with the credentials that its metastore gave for them. Calls nothing. Throws a `TableSchemaError` if
- * the credentials are for another place than the table's, and otherwise like {@link openStore}.
+ * Opens the files of a table with credentials that its metastore has vended, without a connection. Throws a `TableSchemaError` if
+ * the credentials are for another location than the table's, and otherwise the errors of {@link openStore}.
  */
 export function openVended(
   { provider, keys, url }: VendedCredentials,
@@ -105,7 +105,7 @@ export function openVended(
   const place = placeIn(provider, location, s3);
   if (!place || (url !== null && !isWithin(place, parseStoreUri(url, provider)))) {
     const opened = url === null ? PROVIDERS[provider] : excerpt(url);
-    const message = `The files are at ${excerpt(location)}, but the metastore gave credentials for ${opened}. Its administrator must correct that.`;
+    const message = `The files are at ${excerpt(location)}, but the metastore returned credentials for ${opened}. The administrator of the metastore must correct that.`;
     throw new TableSchemaError('outside', message);
   }
   const credentials = { ...(provider === 'aws' ? { AWS_DEFAULT_REGION } : {}), ...keys, ...place.server };
@@ -119,8 +119,8 @@ function isWithin(place: StoreUri, opened: StoreUri | null): boolean {
   return opened.path === '' || `${place.path}/`.startsWith(`${opened.path}/`);
 }
 
-function notOpened(type: SecretTypeName, uri: string): Error {
+function wrongStore(type: SecretTypeName, uri: string): Error {
   const schemes = storesOf(type)?.map((scheme) => `${scheme}://`);
-  const wanted = schemes?.join(', ') ?? 'no object store';
-  return invalid('SECRET.OTHER_STORE', `A secret of type ${type} opens ${wanted}, not ${uri}.`);
+  const supported = schemes?.join(', ') ?? 'no object store';
+  return invalid('SECRET.OTHER_STORE', `A secret of type ${type} opens ${supported}, but the URI is ${uri}.`);
 }

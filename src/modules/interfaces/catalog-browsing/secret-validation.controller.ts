@@ -8,11 +8,11 @@ import { BrowseCatalog } from './dto/browse.dto';
 import { FetchUnityCatalogs, SecretValidation, ValidateSecret } from './dto/validation.dto';
 import { SecretValidationService } from './secret-validation.service';
 
-/** What the trials of a secret share, whatever its scope. */
+/** Options that the validations of all scopes share. */
 const VALIDATE = {
   method: 'POST',
   description:
-    'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. Such a server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failure is no error: the answer says what failed.',
+    'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. To test an existing secret on a server that the request names, the caller must be allowed to change the secret. Such a server must have a public address, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failed validation is not an error: the response says what failed.',
   tag: 'Metastore browsing',
   access: Allow.tenant(EVERY_TENANT_ROLE),
   response: Responses.one(SecretValidation),
@@ -26,7 +26,7 @@ export class SecretValidationController {
     ...VALIDATE,
     path: '/metastore/catalog/secret/tenant/validate',
     id: 'validateTenantSecret',
-    summary: 'Try a secret of the tenant on a metastore or an object store',
+    summary: 'Validate a secret of the tenant with a metastore or an object store',
   })
   ofTenant(
     @CurrentScope() scope: TenantScope,
@@ -40,7 +40,7 @@ export class SecretValidationController {
     ...VALIDATE,
     path: '/metastore/catalog/secret/workspace/validate',
     id: 'validateWorkspaceSecret',
-    summary: 'Try a secret of a workspace on a metastore or an object store',
+    summary: 'Validate a secret of a workspace with a metastore or an object store',
   })
   ofWorkspace(
     @CurrentScope() scope: TenantScope,
@@ -54,7 +54,7 @@ export class SecretValidationController {
     ...VALIDATE,
     path: '/metastore/catalog/secret/user/validate',
     id: 'validateUserSecret',
-    summary: 'Try a secret of your own on a metastore or an object store',
+    summary: 'Validate one of your own secrets with a metastore or an object store',
   })
   ofUser(
     @CurrentScope() scope: TenantScope,
@@ -68,9 +68,9 @@ export class SecretValidationController {
     method: 'POST',
     path: '/metastore/catalog/unity/fetch',
     id: 'fetchUnityCatalogs',
-    summary: 'List the catalogs of a Unity server with a secret of your own',
+    summary: 'List the catalogs of a Unity server with one of your own secrets',
     description:
-      'The server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
+      'The server must have a public address, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
     tag: 'Metastore browsing',
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.list(BrowseCatalog),

@@ -16,7 +16,7 @@ import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../platform/kernel/persistence/transactions';
 import { FairBulkhead } from '../../../platform/kernel/process/fair-bulkhead';
 import {
-  neededValues,
+  requiredValues,
   OPENING_SECRETS,
   openingSecret,
   type RevealedSecret,
@@ -44,7 +44,7 @@ import { NamedServers } from './named-servers';
 import { openStore, placeOf, storesOf } from './secret-stores';
 import { probeStore, type StoreVerdict } from './store-probe';
 
-/** Each calls a server that the caller chose. */
+/** Limits of validations, because each calls servers that the caller has chosen. */
 const VALIDATIONS = {
   code: 'METASTORE.BUSY',
   maxConcurrent: 8,
@@ -52,25 +52,25 @@ const VALIDATIONS = {
   maxQueuedPerParty: 8,
   queueTimeoutMs: 10_000,
 };
-const VALIDATION_MS = 45_000;
+const VALIDATION_TIMEOUT_MS = 45_000;
 
-/** A request names no S3 server. */
+/** A request cannot name an S3 server. */
 const ONLY_AMAZON: S3Servers = { of: () => AMAZON };
 
-const NOTHING: StoreVerdict = { list: false, read: false, write: false, problems: [] };
+const NO_ACCESS: StoreVerdict = { list: false, read: false, write: false, problems: [] };
 
-/** What a secret is tried on. */
+/** The metastore and the object store with which a secret is validated. */
 interface Target {
   type: CatalogTypeName | null;
   metastore: MetastoreTarget | null;
   /** URI of a directory in an object store. */
   storagePath: string | null;
   s3: S3Servers;
-  /** Where the request names the servers of the metastore; null for those of a catalog, and of a cloud. */
+  /** The servers that the request names; null for those of a catalog or a cloud. */
   named: NamedServers | null;
 }
 
-/** Finds out by real calls whether secrets open what they are meant for. */
+/** Validates secrets by calls to their metastores and object stores. */
 @Injectable()
 export class SecretValidationService {
   private readonly bulkhead = new FairBulkhead(VALIDATIONS);
@@ -88,17 +88,20 @@ export class SecretValidationService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Whoever is not ADMIN tries secrets of the tenant on its catalogs only: another server would be sent them. */
+  /** Only administrators may send secrets of the tenant to other servers than those of its catalogs. */
   async validateOfTenant(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
-    if (isTriedElsewhere(body) && !isTenantAdmin(principal)) {
-      throw forbidden('SECRET.TRIED_ELSEWHERE', `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN may try it elsewhere.`);
+    if (isSentElsewhere(body) && !isTenantAdmin(principal)) {
+      throw forbidden(
+        'SECRET.TRIED_ELSEWHERE',
+        `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN may test it on another server.`,
+      );
     }
     return this.validate(scope, principal, body, (tx, id) => this.ofTenant.reveal(tx, scope, id));
   }
 
   /**
-   * With VIEW in the workspace of the secret, which must be active, and with MANAGE to try it on what is no catalog of
-   * the tenant; values that are given belong to no workspace.
+   * Requires VIEW on the secret's workspace, which must be active, or MANAGE to send the secret to other servers than those of the
+   * tenant's catalogs. Values in the request belong to no workspace.
    */
   async validateOfWorkspace(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
     const id = body.secret.secret_id;
@@ -113,13 +116,13 @@ export class SecretValidationService {
     return this.validate(scope, principal, body, (tx, id) => this.ofUser.reveal(tx, scope, id));
   }
 
-  /** The catalogs of a Unity server, for one who is about to choose some of them. */
+  /** Lists the catalogs of a Unity server, so that the caller can select some. */
   async fetchUnityCatalogs(
     scope: TenantScope,
     principal: Principal,
     { endpoint, user_secret_id: id }: FetchUnityCatalogs,
   ): Promise<BrowseCatalog[]> {
-    // A secret that is not there is said first, whatever the endpoint.
+    // Throws the 404 of a missing secret before it checks the endpoint.
     await this.ofUser.get(scope, { id });
     const named = this.namedUnity(principal, endpoint);
     const metastore = await this.transactions.read((tx) => this.ofUser.reveal(tx, scope, id));
@@ -128,12 +131,12 @@ export class SecretValidationService {
         const secrets = { metastore, storage: null };
         const client = this.opener.open({ kind: 'unity', endpoint }, secrets, named.outbound);
         try {
-          return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_MS))).map(catalogAnswer);
+          return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_TIMEOUT_MS))).map(catalogAnswer);
         } finally {
           client.close();
         }
       } catch (error) {
-        throw error instanceof MetastoreError ? fromMetastore(endpoint, named.told(error)) : error;
+        throw error instanceof MetastoreError ? fromMetastore(endpoint, named.visibleError(error)) : error;
       }
     });
   }
@@ -145,11 +148,11 @@ export class SecretValidationService {
     secretId: number,
   ): Promise<WorkspaceContext> {
     const { tenantId } = scope;
-    const needed = isTriedElsewhere(body) ? 'MANAGE' : 'VIEW';
+    const permission = isSentElsewhere(body) ? 'MANAGE' : 'VIEW';
     const id = await this.transactions.read((tx) => this.ofWorkspace.workspaceOf(tx, scope, secretId));
-    const workspace = await this.workspaces.authorize({ ...principal, tenantId }, { id }, needed);
+    const workspace = await this.workspaces.authorize({ ...principal, tenantId }, { id }, permission);
     if (workspace.active) return workspace;
-    throw forbidden('WORKSPACE.DISABLED', `The workspace "${workspace.name}" was disabled.`);
+    throw forbidden('WORKSPACE.DISABLED', `The workspace "${workspace.name}" is disabled. Enable it first.`);
   }
 
   private async validate(
@@ -161,17 +164,17 @@ export class SecretValidationService {
     const { secret_id: id, secret_details: details } = body.secret;
     if ((id === undefined) === (details === undefined)) throw oneOf('secret', 'secret_id', 'secret_details');
     const { secret, target } = await this.transactions.read(async (tx) => ({
-      secret: id === undefined ? given(details) : await reveal(tx, id),
+      secret: id === undefined ? secretIn(details) : await reveal(tx, id),
       target: await this.targetOf(tx, scope, principal, body.metastore),
     }));
-    const tried = await this.bulkhead.run(scope.tenantId, () => this.try(secret, target));
+    const result = await this.bulkhead.run(scope.tenantId, () => this.test(secret, target));
     return {
       secret_type: secret.type,
       metastore_type: target.type,
-      validation_status: tried.problems.length === 0 ? 'VALID' : 'INVALID',
-      validation_message: tried.problems.length === 0 ? tried.done : tried.problems.join(' '),
-      storage_access_verified: tried.list && tried.read && tried.write,
-      permissions_summary: { list: tried.list, read: tried.read, write: tried.write },
+      validation_status: result.problems.length === 0 ? 'VALID' : 'INVALID',
+      validation_message: result.problems.length === 0 ? result.done : result.problems.join(' '),
+      storage_access_verified: result.list && result.read && result.write,
+      permissions_summary: { list: result.list, read: result.read, write: result.write },
       validated_at: new Date(),
     };
   }
@@ -193,7 +196,7 @@ export class SecretValidationService {
     const { bucket_path: storagePath = null, endpoint, hiveSiteXml, krb5Conf } = details;
     if (hiveSiteXml !== undefined) {
       const files = readHiveFiles({ hiveSiteXml, ...(krb5Conf === undefined ? {} : { krb5Conf }) });
-      const named = this.named(principal, (outbound) => assertServersAllowed(files, outbound));
+      const named = this.namedServers(principal, (outbound) => assertServersAllowed(files, outbound));
       const place = hiveLocation(files);
       return { type: 'HIVE', metastore: place.target, storagePath, s3: ONLY_AMAZON, named };
     }
@@ -208,22 +211,24 @@ export class SecretValidationService {
   }
 
   private namedUnity(principal: Principal, endpoint: string): NamedServers {
-    return this.named(principal, (outbound) => assertUrlAllowed(outbound, endpoint, 'METASTORE.ENDPOINT_REFUSED'));
+    return this.namedServers(principal, (outbound) =>
+      assertUrlAllowed(outbound, endpoint, 'METASTORE.ENDPOINT_REFUSED'),
+    );
   }
 
-  private named(principal: Principal, assertAllowed: (outbound: OutboundPolicy) => void): NamedServers {
+  private namedServers(principal: Principal, assertAllowed: (outbound: OutboundPolicy) => void): NamedServers {
     return new NamedServers(principal, this.outbound, this.logger, assertAllowed);
   }
 
-  /** Tries all that the secret opens of the target; throws a 400 when that is nothing. */
-  private async try(secret: RevealedSecret, target: Target): Promise<StoreVerdict & { done: string }> {
+  /** Tests everything in the target that the secret opens; throws a 400 if it opens nothing. */
+  private async test(secret: RevealedSecret, target: Target): Promise<StoreVerdict & { done: string }> {
     const opensStores = storesOf(secret.type) !== null;
     const opened = openedBy(secret, target, opensStores);
-    const signal = AbortSignal.timeout(VALIDATION_MS);
-    const listed = opened ? await this.tryMetastore(opened, target.named, secret, opensStores, signal) : null;
+    const signal = AbortSignal.timeout(VALIDATION_TIMEOUT_MS);
+    const listed = opened ? await this.testMetastore(opened, target.named, secret, opensStores, signal) : null;
     const path = opensStores ? target.storagePath : null;
     if (listed === null && path === null) throw unfit(secret, target);
-    const store = path === null ? NOTHING : await this.tryStore(secret, path, target.s3, signal);
+    const store = path === null ? NO_ACCESS : await this.testStore(secret, path, target.s3, signal);
     return {
       ...store,
       list: store.list || (listed?.problems.length === 0 && path === null),
@@ -234,7 +239,7 @@ export class SecretValidationService {
     };
   }
 
-  private async tryMetastore(
+  private async testMetastore(
     target: MetastoreTarget,
     named: NamedServers | null,
     secret: RevealedSecret,
@@ -248,17 +253,17 @@ export class SecretValidationService {
         const isUnity = target.kind === 'unity';
         const { length } = await (isUnity ? client.listCatalogs(signal) : client.listSchemas(null, signal));
         const listed = `The metastore listed ${length} ${isUnity ? 'catalogs' : 'schemas'}.`;
-        return { problems: [], done: openingSecret(target) ? listed : `${listed} It asked for no login.` };
+        return { problems: [], done: openingSecret(target) ? listed : `${listed} It required no login.` };
       } finally {
         client.close();
       }
     } catch (error) {
       if (!(error instanceof MetastoreError)) throw error;
-      return { problems: [(named?.told(error) ?? error).message], done: '' };
+      return { problems: [(named?.visibleError(error) ?? error).message], done: '' };
     }
   }
 
-  private async tryStore(
+  private async testStore(
     secret: RevealedSecret,
     path: string,
     s3: S3Servers,
@@ -270,25 +275,25 @@ export class SecretValidationService {
       return await probeStore(store, place.path, signal);
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;
-      return { ...NOTHING, problems: [error.message] };
+      return { ...NO_ACCESS, problems: [error.message] };
     }
   }
 }
 
-const ELSEWHERE = 'A secret that exists is tried on a catalog that exists: name a metastore_id.';
+const ELSEWHERE = 'An existing secret is tested with an existing catalog: name it by metastore_id.';
 
-/** Whether a secret that exists would be sent to a server that the request names. */
-function isTriedElsewhere({ secret, metastore }: ValidateSecret): boolean {
+/** Returns true if an existing secret would be sent to a server that the request names. */
+function isSentElsewhere({ secret, metastore }: ValidateSecret): boolean {
   return secret.secret_id !== undefined && metastore.metastore_details !== undefined;
 }
 
-function given(details: ValidateSecret['secret']['secret_details']): RevealedSecret {
+function secretIn(details: ValidateSecret['secret']['secret_details']): RevealedSecret {
   if (!details) throw oneOf('secret', 'secret_id', 'secret_details');
   const { secret_type: type } = details;
-  return { type, values: neededValues(type, details) };
+  return { type, values: requiredValues(type, details) };
 }
 
-/** The metastore that a secret of the type opens: Unity by a token, Glue by keys, Hive by its own kinds. */
+/** Returns the metastore of the target if the secret opens it: Unity with a token, Glue with keys, Hive with its own types. */
 function openedBy(secret: RevealedSecret, target: Target, opensStores: boolean): MetastoreTarget | null {
   const { metastore } = target;
   if (metastore === null) return null;
@@ -302,12 +307,12 @@ function openedBy(secret: RevealedSecret, target: Target, opensStores: boolean):
   }
 }
 
-function oneOf(what: string, one: string, other: string): DomainError {
-  return invalid('REQUEST.INVALID', `${what} needs either ${one} or ${other}.`);
+function oneOf(field: string, one: string, other: string): DomainError {
+  return invalid('REQUEST.INVALID', `Exactly one of ${field}.${one} and ${field}.${other} is required.`);
 }
 
 function unfit(secret: RevealedSecret, { type, storagePath }: Target): DomainError {
-  const what = type === null ? 'what the request describes' : `a metastore of type ${type}`;
-  const path = storagePath === null && storesOf(secret.type) !== null ? ', and no bucket_path is known' : '';
-  return invalid('SECRET.TYPE_UNFIT', `A secret of type ${secret.type} does not open ${what}${path}.`);
+  const target = type === null ? 'the metastore in the request' : `a metastore of type ${type}`;
+  const path = storagePath === null && storesOf(secret.type) !== null ? ', and there is no bucket_path to test' : '';
+  return invalid('SECRET.TYPE_UNFIT', `A secret of type ${secret.type} does not open ${target}${path}.`);
 }

@@ -1,38 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { type ObjectStore, ObjectStoreError } from '../../../../libs/object-storage/object-store';
 
-/** What a secret may do in a store. */
+/** The operations that a secret allows in a store. */
 export interface StoreVerdict {
   list: boolean;
   read: boolean;
   write: boolean;
-  /** What failed, in the provider's words. */
+  /** The failed operations with the provider's errors. */
   problems: string[];
 }
 
 /**
- * Finds out by doing: lists a directory, and writes, reads and deletes an object in it that nobody else has. What was
- * written is deleted though reading it failed.
+ * Lists a directory, and writes, reads and deletes an object with a unique name in it. Deletes the object even if reading it
+ * failed.
  */
 export async function probeStore(store: ObjectStore, directory: string, signal: AbortSignal): Promise<StoreVerdict> {
   const problems: string[] = [];
-  const tried = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
+  const attempt = async (operation: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work();
       return true;
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;
-      problems.push(`${what}: ${error.message}`);
+      problems.push(`${operation}: ${error.message}`);
       return false;
     }
   };
   const path = [directory, `.access-probe-${randomUUID()}`].filter(Boolean).join('/');
   const content = Buffer.from('Written to find out whether this secret may write here. It can be deleted.\n');
-  const list = await tried('listing', () => store.list(directory, { signal }));
-  const written = await tried('writing', () => store.put(path, content, { overwrite: false, signal }));
-  const read = written && (await tried('reading', () => readBack(store, path, content, signal)));
-  // Not ended by the signal: what was written goes.
-  const deleted = written && (await tried('deleting', () => store.deleteFile(path)));
+  const list = await attempt('listing', () => store.list(directory, { signal }));
+  const written = await attempt('writing', () => store.put(path, content, { overwrite: false, signal }));
+  const read = written && (await attempt('reading', () => readBack(store, path, content, signal)));
+  // Without the signal, so that the object is deleted even after the timeout.
+  const deleted = written && (await attempt('deleting', () => store.deleteFile(path)));
   return { list, read, write: written && deleted, problems };
 }
 

@@ -22,12 +22,12 @@ import { fromTableFiles } from './metastore-errors';
 import { Metastores } from './metastores';
 import { openStore, openVended, placeOf } from './secret-stores';
 
-/** Tables that are read at the same time for one request. */
-const TABLES_AT_ONCE = 4;
-/** For the files of one table. */
-const FILES_MS = 30_000;
+/** Tables that one request reads in parallel. */
+const MAX_PARALLEL_TABLES = 4;
+/** For reading the files of one table. */
+const FILES_TIMEOUT_MS = 30_000;
 
-/** What single tables are made of. */
+/** Reads the columns and the DDL of single tables. */
 @Injectable()
 export class TablesService {
   constructor(
@@ -36,8 +36,8 @@ export class TablesService {
     private readonly outbound: OutboundPolicy,
   ) {}
 
-  async columns(browser: Requester, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
-    const open = await this.catalogs.open(browser);
+  async columns(requester: Requester, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
+    const open = await this.catalogs.open(requester);
     const { columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
     return columns.columns.map(({ name, typeText, typeName, type, position, partition }) => ({
       name,
@@ -49,28 +49,30 @@ export class TablesService {
   }
 
   /**
-   * The statement that makes each table, by its name as it was asked for. Where there are several, one that no statement makes
-   * has a comment with the reason in its place.
+   * Returns the CREATE statement of each table by its name in the request. If several tables are requested, one that no statement
+   * can create has an SQL comment with the reason instead.
    */
-  async ddl(browser: Requester, names: readonly string[]): Promise<Record<string, string>[]> {
-    const open = await this.catalogs.open(browser);
-    const wanted = names.map((name) => [name, refOf(open, name)] as const);
+  async ddl(requester: Requester, names: readonly string[]): Promise<Record<string, string>[]> {
+    const open = await this.catalogs.open(requester);
+    const requested = names.map((name) => [name, refOf(open, name)] as const);
     const entries: Record<string, string>[] = [];
-    for (let from = 0; from < wanted.length; from += TABLES_AT_ONCE) {
-      const some = wanted.slice(from, from + TABLES_AT_ONCE);
-      const isAlone = wanted.length === 1;
+    for (let from = 0; from < requested.length; from += MAX_PARALLEL_TABLES) {
+      const some = requested.slice(from, from + MAX_PARALLEL_TABLES);
+      const isSingle = requested.length === 1;
       entries.push(
-        ...(await Promise.all(some.map(async ([name, ref]) => ({ [name]: await this.shownDdl(open, ref, isAlone) })))),
+        ...(await Promise.all(
+          some.map(async ([name, ref]) => ({ [name]: await this.ddlOrComment(open, ref, isSingle) })),
+        )),
       );
     }
     return entries;
   }
 
-  private async shownDdl(open: OpenCatalog, ref: TableRef, isAlone: boolean): Promise<string> {
+  private async ddlOrComment(open: OpenCatalog, ref: TableRef, isSingle: boolean): Promise<string> {
     try {
       return await this.ddlOf(open, ref);
     } catch (error) {
-      if (isAlone || !(error instanceof DomainError) || error.code !== 'TABLE.UNSUPPORTED') throw error;
+      if (isSingle || !(error instanceof DomainError) || error.code !== 'TABLE.UNSUPPORTED') throw error;
       return `-- ${error.message.replaceAll(/\s+/g, ' ')}`;
     }
   }
@@ -87,18 +89,21 @@ export class TablesService {
   private async read(open: OpenCatalog, ref: TableRef): Promise<{ table: Table; columns: TableColumns }> {
     const table = await this.metastores.call(open.access, (client, signal) => client.readTable(ref, signal));
     if (!table)
-      throw notFound('METASTORE.MISSING', `There is no table ${nameOf(ref)} in "${open.access.catalogName}".`);
+      throw notFound(
+        'METASTORE.MISSING',
+        `There is no table ${nameOf(ref)} in the catalog "${open.access.catalogName}".`,
+      );
     try {
       const files = await this.filesOf(open, table);
-      return { table, columns: await columnsOf(table, files, AbortSignal.timeout(FILES_MS)) };
+      return { table, columns: await columnsOf(table, files, AbortSignal.timeout(FILES_TIMEOUT_MS)) };
     } catch (error) {
       throw fromTableFiles(nameOf(ref), error);
     }
   }
 
   /**
-   * The files of a table whose schema is only there, opened with credentials that the metastore gives for them, or else with the
-   * nearest storage secret; null if there is neither.
+   * Opens the files of a table whose schema is only in its files, with credentials that the metastore vends, or else with the nearest
+   * storage secret. Returns null if there are neither, or if the files are not needed.
    */
   private async filesOf(open: OpenCatalog, table: Table): Promise<TableFiles | null> {
     const location = areInFiles(table) ? locationOf(table) : null;
@@ -115,12 +120,12 @@ export class TablesService {
       return new StoreTableFiles(openStore(secret, place, this.outbound), place);
     }
     if (vended === null) return null;
-    const message = `The columns of this table are only in its own files. The metastore gives no credentials for them (${vended.message}), and the catalog has no object storage secret. Attach one.`;
+    const message = `The columns of this table are only in its own files. The metastore vended no credentials for them (${vended.message}), and the catalog has no object storage secret. Attach one.`;
     throw new TableSchemaError('missing', message);
   }
 }
 
-/** Faults that mean that the metastore refuses to give credentials, or does not support it; others are failures of its own. */
+/** Faults of a metastore that refuses or does not support vending credentials; others are failures of the metastore. */
 const REFUSALS: ReadonlySet<MetastoreFault> = new Set(['denied', 'missing', 'unsupported', 'failed']);
 
 function asRefusal(error: unknown): MetastoreError {
@@ -128,7 +133,7 @@ function asRefusal(error: unknown): MetastoreError {
   throw error;
 }
 
-/** The table that a full name means: of two parts, or of three with the catalog. */
+/** Parses the full name of a table: two parts, or three with the catalog. */
 function refOf(open: OpenCatalog, name: string): TableRef {
   const parts = partsOf(name);
   const [table = '', schema = '', catalog] = parts.reverse();

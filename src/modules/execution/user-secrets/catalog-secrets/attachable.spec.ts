@@ -28,30 +28,33 @@ const fitting = (catalogType: CatalogTypeName, role: SecretRole): string[] =>
     }
   }).map(({ name }) => name);
 
-describe('what may be attached to a catalog', () => {
-  it('is what the lookup says opens its metastore', () => {
+describe('secrets for a catalog', () => {
+  it('fit the metastore if the lookup says so', () => {
     expect(fitting('HIVE', 'metastore')).toEqual(['HIVE KERBEROS', 'HIVE BASIC']);
     expect(fitting('DATABRICKS UNITY', 'metastore')).toEqual(['DATABRICKS UNITY TOKEN']);
     expect(fitting('AWS GLUE', 'metastore')).toEqual([]);
   });
 
-  it.each(['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'] as const)('is what opens a store, for %s', (type) => {
-    expect(fitting(type, 'storage')).toEqual(['AWS ACCESS SECRET KEY PAIR']);
-  });
+  it.each(['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'] as const)(
+    'fit the storage of %s if they open an object store',
+    (type) => {
+      expect(fitting(type, 'storage')).toEqual(['AWS ACCESS SECRET KEY PAIR']);
+    },
+  );
 
-  it('is named by the refusal', () => {
+  it('are named in the error if they do not fit', () => {
     const secret = { name: 'mine', secret_type_id: SECRET_TYPE_ID['HIVE BASIC'] };
     expect(() => assertFits('DATABRICKS UNITY', 'metastore', secret, referenceData)).toThrow(
       'The secret "mine" is of type HIVE BASIC; the metastore secret of a catalog of type DATABRICKS UNITY must be of type DATABRICKS UNITY TOKEN.',
     );
   });
 
-  it('has what the catalog cannot be opened without', () => {
+  it('include the one that the catalog requires', () => {
     for (const type of ['HIVE', 'DATABRICKS UNITY'] as const) {
-      expect(() => assertOpens(type, { metastore: undefined, storage: 1 })).toThrow('needs a metastore secret');
+      expect(() => assertOpens(type, { metastore: undefined, storage: 1 })).toThrow('a metastore secret is required');
       assertOpens(type, { metastore: 1, storage: null });
     }
-    expect(() => assertOpens('AWS GLUE', { metastore: 1, storage: null })).toThrow('needs a storage secret');
+    expect(() => assertOpens('AWS GLUE', { metastore: 1, storage: null })).toThrow('a storage secret is required');
     assertOpens('AWS GLUE', { metastore: null, storage: 1 });
   });
 });

@@ -8,29 +8,29 @@ import {
   type SecretTypeRecord,
 } from '../../../foundation/reference-data';
 
-/** What a secret opens for a catalog. */
+/** The part of a catalog that a secret opens. */
 export type SecretRole = 'metastore' | 'storage';
 
-/** Which secret types may open the metastore of a catalog of each type, and null where none does. */
+/** The secret types that open the metastore of each catalog type; null if the metastore has no secret of its own. */
 const OPENS_METASTORE: Record<CatalogTypeName, ((type: SecretTypeRecord) => boolean) | null> = {
   HIVE: (type) => type.supportsHive,
   'DATABRICKS UNITY': (type) => type.supportsUnity,
-  // Its secret is that of the store: both are called with the same keys.
+  // Glue and the object store are called with the same keys, so the storage secret opens both.
   'AWS GLUE': null,
 };
 
 const opensStorage = (type: SecretTypeRecord) => type.supportsStorageType !== null;
 
-/** Throws a 400 unless what a catalog of this type cannot be opened without is attached to it. */
+/** Throws a 400 if the secret that a catalog of this type requires is missing. */
 export function assertOpens(catalogType: CatalogTypeName, secrets: Record<SecretRole, unknown>): void {
-  const needed: SecretRole = OPENS_METASTORE[catalogType] ? 'metastore' : 'storage';
-  if (secrets[needed] !== undefined && secrets[needed] !== null) return;
-  throw invalid('CATALOG_SECRET.MISSING', `A catalog of type ${catalogType} needs a ${needed} secret.`, {
+  const required: SecretRole = OPENS_METASTORE[catalogType] ? 'metastore' : 'storage';
+  if (secrets[required] !== undefined && secrets[required] !== null) return;
+  throw invalid('CATALOG_SECRET.MISSING', `For a catalog of type ${catalogType}, a ${required} secret is required.`, {
     catalog_type: catalogType,
   });
 }
 
-/** Throws a 400 that names the types that fit, unless the secret's is one of them. */
+/** Throws a 400 that lists the fitting types if the secret has another type. */
 export function assertFits(
   catalogType: CatalogTypeName,
   role: SecretRole,
@@ -41,7 +41,7 @@ export function assertFits(
   if (!fits) {
     throw invalid(
       'CATALOG_SECRET.NO_METASTORE_SECRET',
-      `A catalog of type ${catalogType} has no metastore secret: its storage secret opens both.`,
+      `A catalog of type ${catalogType} has no metastore secret. Attach a storage secret, which opens both.`,
       { catalog_type: catalogType },
     );
   }

@@ -14,37 +14,37 @@ import type {
   AttachedSecret,
   CatalogSecretRow,
   CatalogSecretsRepository,
-  HeldSecret,
+  LockedSecret,
 } from './catalog-secrets.repository';
-import type { AskedSecrets, CatalogSecretListQuery } from './dto/catalog-secret.dto';
+import type { RequestedSecrets, CatalogSecretListQuery } from './dto/catalog-secret.dto';
 import type { CatalogSecret } from './entities/catalog-secret.entity';
 
 /** A request to attach secrets. */
-export interface Attachment extends AskedSecrets {
+export interface Attachment extends RequestedSecrets {
   catalogId: number;
 }
 
-/** What differs from scope to scope in how associations are listed and answered. */
-interface AssociationAnswers {
+/** The DTOs of the attachments of one scope. */
+interface AttachmentTypes {
   read: object;
   write: object;
   listQuery: CatalogSecretListQuery;
 }
 
 /**
- * Associations of the secrets of one scope with catalogs, at most one of each owner with a catalog (ADR 0031). Catalog,
- * secrets and owner are locked in this order, and none of them goes or changes while it is attached.
+ * Attachments of the secrets of one scope to catalogs, at most one for each owner and catalog (ADR 0031). Catalog, secrets and
+ * owner are locked in this order, so none of them is deleted or changed while an attachment is written.
  */
 export abstract class AttachedSecretsService<
   E extends CatalogSecret,
-  A extends AssociationAnswers,
+  A extends AttachmentTypes,
   Scope extends TenantScope = TenantScope,
 > extends ResourceService<
   {
     entity: E;
     row: CatalogSecretRow<E>;
     create: Attachment;
-    update: AskedSecrets;
+    update: RequestedSecrets;
     read: A['read'];
     write: A['write'];
     listQuery: A['listQuery'];
@@ -60,17 +60,17 @@ export abstract class AttachedSecretsService<
     super(transactions, repository);
   }
 
-  /** The columns that say whose the secrets are, which must all be of that owner; holds the owner until `tx` ends. */
+  /** Returns the columns of the owner, to whom all secrets must belong, and locks the owner until `tx` ends. */
   protected abstract ownerOf(
     tx: Tx,
     scope: Scope,
-    secrets: readonly HeldSecret[],
+    secrets: readonly LockedSecret[],
     before: CatalogSecretRow<E> | null,
   ): Promise<Values<E>>;
 
   protected filter(query: A['listQuery']): ResourceFilter<E> {
     const { catalog_type: type, metastore_catalog_id, metastore_catalog_name, ...own } = query;
-    return this.repository.asked({
+    return this.repository.filter({
       id: (own as Readonly<Record<string, unknown>>)[this.repository.idColumn] as number | undefined,
       catalogId: metastore_catalog_id,
       catalogTypeId: type === undefined ? undefined : CATALOG_TYPE_ID[type as CatalogTypeName],
@@ -85,11 +85,11 @@ export abstract class AttachedSecretsService<
     return columns<E>({
       metastore_catalog_id: catalogId,
       place_version: catalog.place_version,
-      ...(await this.attached(tx, scope, type, secrets, null)),
+      ...(await this.lockAttached(tx, scope, type, secrets, null)),
     });
   }
 
-  /** Catalogs are locked before their associations, as where a catalog is deleted. */
+  /** Locks the catalog before its attachments, in the same order as the deletion of a catalog. */
   protected override async lockUsers(tx: Tx, scope: Scope, id: number): Promise<void> {
     const row = await this.repository.get(scope, { id }, tx);
     await this.catalogs.getRow(scope, { id: row.metastore_catalog_id }, tx);
@@ -98,14 +98,14 @@ export abstract class AttachedSecretsService<
   protected async columnsOfChanged(
     scope: Scope,
     row: CatalogSecretRow<E>,
-    secrets: AskedSecrets,
+    secrets: RequestedSecrets,
     tx: Tx,
   ): Promise<Values<E>> {
     assertChanges(secrets);
     const type = catalogTypeOf(row.catalog, this.referenceData).name as CatalogTypeName;
-    // Whoever changes it sees where the catalog leads now.
+    // The caller has seen which servers the catalog names now.
     const place = columns<E>({ place_version: row.catalog.place_version });
-    const changed = { ...(await this.attached(tx, scope, type, secrets, row)), ...place };
+    const changed = { ...(await this.lockAttached(tx, scope, type, secrets, row)), ...place };
     const { metastore_secret_id: metastore, storage_secret_id: storage } = row;
     if ((secrets.metastore === undefined ? metastore : secrets.metastore) !== null) return changed;
     if ((secrets.storage === undefined ? storage : secrets.storage) !== null) return changed;
@@ -117,7 +117,7 @@ export abstract class AttachedSecretsService<
     await this.ownerOf(tx, scope, [], row);
   }
 
-  /** What every read answers. */
+  /** The fields of every read response. */
   protected readCommon(row: CatalogSecretRow<E>) {
     const { metastore_catalog_id, name, description } = row.catalog;
     const { name: catalog_type } = catalogTypeOf(row.catalog, this.referenceData);
@@ -129,40 +129,40 @@ export abstract class AttachedSecretsService<
     };
   }
 
-  /** A secret without the id, which answers call differently for each scope. */
+  /** Returns a secret without its id, whose name in responses depends on the scope. */
   protected secretRef({ name, description, secret_type_id: id }: AttachedSecret) {
     return { name, description, secret_type: requireRecord(this.referenceData.secretType(id), 'secret type', id).name };
   }
 
-  /** What every write answers. */
+  /** The fields of every write response. */
   protected writeCommon(row: CatalogSecretRow<E>) {
     return { metastore_catalog_id: idText(row.metastore_catalog_id), ...writeAudit(row) };
   }
 
-  /** Checks and holds the secrets that are asked for. */
-  private async attached(
+  /** Checks and locks the secrets in the request. */
+  private async lockAttached(
     tx: Tx,
     scope: Scope,
     type: CatalogTypeName,
-    { metastore, storage }: AskedSecrets,
+    { metastore, storage }: RequestedSecrets,
     before: CatalogSecretRow<E> | null,
   ): Promise<Values<E>> {
-    const asked: readonly (readonly [SecretRole, number | null | undefined])[] = [
+    const requested: readonly (readonly [SecretRole, number | null | undefined])[] = [
       ['metastore', metastore],
       ['storage', storage],
     ];
-    const named = asked.flatMap(([role, id]) => (typeof id === 'number' ? [{ role, id }] : []));
+    const named = requested.flatMap(([role, id]) => (typeof id === 'number' ? [{ role, id }] : []));
     const ids = [...new Set(named.map(({ id }) => id))];
-    const held = ids.length === 0 ? [] : await this.repository.holdSecrets(tx, scope, ids);
-    const owner = await this.ownerOf(tx, scope, held, before);
+    const locked = ids.length === 0 ? [] : await this.repository.lockSecrets(tx, scope, ids);
+    const owner = await this.ownerOf(tx, scope, locked, before);
     for (const { role, id } of named) {
-      for (const secret of held) if (secret.id === id) assertFits(type, role, secret, this.referenceData);
+      for (const secret of locked) if (secret.id === id) assertFits(type, role, secret, this.referenceData);
     }
     return { ...columns<E>({ metastore_secret_id: metastore, storage_secret_id: storage }), ...owner };
   }
 }
 
-/** What every table of associations has, for one of them. */
+/** Types the columns that all attachment tables share for one of them. */
 function columns<E extends CatalogSecret>(values: Values<CatalogSecret>): Values<E> {
   return values as Values<E>;
 }

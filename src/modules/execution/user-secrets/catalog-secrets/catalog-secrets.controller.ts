@@ -11,7 +11,7 @@ import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import type { Attachment } from './attached-secrets.service';
 import type { OwnScope } from './catalog-secrets.repository';
 import {
-  type AskedSecrets,
+  type RequestedSecrets,
   type AttachSecrets,
   AttachTenantSecrets,
   AttachUserSecrets,
@@ -38,11 +38,11 @@ import { TenantCatalogSecretsService } from './tenant-catalog-secrets.service';
 import { UserCatalogSecretsService } from './user-catalog-secrets.service';
 import { WorkspaceCatalogSecretsService } from './workspace-catalog-secrets.service';
 
-/** What differs between the operations on the associations of one scope and those of another. */
+/** The differences between the operations of the scopes. */
 interface CatalogSecretRoutes<Read, Write> {
-  /** Operation ids are made with it: `attachTenantCatalogSecret`. */
+  /** Part of operation ids, such as `attachTenantCatalogSecret`. */
   word: 'Tenant' | 'Workspace' | 'User';
-  /** For summaries. */
+  /** Used in summaries. */
   label: string;
   access: Record<'list' | 'attach' | 'update' | 'detach', Access>;
   attach: Type<AttachSecrets>;
@@ -56,11 +56,11 @@ interface CatalogSecretRoutes<Read, Write> {
 interface Service<Read, Write, Scope> {
   list(scope: Scope, query: CatalogSecretListQuery): Promise<Page<Read>>;
   create(scope: Scope, attachment: Attachment): Promise<Write>;
-  update(scope: Scope, selector: RecordSelector, secrets: AskedSecrets): Promise<Write>;
+  update(scope: Scope, selector: RecordSelector, secrets: RequestedSecrets): Promise<Write>;
   delete(scope: Scope, selector: RecordSelector): Promise<Message>;
 }
 
-/** Base class of a controller that lists, attaches, changes and detaches the secrets of one scope. */
+/** Returns the base class of a controller that lists, attaches, changes and detaches the secrets of one scope. */
 function CatalogSecretsController<Read extends object, Write extends object, Scope extends TenantScope>(
   { word, label, access, attach, change, selector, listQuery, read, write }: CatalogSecretRoutes<Read, Write>,
   scopeOf: (scope: TenantScope, principal: Principal) => Scope,
@@ -91,7 +91,8 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'POST',
       id: `attach${word}CatalogSecret`,
       summary: `Attach ${label} to a metastore catalog`,
-      description: 'Once for each catalog and owner: the nearest secrets count, user, workspace, tenant.',
+      description:
+        "One attachment per catalog and owner. If there are several, the user's secrets take precedence over the workspace's, and those over the tenant's.",
       access: access.attach,
       response: Responses.one(write),
       errors: [409],
@@ -110,7 +111,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'PUT',
       id: `update${word}CatalogSecret`,
       summary: `Change which ${label} are attached to a metastore catalog`,
-      description: 'A secret that is null is detached. One must be left; otherwise detach them as a whole.',
+      description: 'null detaches a secret. At least one secret must remain; to detach all, delete the attachment.',
       access: access.update,
       response: Responses.one(write),
       status: 201,
@@ -174,7 +175,7 @@ const ownScope = (scope: TenantScope, principal: Principal): OwnScope => ({
   everyone: isTenantAdmin(principal),
 });
 
-/** Administrators hold every permission on every workspace of the tenant. */
+/** Administrators have every permission on every workspace of the tenant. */
 @Controller()
 export class WorkspaceCatalogSecretsController extends CatalogSecretsController(
   {

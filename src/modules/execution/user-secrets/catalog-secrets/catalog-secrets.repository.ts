@@ -22,7 +22,7 @@ import {
 
 export type SecretScope = 'user' | 'workspace' | 'tenant';
 
-/** A secret as an association shows it. */
+/** The part of a secret that an attachment shows. */
 export interface AttachedSecret {
   id: number;
   name: string;
@@ -32,36 +32,36 @@ export interface AttachedSecret {
 
 export type CatalogSecretRow<E extends CatalogSecret> = E &
   AuthorNames & {
-    /** Of the catalog. */
+    /** Name of the catalog. */
     name: string;
     catalog: MetastoreCatalogData;
     metastore_secret: AttachedSecret | null;
     storage_secret: AttachedSecret | null;
   };
 
-/** A current secret that cannot be deleted before the transaction ends. */
-export interface HeldSecret {
+/** A current secret that is locked until the transaction ends. */
+export interface LockedSecret {
   id: number;
   name: string;
   secret_type_id: number;
-  /** The workspace or user whose it is; null for the tenant's. */
+  /** Id of the workspace or user that owns it; null for a secret of the tenant. */
   owner: number | null;
 }
 
-/** The caller, who sees associations of their own and of the workspaces shared with them, unless it says everyone's. */
+/** The caller sees own attachments and those of workspaces shared with the caller; with `everyone`, all of the tenant. */
 export interface OwnScope extends TenantScope {
   everyone: boolean;
 }
 
-/** Which associations a list is about, besides those of a certain owner. */
-export interface AskedAssociations {
+/** Filters of a list; undefined does not filter. */
+export interface AttachmentFilters {
   id: number | undefined;
   catalogId: number | undefined;
   catalogTypeId: number | undefined;
   partOfCatalogName: string | undefined;
 }
 
-/** Associations of the secrets of one scope with catalogs. */
+/** Stores the attachments of the secrets of one scope to catalogs. */
 export abstract class CatalogSecretsRepository<
   E extends CatalogSecret,
   Scope extends TenantScope = TenantScope,
@@ -80,7 +80,7 @@ export abstract class CatalogSecretsRepository<
     });
   }
 
-  asked({ id, catalogId, catalogTypeId, partOfCatalogName }: AskedAssociations): ResourceFilter<E> {
+  filter({ id, catalogId, catalogTypeId, partOfCatalogName }: AttachmentFilters): ResourceFilter<E> {
     return (conditions) => {
       conditions
         .addIf(id !== undefined, `t.${this.idColumn} = ?`, id)
@@ -91,31 +91,31 @@ export abstract class CatalogSecretsRepository<
     };
   }
 
-  /** The secrets with the ids, by id, held until `tx` ends; a 404 if one is not there for the caller. */
-  async holdSecrets(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<HeldSecret[]> {
+  /** Locks secrets until `tx` ends and returns them by id; throws a 404 for one that the caller may not attach. */
+  async lockSecrets(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<LockedSecret[]> {
     const id = `${this.scopeName}_secret_id`;
     const owner = this.scopeName === 'tenant' ? 'NULL::bigint' : `s.${this.scopeName}_id`;
     const conditions = this.ownSecrets(scope, new Conditions().add(ofTenant('s'), scope.tenantId))
       .add(`s.${id} = ANY(?)`, ids)
       .add(`s.to_date = 'infinity'`);
-    const held = await rows<HeldSecret>(
+    const locked = await rows<LockedSecret>(
       tx,
       `SELECT s.${id} AS id, s.name, s.secret_type_id, ${owner} AS owner FROM ${this.scopeName}_secrets s
        WHERE ${conditions.sql} ORDER BY s.${id} FOR SHARE`,
       conditions.params,
     );
-    const missing = ids.find((one) => !held.some((secret) => secret.id === one));
+    const missing = ids.find((one) => !locked.some((secret) => secret.id === one));
     if (missing !== undefined) throw this.absentSecret(missing);
-    return held;
+    return locked;
   }
 
-  /** The 404 for a secret that is not of the owner. */
+  /** Returns the 404 for a secret that does not belong to the owner. */
   absentSecret(id: number): Error {
     const code = `${this.scopeName.toUpperCase()}_SECRET.NOT_FOUND`;
     return notFound(code, `There is no ${this.scopeName} secret with id ${id}.`);
   }
 
-  /** Conditions by which the caller may attach secrets `s` of the tenant. */
+  /** Adds the conditions under which the caller may attach the secret `s` of the tenant. */
   protected ownSecrets(_scope: TenantScope, conditions: Conditions): Conditions {
     return conditions;
   }
@@ -155,16 +155,16 @@ export class UserCatalogSecretsRepository extends CatalogSecretsRepository<UserC
     return super.within(scope).addIf(!scope.everyone, 't.user_id = ?', scope.userId);
   }
 
-  /** Nobody attaches what is another's, whatever the role. */
+  /** No role may attach another user's secrets. */
   protected override ownSecrets({ userId }: TenantScope, conditions: Conditions): Conditions {
     return conditions.add('s.user_id = ?', userId);
   }
 }
 
-/** Secrets of an association and their versions: the moments of their last updates, exactly. */
+/** Secrets of an attachment with their versions, which are the exact times of their last updates. */
 export interface SecretsOfScope {
   scope: SecretScope;
-  /** Whether the catalog has led to other servers since. */
+  /** True if the catalog names other servers than when the secrets were attached. */
   is_outdated: boolean;
   metastore_secret_id: number | null;
   metastore_secret_version: string | null;
@@ -172,10 +172,10 @@ export interface SecretsOfScope {
   storage_secret_version: string | null;
 }
 
-/** What counts for a user in a workspace. */
+/** Finds the secrets that apply to a user in a workspace. */
 @Injectable()
 export class NearestSecretsRepository {
-  /** The secrets of the user, of the workspace and of the tenant for a catalog, in this order, of those that have any. */
+  /** Returns the attached secrets of the user, the workspace and the tenant, in this order, without owners that have none. */
   async nearest(tx: Tx, scope: TenantScope, workspaceId: number, catalogId: number): Promise<SecretsOfScope[]> {
     return rows<SecretsOfScope>(
       tx,
@@ -193,7 +193,7 @@ function secretsOf(scope: SecretScope, distance: number, ofOwner: string): strin
     (role) => `${role}.${scope}_secret_id AS ${role}_id,
       extract(epoch FROM ${role}.last_update_date)::text AS ${role}_version`,
   );
-  // The tenant's are attached by those who say where the catalog leads.
+  // The users who attach the tenant's secrets are the same who configure the catalog's servers.
   const isOutdated = scope === 'tenant' ? 'false' : 't.place_version <> mc.place_version';
   return `SELECT ${distance} AS distance, '${scope}' AS scope, ${isOutdated} AS is_outdated, ${columns.join(', ')}
     FROM ${scope}_catalog_secrets t
@@ -203,7 +203,7 @@ function secretsOf(scope: SecretScope, distance: number, ofOwner: string): strin
     WHERE ${ofTenant('t', '$1')} AND t.metastore_catalog_id = $2 AND ${ofOwner} AND t.to_date = 'infinity'`;
 }
 
-/** Of the catalog of an association `t`. */
+/** SQL condition on the catalog of the attachment `t`. */
 function catalogIs(condition: string): string {
   return `EXISTS (SELECT 1 FROM metastore_catalogs c
     WHERE ${ofTenant('c', 't.tenant_id')} AND c.metastore_catalog_id = t.metastore_catalog_id AND ${condition})`;

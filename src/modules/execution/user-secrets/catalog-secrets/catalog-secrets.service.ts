@@ -11,9 +11,9 @@ import { NearestSecretsRepository, type SecretsOfScope } from './catalog-secrets
 export interface NearestSecret {
   scope: 'user' | 'workspace' | 'tenant';
   id: number;
-  /** Names the secret and its version: scope, id and last update. */
+  /** Identifies the secret and its version: scope, id and last update. */
   key: string;
-  /** Whether the catalog has led to other servers since it was attached: it is not opened for these. */
+  /** True if the catalog names other servers than when the secret was attached. It must not be sent to those. */
   isOutdated: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface NearestSecrets {
   storage: NearestSecret | null;
 }
 
-/** The secrets that open a catalog for who uses it. */
+/** Finds and opens the secrets that open a catalog for a user. */
 @Injectable()
 export class CatalogSecretsService {
   constructor(
@@ -32,16 +32,16 @@ export class CatalogSecretsService {
     private readonly ofUser: SecretsOfUserService,
   ) {}
 
-  /** The secrets that count for a user in a workspace: the nearest, user, workspace, tenant, for each kind by itself. */
+  /** Returns the secrets that apply to a user in a workspace. For each role, the order is user, workspace, tenant. */
   async nearest(tx: Tx, scope: TenantScope, workspaceId: number, catalogId: number): Promise<NearestSecrets> {
     const found = await this.repository.nearest(tx, scope, workspaceId, catalogId);
     return { metastore: nearestOf(found, 'metastore_secret'), storage: nearestOf(found, 'storage_secret') };
   }
 
-  /** Opens one of them. Never log or return the values. A 409 for one that was attached for other servers. */
+  /** Decrypts a secret. Never log or return its values. Throws a 409 if it was attached for other servers. */
   async reveal(tx: Tx, scope: WorkspaceScope, secret: NearestSecret): Promise<RevealedSecret> {
     if (secret.isOutdated) {
-      const text = `The ${secret.scope} secret was attached when the catalog led to other servers. Attach it again if these may have it.`;
+      const text = `The ${secret.scope} secret was attached before the servers of the catalog were changed. Attach it again if the new servers may receive it.`;
       throw conflict('CATALOG_SECRET.OUTDATED', text);
     }
     switch (secret.scope) {

@@ -6,20 +6,20 @@ interface OpeningSecret {
   type: SecretTypeName;
 }
 
-/** The secret that opens a metastore of each kind that does not open without one. */
+/** The secret that a metastore of each kind requires. */
 export const OPENING_SECRETS = {
   unity: { role: 'metastore', type: 'DATABRICKS UNITY TOKEN' },
   glue: { role: 'storage', type: 'AWS ACCESS SECRET KEY PAIR' },
 } as const satisfies Record<string, OpeningSecret>;
 
-/** The same of Hive, by how its clients log in. */
+/** The secret that Hive requires, by the login of its clients. */
 const HIVE_SECRETS = {
   none: null,
   plain: { role: 'metastore', type: 'HIVE BASIC' },
   kerberos: { role: 'metastore', type: 'HIVE KERBEROS' },
 } as const satisfies Record<string, OpeningSecret | null>;
 
-/** What opens a metastore; null where nothing has to. */
+/** Returns the secret that a metastore requires; null if it requires none. */
 export function openingSecret(target: MetastoreTarget): OpeningSecret | null {
   return target.kind === 'hive' ? HIVE_SECRETS[target.login.kind] : OPENING_SECRETS[target.kind];
 }

@@ -7,21 +7,21 @@ import { type LockedCatalog, MetastoreCatalogsService, unusable } from '../../..
 import { CatalogSecretsService } from './catalog-secrets.service';
 import { OPENING_SECRETS } from './opening-secrets';
 
-/** Whose run it is; no user for one whose creator is unknown. */
+/** The owners of a run. The user is null if its submitter is unknown or must not matter. */
 export interface RunOwner {
   workspace_id: number;
   created_by_user_id: number | null;
 }
 
-/** The metastores of runs by {@link ownerKey}, with the secrets that count for each. */
+/** The metastores of runs by {@link ownerKey}, with their secrets. */
 export type RunMetastores = ReadonlyMap<string, RunMetastore>;
 
-/** Runs with the same key have the same owners within their tenant. */
+/** Within a tenant, runs with the same key have the same owners. */
 export function ownerKey({ workspace_id: workspaceId, created_by_user_id: userId }: RunOwner): string {
   return `${workspaceId}/${userId}`;
 }
 
-/** The metastores of runs, opened with the secrets that count for who runs them, as they are now. */
+/** Opens the metastores of runs with the current secrets of their owners. */
 @Injectable()
 export class RunMetastoresService {
   constructor(
@@ -29,7 +29,7 @@ export class RunMetastoresService {
     private readonly secrets: CatalogSecretsService,
   ) {}
 
-  /** They contain credentials: the caller neither logs nor stores them. What cannot be used comes with its fault. */
+  /** The result contains credentials: never log or store it. A metastore that cannot be opened is returned with its fault. */
   async forRuns(tx: Tx, tenantId: string, catalogId: number, owners: readonly RunOwner[]): Promise<RunMetastores> {
     const found = new Map<string, RunMetastore>();
     if (owners.length === 0) return found;
@@ -37,13 +37,13 @@ export class RunMetastoresService {
     for (const [key, owner] of new Map(owners.map((one) => [ownerKey(one), one]))) {
       found.set(
         key,
-        catalog.kind === 'locked' ? await this.opened(tx, tenantId, { catalogId, catalog, owner }) : catalog,
+        catalog.kind === 'locked' ? await this.open(tx, tenantId, { catalogId, catalog, owner }) : catalog,
       );
     }
     return found;
   }
 
-  private async opened(
+  private async open(
     tx: Tx,
     tenantId: string,
     { catalogId, catalog, owner }: { catalogId: number; catalog: LockedCatalog; owner: RunOwner },
@@ -63,7 +63,7 @@ export class RunMetastoresService {
     }
   }
 
-  /** The nearest secret's values by their names; throws a DomainError that says what to attach. */
+  /** Returns the values of the nearest secret by name; throws a DomainError that says what to attach. */
   private async valuesFor(
     tx: Tx,
     tenantId: string,
@@ -71,18 +71,18 @@ export class RunMetastoresService {
     { catalogId, owner }: { catalogId: number; owner: RunOwner },
   ): Promise<(name: string) => string> {
     const { role, type } = OPENING_SECRETS[kind];
-    // No user has this id.
+    // For a run without a user, -1 is an id that no user has.
     const workspace = { workspaceId: owner.workspace_id, name: '', description: null, active: true };
     const scope: WorkspaceScope = { tenantId, userId: owner.created_by_user_id ?? -1, username: '', workspace };
     const { [role]: secret } = await this.secrets.nearest(tx, scope, workspace.workspaceId, catalogId);
-    const wanted = `It is opened by a ${role} secret of type ${type}`;
+    const requirement = `It requires a ${role} secret of type ${type}`;
     if (!secret) {
-      const text = `${wanted}, and none is attached to it for the user who runs the job, its workspace or the tenant.`;
+      const text = `${requirement}, but none is attached to it for the user who runs the job, the workspace or the tenant. Attach one.`;
       throw new DomainError('not-found', 'CATALOG_SECRET.MISSING', text);
     }
     const { type: found, values } = await this.secrets.reveal(tx, scope, secret);
     if (found !== type) {
-      const text = `${wanted}, and the nearest that is attached, for the ${secret.scope}, is of type ${found}.`;
+      const text = `${requirement}, but the ${secret.scope} secret that is attached to it is of type ${found}. Attach one of the right type.`;
       throw new DomainError('conflict', 'CATALOG_SECRET.TYPE_MISMATCH', text);
     }
     return (name) => values[name] ?? '';

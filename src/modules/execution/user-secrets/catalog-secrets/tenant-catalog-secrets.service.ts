@@ -17,7 +17,7 @@ import type {
 } from './dto/catalog-secret.dto';
 import type { TenantCatalogSecret } from './entities/catalog-secret.entity';
 
-/** Secrets of whole tenants at catalogs. */
+/** Attachments of tenant secrets to catalogs. */
 @Injectable()
 export class TenantCatalogSecretsService extends AttachedSecretsService<
   TenantCatalogSecret,

@@ -9,12 +9,12 @@ import { AttachedSecretsService } from './attached-secrets.service';
 import {
   type AttachedSecret,
   type CatalogSecretRow,
-  type HeldSecret,
+  type LockedSecret,
   UserCatalogSecretsRepository,
   type OwnScope,
 } from './catalog-secrets.repository';
 import type {
-  AskedSecrets,
+  RequestedSecrets,
   CatalogSecretUserRead,
   CatalogSecretUserWrite,
   SecretRefUser,
@@ -23,8 +23,8 @@ import type {
 import type { UserCatalogSecret } from './entities/catalog-secret.entity';
 
 /**
- * Secrets of users at catalogs. Administrators see that they exist and can detach them; only the user attaches and
- * changes them.
+ * Attachments of user secrets to catalogs. Administrators can list and detach them; only the user can attach and change
+ * them.
  */
 @Injectable()
 export class UserCatalogSecretsService extends AttachedSecretsService<
@@ -42,14 +42,14 @@ export class UserCatalogSecretsService extends AttachedSecretsService<
   }
 
   protected override filter(query: UserCatalogSecretListQuery): ResourceFilter<UserCatalogSecret> {
-    const asked = super.filter(query);
-    return (conditions) => asked(conditions.only('user_id', query.user_id));
+    const common = super.filter(query);
+    return (conditions) => common(conditions.only('user_id', query.user_id));
   }
 
   protected override async columnsOfChanged(
     scope: OwnScope,
     row: CatalogSecretRow<UserCatalogSecret>,
-    secrets: AskedSecrets,
+    secrets: RequestedSecrets,
     tx: Tx,
   ): Promise<Values<UserCatalogSecret>> {
     if (row.user_id !== scope.userId) {
@@ -58,11 +58,11 @@ export class UserCatalogSecretsService extends AttachedSecretsService<
     return super.columnsOfChanged(scope, row, secrets, tx);
   }
 
-  /** Only secrets of the caller are ever held. */
+  /** The repository locks only secrets of the caller. */
   protected async ownerOf(
     _tx: Tx,
     { userId }: OwnScope,
-    _secrets: readonly HeldSecret[],
+    _secrets: readonly LockedSecret[],
     before: CatalogSecretRow<UserCatalogSecret> | null,
   ): Promise<Values<UserCatalogSecret>> {
     return { user_id: before?.user_id ?? userId };

@@ -10,7 +10,7 @@ import { AttachedSecretsService } from './attached-secrets.service';
 import {
   type AttachedSecret,
   type CatalogSecretRow,
-  type HeldSecret,
+  type LockedSecret,
   type OwnScope,
   WorkspaceCatalogSecretsRepository,
 } from './catalog-secrets.repository';
@@ -22,7 +22,7 @@ import type {
 } from './dto/catalog-secret.dto';
 import type { WorkspaceCatalogSecret } from './entities/catalog-secret.entity';
 
-/** Secrets of workspaces at catalogs. Those of a disabled workspace can be listed, but not changed. */
+/** Attachments of workspace secrets to catalogs. Those of a disabled workspace can be listed but not changed. */
 @Injectable()
 export class WorkspaceCatalogSecretsService extends AttachedSecretsService<
   WorkspaceCatalogSecret,
@@ -40,24 +40,24 @@ export class WorkspaceCatalogSecretsService extends AttachedSecretsService<
   }
 
   protected override filter(query: WorkspaceCatalogSecretListQuery): ResourceFilter<WorkspaceCatalogSecret> {
-    const [asked, ofWorkspace] = [super.filter(query), this.repository.ofWorkspace(query.workspace_id)];
+    const [common, ofWorkspace] = [super.filter(query), this.repository.ofWorkspace(query.workspace_id)];
     return (conditions) => {
-      asked(conditions);
+      common(conditions);
       ofWorkspace(conditions);
     };
   }
 
-  /** The workspace follows from the secrets. Who may attach them is an administrator, who needs no permission on it. */
+  /** The secrets determine the workspace. Only administrators attach them, and those need no permission on it. */
   protected async ownerOf(
     tx: Tx,
     _scope: OwnScope,
-    secrets: readonly HeldSecret[],
+    secrets: readonly LockedSecret[],
     before: CatalogSecretRow<WorkspaceCatalogSecret> | null,
   ): Promise<Values<WorkspaceCatalogSecret>> {
     const workspace_id = before?.workspace_id ?? secrets[0]?.owner;
     const other = secrets.find(({ owner }) => owner !== workspace_id);
     if (other) throw this.repository.absentSecret(other.id);
-    if (typeof workspace_id !== 'number') throw new Error('Secrets of a workspace are attached without naming any');
+    if (typeof workspace_id !== 'number') throw new Error('No secret determines the workspace of the attachment');
     await this.workspaces.lockActive(tx, workspace_id);
     return { workspace_id };
   }

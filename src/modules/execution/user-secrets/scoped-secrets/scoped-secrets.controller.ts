@@ -26,10 +26,10 @@ import { SecretsOfTenantService } from './secrets-of-tenant.service';
 import { SecretsOfUserService } from './secrets-of-user.service';
 import { SecretsOfWorkspaceService } from './secrets-of-workspace.service';
 
-/** What the operations on secrets share, whatever the scope. */
-const ALL = {
+/** Options that the operations of all scopes share. */
+const COMMON = {
   tag: 'Secrets',
-  // Values cannot be read, and lists have the rest.
+  // No operation reads one secret: values cannot be read, and lists show the rest.
   single: false,
   deleteErrors: [409],
   partOfName: (query: { secret_name: string }) => query.secret_name,
@@ -39,7 +39,7 @@ const ALL = {
 
 @Controller()
 export class TenantSecretsController extends ResourceController({
-  ...ALL,
+  ...COMMON,
   one: 'TenantSecret',
   many: 'TenantSecrets',
   label: 'secret of the tenant',
@@ -61,7 +61,7 @@ export class TenantSecretsController extends ResourceController({
 
 @Controller()
 export class WorkspaceSecretsController extends ResourceController({
-  ...ALL,
+  ...COMMON,
   one: 'WorkspaceSecret',
   many: 'WorkspaceSecrets',
   label: 'secret of a workspace',
@@ -84,7 +84,7 @@ export class WorkspaceSecretsController extends ResourceController({
 
 @Controller()
 export class UserSecretsController extends ResourceController({
-  ...ALL,
+  ...COMMON,
   one: 'UserSecret',
   many: 'UserSecrets',
   label: 'secret of your own',

@@ -32,13 +32,13 @@ export type WorkspaceSecretRow = SecretRow<WorkspaceSecret> & {
 
 const GROWTH_LOCK = 7_203_106;
 
-/** Whose a secret is: the tenant's, or what the further column says. */
+/** The column of the owner within the tenant, and how a scope names it. */
 interface Owner<E, Scope> {
   column: keyof E & string;
   idOf: (scope: Scope) => number;
 }
 
-/** Secrets of one scope, which are found there only. */
+/** Stores the secrets of one scope. A secret is not found through another scope. */
 export class ScopedSecretsRepository<
   E extends ScopedSecret,
   Row extends object,
@@ -56,21 +56,21 @@ export class ScopedSecretsRepository<
     return this.sql.entity;
   }
 
-  /** Id of the owner within the tenant; null where that is the tenant itself. */
+  /** Returns the id of the owner within the tenant; null if the owner is the tenant itself. */
   ownerId(scope: Scope): number | null {
     return this.owner && this.owner.idOf(scope);
   }
 
-  /** Those of a type and with an id, as far as either is asked for. */
-  asked({ typeId, id }: { typeId: number | undefined; id: unknown }): ResourceFilter<E> {
+  /** Filters by type and id; undefined does not filter. */
+  filter({ typeId, id }: { typeId: number | undefined; id: unknown }): ResourceFilter<E> {
     return (conditions) =>
       conditions
         .addIf(typeId !== undefined, 't.secret_type_id = ?', typeId)
         .addIf(id !== undefined, `t.${this.idColumn} = ?`, id);
   }
 
-  /** How many secrets the owner has, counted up to a limit; nobody else adds one before `tx` ends. */
-  async countToAddTo(tx: Tx, scope: Scope, limit: number): Promise<number> {
+  /** Counts the secrets of the owner up to `limit`, and locks out other additions until `tx` ends. */
+  async countForInsert(tx: Tx, scope: Scope, limit: number): Promise<number> {
     await keyedAdvisoryLock(tx, GROWTH_LOCK, [scope.tenantId, this.idColumn, this.ownerId(scope)].join('/'));
     const conditions = this.within(scope);
     this.addValidity(conditions);
@@ -83,7 +83,7 @@ export class ScopedSecretsRepository<
     return counted?.count ?? 0;
   }
 
-  /** A current secret with its sealed values. */
+  /** Returns a current secret with its sealed values. */
   async sealed(
     tx: Tx,
     scope: Scope,
@@ -141,7 +141,7 @@ export class SecretsOfWorkspaceRepository extends ScopedSecretsRepository<
     super(dataSource, sql, { column: 'workspace_id', idOf: ({ workspace }) => workspace.workspaceId });
   }
 
-  /** The workspace that a current secret belongs to; null when the tenant has no such secret. */
+  /** Returns the workspace of a current secret; null if the tenant has no such secret. */
   async workspaceOf(tx: Tx, { tenantId }: TenantScope, id: number): Promise<number | null> {
     const secret = await firstRow<{ workspace_id: number }>(
       tx,

@@ -15,12 +15,12 @@ import type { TenantSecretsService } from '../../../foundation/secrets';
 import type { CreateSecret, SecretListQuery, UpdateSecret } from './dto/scoped-secret.dto';
 import type { ScopedSecret } from './entities/scoped-secret.entity';
 import type { ScopedSecretsRepository, SecretRow } from './scoped-secrets.repository';
-import { givenValues, neededValues } from './secret-values';
+import { valuesIn, requiredValues } from './secret-values';
 
-/** Of one owner. */
+/** Per owner. */
 const MAX_SECRETS = 1_000;
 
-/** A secret as it is used. Never log or return its values. */
+/** A decrypted secret. Never log or return its values. */
 export interface RevealedSecret {
   type: SecretTypeName;
   values: Record<string, string>;
@@ -36,7 +36,7 @@ interface SecretTypes extends ResourceTypes {
 }
 
 /**
- * Secrets of one scope: of tenants, of workspaces, or of users in tenants. Their values go in and never come out (ADR
+ * Secrets of one scope: tenants, workspaces, or users in tenants. Their values can be written but never read through the API (ADR
  * 0027).
  */
 export abstract class ScopedSecretsService<
@@ -54,8 +54,8 @@ export abstract class ScopedSecretsService<
   }
 
   /**
-   * Decrypts the values of a current secret for a client or job of its owner; the caller neither logs nor returns them.
-   * If they cannot be decrypted, throws a DomainError with the reason for users.
+   * Decrypts the values of a current secret for a client or job of its owner. Never log or return them. Throws a DomainError with a
+   * message for users if they cannot be decrypted.
    */
   async reveal(tx: Tx, scope: Scope, id: number): Promise<RevealedSecret> {
     const secret = await this.repository.sealed(tx, scope, id);
@@ -68,37 +68,40 @@ export abstract class ScopedSecretsService<
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
       const { label } = this.repository.kind;
-      const message = `The values of the ${label} "${secret.name}" (id ${id}) cannot be decrypted. Send its values again.`;
+      const message = `The values of the ${label} "${secret.name}" (id ${id}) cannot be decrypted. Update the secret with its values.`;
       throw new DomainError('damaged', 'SECRET.UNREADABLE', message, {}, { cause: error });
     }
   }
 
-  /** Throws a conflict if the secrets of the owner cannot change now, and keeps that so until `tx` ends. */
-  protected holdOwner(_tx: Tx, _scope: Scope): Promise<void> {
+  /** Locks the owner until `tx` ends; throws a conflict if its secrets cannot be changed. */
+  protected lockOwner(_tx: Tx, _scope: Scope): Promise<void> {
     return Promise.resolve();
   }
 
   protected filter({ secret_type: type, ...query }: T['listQuery']): ResourceFilter<T['entity']> {
     const id = (query as Readonly<Record<string, unknown>>)[this.repository.idColumn];
-    return this.repository.asked({ typeId: type && SECRET_TYPE_ID[type], id });
+    return this.repository.filter({ typeId: type && SECRET_TYPE_ID[type], id });
   }
 
   protected async columnsOfNew(scope: Scope, body: T['create'], tx: Tx): Promise<Values<T['entity']>> {
     const { name, description, secret_type: type } = body;
     const secret_type_id = SECRET_TYPE_ID[type];
     requireRecord(this.referenceData.current.secretType(secret_type_id), 'secret type', secret_type_id);
-    neededValues(type, body);
-    await this.holdOwner(tx, scope);
-    if ((await this.repository.countToAddTo(tx, scope, MAX_SECRETS)) >= MAX_SECRETS) {
+    requiredValues(type, body);
+    await this.lockOwner(tx, scope);
+    if ((await this.repository.countForInsert(tx, scope, MAX_SECRETS)) >= MAX_SECRETS) {
       const { label } = this.repository.kind;
-      throw conflict('SECRET.TOO_MANY', `There are ${MAX_SECRETS} ${label}s here, the most there may be. Delete one.`);
+      throw conflict(
+        'SECRET.TOO_MANY',
+        `There are already ${MAX_SECRETS} ${label}s, which is the maximum. Delete one first.`,
+      );
     }
-    // The seal is bound to the row's id, so it follows once the row has one.
+    // The seal is bound to the row's id, so it is written after the row was inserted.
     return columns<T['entity']>({ name, description, secret_type_id, sealed: Buffer.alloc(0) });
   }
 
   protected override async afterInsert(scope: Scope, body: T['create'], row: T['row'], tx: Tx): Promise<T['row']> {
-    const sealed = await this.seal(tx, scope, row, neededValues(body.secret_type, body));
+    const sealed = await this.seal(tx, scope, row, requiredValues(body.secret_type, body));
     return this.repository.update(tx, scope, this.idOf(row), columns<T['entity']>({ sealed }));
   }
 
@@ -111,27 +114,27 @@ export abstract class ScopedSecretsService<
     const { name, description, secret_type: type } = body;
     if (row.secret_type_id !== SECRET_TYPE_ID[type]) {
       const { label } = this.repository.kind;
-      const text = `The ${label} "${row.name}" is of type ${this.typeOf(row)}, which does not change.`;
+      const text = `The ${label} "${row.name}" is of type ${this.typeOf(row)}, which cannot be changed. Create another secret instead.`;
       throw invalid('SECRET.TYPE_CHANGED', text, { secret_type: this.typeOf(row) });
     }
-    const values = givenValues(type, body);
+    const values = valuesIn(type, body);
     assertChanges({ name, description, ...values });
-    await this.holdOwner(tx, scope);
+    await this.lockOwner(tx, scope);
     const sealed = values === null ? undefined : await this.seal(tx, scope, row, values);
     return columns<T['entity']>({ name, description, sealed });
   }
 
   protected async assertDeletable(scope: Scope, row: T['row'], tx: Tx): Promise<void> {
-    await this.holdOwner(tx, scope);
+    await this.lockOwner(tx, scope);
     await this.references.assertUnused(tx, scope.tenantId, this.repository.entity, this.idOf(row));
   }
 
-  /** What every read answers of a secret. */
+  /** The fields of every read response. */
   protected readCommon(row: T['row']) {
     return { name: row.name, description: row.description, secret_type: this.typeOf(row), ...readAudit(row) };
   }
 
-  /** What every write answers. */
+  /** The fields of every write response. */
   protected writeCommon(row: T['row']) {
     const { name, description, secret_type_id } = row;
     return { name, description, lookup_secret_type_id: idText(secret_type_id), ...writeAudit(row) };
@@ -146,14 +149,14 @@ export abstract class ScopedSecretsService<
     return this.secrets.seal(tx, scope.tenantId, tableOf(entity), this.sealedRow(scope, this.idOf(row)), values);
   }
 
-  /** What the values are bound to within the table: the owner, too, so that no other gets them with the row. */
+  /** Returns what the values are bound to: the row and its owner, so that moving a row to another owner does not reveal them. */
   private sealedRow(scope: Scope, id: number): number | `${number}/${number}` {
     const owner = this.repository.ownerId(scope);
     return owner === null ? id : `${owner}/${id}`;
   }
 }
 
-/** What every table of secrets has, for one of them. */
+/** Types the columns that all secret tables share for one of them. */
 function columns<E extends ScopedSecret>(values: Values<ScopedSecret>): Values<E> {
   return values as Values<E>;
 }

@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { SECRET_TYPE_ID, type SecretTypeName } from '../../../foundation/reference-data';
 import { MAX_SECRET_BYTES, type SecretValues } from './dto/scoped-secret.dto';
-import { givenValues, neededValues } from './secret-values';
+import { valuesIn, requiredValues } from './secret-values';
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const keytab = (...bytes: number[]) => Buffer.from([...bytes, 0, 0]).toString('base64');
 
-/** Values of each type that are accepted. */
+/** Valid values of each type. */
 const VALUES: Record<SecretTypeName, SecretValues> = {
   'HIVE KERBEROS': { principal: 'hive/host@REALM', keytab: keytab(5, 2) },
   'HIVE BASIC': { username: 'hive', password: ' päss ' },
@@ -32,9 +32,9 @@ const VALUES: Record<SecretTypeName, SecretValues> = {
 };
 const TYPES = Object.keys(SECRET_TYPE_ID) as SecretTypeName[];
 
-function refusal(type: SecretTypeName, body: SecretValues): [string, string] {
+function errorOf(type: SecretTypeName, body: SecretValues): [string, string] {
   try {
-    neededValues(type, body);
+    requiredValues(type, body);
   } catch (error) {
     if (error instanceof DomainError && error.kind === 'invalid') {
       expect(error.message + JSON.stringify(error.details)).not.toContain('hush');
@@ -46,30 +46,30 @@ function refusal(type: SecretTypeName, body: SecretValues): [string, string] {
 }
 
 describe('values of secrets', () => {
-  it.each(TYPES)('of %s are taken as they are', (type) => {
-    expect(neededValues(type, VALUES[type])).toEqual(VALUES[type]);
-    expect(givenValues(type, VALUES[type])).toEqual(VALUES[type]);
+  it.each(TYPES)('of %s are accepted unchanged', (type) => {
+    expect(requiredValues(type, VALUES[type])).toEqual(VALUES[type]);
+    expect(valuesIn(type, VALUES[type])).toEqual(VALUES[type]);
   });
 
-  it.each(TYPES)('of %s are given all together, and no others', (type) => {
+  it.each(TYPES)('of %s are required all together, and others are refused', (type) => {
     for (const name of Object.keys(VALUES[type])) {
-      expect(refusal(type, { ...VALUES[type], [name]: undefined })).toEqual([
+      expect(errorOf(type, { ...VALUES[type], [name]: undefined })).toEqual([
         'SECRET.FIELD_MISSING',
         expect.stringContaining(name),
       ]);
-      expect(refusal(type, { ...VALUES[type], [name]: ' ' })[0]).toBe('SECRET.VALUE_INVALID');
+      expect(errorOf(type, { ...VALUES[type], [name]: ' ' })[0]).toBe('SECRET.VALUE_INVALID');
     }
     const other = type === 'HIVE BASIC' ? 'token' : 'password';
-    expect(refusal(type, { ...VALUES[type], [other]: 'hush' })).toEqual([
+    expect(errorOf(type, { ...VALUES[type], [other]: 'hush' })).toEqual([
       'SECRET.FIELD_UNKNOWN',
       expect.stringContaining(other),
     ]);
-    expect(givenValues(type, {})).toBeNull();
+    expect(valuesIn(type, {})).toBeNull();
   });
 
-  it('may have what is optional', () => {
+  it('may include optional ones', () => {
     const more = { ...VALUES['GOOGLE SERVICE ACCOUNT'], universe_domain: 'googleapis.com' };
-    expect(neededValues('GOOGLE SERVICE ACCOUNT', more)).toEqual(more);
+    expect(requiredValues('GOOGLE SERVICE ACCOUNT', more)).toEqual(more);
   });
 
   it.each([
@@ -77,9 +77,9 @@ describe('values of secrets', () => {
     ['a keytab of another kind', 'HIVE KERBEROS', { keytab: keytab(4, 2) }],
     ['a keytab in another base64', 'HIVE KERBEROS', { keytab: keytab(5, 2).replace(/.$/, '_') }],
     ['a cut keytab', 'HIVE KERBEROS', { keytab: Buffer.from([5]).toString('base64') }],
-    ['a key that is none', 'GOOGLE SERVICE ACCOUNT', { private_key: 'hush' }],
+    ['an invalid private key', 'GOOGLE SERVICE ACCOUNT', { private_key: 'hush' }],
   ] as const)('refuse %s', (_what, type, change) => {
-    expect(refusal(type, { ...VALUES[type], ...change })).toEqual([
+    expect(errorOf(type, { ...VALUES[type], ...change })).toEqual([
       'SECRET.VALUE_INVALID',
       expect.stringContaining(Object.keys(change).join()),
     ]);
@@ -88,14 +88,14 @@ describe('values of secrets', () => {
   it('accept keytabs of both versions', () => {
     for (const text of [keytab(5, 1), `${keytab(5, 2)}\n`]) {
       const values = { ...VALUES['HIVE KERBEROS'], keytab: text };
-      expect(neededValues('HIVE KERBEROS', values)).toEqual(values);
+      expect(requiredValues('HIVE KERBEROS', values)).toEqual(values);
     }
   });
 
-  it('have 64 KiB together at most, in bytes', () => {
+  it('have at most 64 KiB together, in bytes', () => {
     const half = 'ä'.repeat(MAX_SECRET_BYTES / 4);
     const fits = { username: half, password: half };
-    expect(neededValues('HIVE BASIC', fits)).toEqual(fits);
-    expect(refusal('HIVE BASIC', { ...fits, password: `${half}a` })[0]).toBe('SECRET.TOO_LARGE');
+    expect(requiredValues('HIVE BASIC', fits)).toEqual(fits);
+    expect(errorOf('HIVE BASIC', { ...fits, password: `${half}a` })[0]).toBe('SECRET.TOO_LARGE');
   });
 });

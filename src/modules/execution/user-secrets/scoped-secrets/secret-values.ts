@@ -5,20 +5,20 @@ import { MAX_SECRET_BYTES, type SecretValues } from './dto/scoped-secret.dto';
 
 type FieldName = keyof SecretValues;
 
-/** What a value must be besides a text with more than blanks; `optional` ones may be left out. */
-interface Form {
+/** Constraints on a value, which must always be more than blanks. */
+interface Constraint {
   optional?: boolean;
-  holds?: (value: string) => boolean;
-  /** What `holds` demands, for the error: `must be …`. */
-  meaning?: string;
+  isValid?: (value: string) => boolean;
+  /** What a valid value is, for the error: `must be …`. */
+  expected?: string;
 }
 
-const ANY: Form = {};
-const PRIVATE_KEY: Form = { holds: isPrivateKey, meaning: 'a private key in PEM form' };
-const KEYTAB: Form = { holds: isKeytab, meaning: 'standard base64 of a keytab file' };
+const ANY: Constraint = {};
+const PRIVATE_KEY: Constraint = { isValid: isPrivateKey, expected: 'a private key in PEM form' };
+const KEYTAB: Constraint = { isValid: isKeytab, expected: 'standard base64 of a keytab file' };
 
 /** Fields of each secret type. */
-const SECRET_FIELDS: Readonly<Record<SecretTypeName, Partial<Record<FieldName, Form>>>> = {
+const SECRET_FIELDS: Readonly<Record<SecretTypeName, Partial<Record<FieldName, Constraint>>>> = {
   'HIVE KERBEROS': { principal: ANY, keytab: KEYTAB },
   'HIVE BASIC': { username: ANY, password: ANY },
   'DATABRICKS UNITY TOKEN': { token: ANY },
@@ -45,57 +45,64 @@ const SECRET_FIELDS: Readonly<Record<SecretTypeName, Partial<Record<FieldName, F
 const FIELD_NAMES = [...new Set(Object.values(SECRET_FIELDS).flatMap((fields) => Object.keys(fields) as FieldName[]))];
 
 /**
- * The values that a request gives a secret of the type; null when it gives none. Throws 400s for fields that the type
- * lacks or has besides, which name fields and never contain a value.
+ * Returns the values in a request for a secret of the type; null if it contains none. Throws a 400 for missing fields and for
+ * fields of other types. The error names fields and never contains a value.
  */
-export function givenValues(type: SecretTypeName, body: SecretValues): Record<string, string> | null {
+export function valuesIn(type: SecretTypeName, body: SecretValues): Record<string, string> | null {
   const fields = SECRET_FIELDS[type];
-  const given = FIELD_NAMES.filter((name) => body[name] !== undefined);
-  const foreign = given.filter((name) => !(name in fields));
-  if (foreign.length > 0) {
-    const wanted = Object.keys(fields).join(', ');
-    throw invalid('SECRET.FIELD_UNKNOWN', `A secret of type ${type} has ${wanted}, and not ${foreign.join(', ')}.`, {
-      unknown: foreign,
-    });
+  const present = FIELD_NAMES.filter((name) => body[name] !== undefined);
+  const unknown = present.filter((name) => !(name in fields));
+  if (unknown.length > 0) {
+    const allowed = Object.keys(fields).join(', ');
+    throw invalid(
+      'SECRET.FIELD_UNKNOWN',
+      `${unknown.join(', ')} cannot be set for a secret of type ${type}. Allowed: ${allowed}.`,
+      {
+        unknown,
+      },
+    );
   }
-  return given.length === 0 ? null : checked(type, body);
+  return present.length === 0 ? null : checked(type, body);
 }
 
-/** The same for a secret that needs its values. */
-export function neededValues(type: SecretTypeName, body: SecretValues): Record<string, string> {
-  return givenValues(type, body) ?? checked(type, body);
+/** Returns the values in a request that must contain them; throws a 400 if they are missing. */
+export function requiredValues(type: SecretTypeName, body: SecretValues): Record<string, string> {
+  return valuesIn(type, body) ?? checked(type, body);
 }
 
 function checked(type: SecretTypeName, body: SecretValues): Record<string, string> {
-  const forms = Object.entries(SECRET_FIELDS[type]) as [FieldName, Form][];
+  const forms = Object.entries(SECRET_FIELDS[type]) as [FieldName, Constraint][];
   const missing = forms.filter(([name, { optional }]) => !optional && body[name] === undefined).map(([name]) => name);
   if (missing.length > 0) {
-    const text = `A secret of type ${type} needs ${missing.join(', ')}, too: all its values are given together.`;
+    const text = `${missing.join(', ')} is required for a secret of type ${type}. Send all of its values together.`;
     throw invalid('SECRET.FIELD_MISSING', text, { missing });
   }
   const values = forms.flatMap(([name, form]): [string, string][] => {
     const value = body[name];
     if (value === undefined) return [];
-    assertForm(name, form, value);
+    assertValid(name, form, value);
     return [[name, value]];
   });
   const bytes = values.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0);
   if (bytes > MAX_SECRET_BYTES) {
-    throw invalid('SECRET.TOO_LARGE', `The values of a secret have at most ${MAX_SECRET_BYTES} bytes together.`);
+    throw invalid(
+      'SECRET.TOO_LARGE',
+      `The values of a secret may have at most ${MAX_SECRET_BYTES} bytes together; these have ${bytes}.`,
+    );
   }
   return Object.fromEntries(values);
 }
 
-function assertForm(name: FieldName, { holds, meaning = '' }: Form, value: string): void {
+function assertValid(name: FieldName, { isValid, expected = '' }: Constraint, value: string): void {
   if (value.trim() === '') {
     throw invalid('SECRET.VALUE_INVALID', `The value of ${name} must be more than blanks.`, { field: name });
   }
-  if (holds && !holds(value)) {
-    throw invalid('SECRET.VALUE_INVALID', `The value of ${name} must be ${meaning}.`, { field: name });
+  if (isValid && !isValid(value)) {
+    throw invalid('SECRET.VALUE_INVALID', `The value of ${name} must be ${expected}.`, { field: name });
   }
 }
 
-/** A keytab file begins with its version, 5.1 or 5.2. */
+/** A keytab file starts with its version, 5.1 or 5.2. */
 function isKeytab(text: string): boolean {
   const [major, minor] = bytesOfBase64(text) ?? [];
   return major === 5 && (minor === 1 || minor === 2);

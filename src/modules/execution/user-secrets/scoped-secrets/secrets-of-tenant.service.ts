@@ -15,7 +15,7 @@ import type { TenantSecret } from './entities/scoped-secret.entity';
 import { SecretsOfTenantRepository, type TenantSecretRow } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
-/** Secrets of whole tenants. */
+/** Secrets that belong to a tenant. */
 @Injectable()
 export class SecretsOfTenantService extends ScopedSecretsService<{
   entity: TenantSecret;

@@ -15,7 +15,7 @@ import type { UserSecret } from './entities/scoped-secret.entity';
 import { type SecretRow, SecretsOfUserRepository } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
-/** The caller's own secrets in the selected tenant. Nobody else's can be named, whatever role one has. */
+/** The caller's own secrets in the selected tenant. No role gives access to those of others. */
 @Injectable()
 export class SecretsOfUserService extends ScopedSecretsService<{
   entity: UserSecret;

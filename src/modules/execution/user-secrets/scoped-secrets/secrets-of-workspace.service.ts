@@ -19,7 +19,7 @@ import type { WorkspaceSecret } from './entities/scoped-secret.entity';
 import { SecretsOfWorkspaceRepository, type WorkspaceSecretRow } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
-/** Secrets of workspaces. Those of a disabled one can be listed, but not changed. */
+/** Secrets of workspaces. Those of a disabled workspace can be listed but not changed. */
 @Injectable()
 export class SecretsOfWorkspaceService extends ScopedSecretsService<
   {
@@ -44,14 +44,14 @@ export class SecretsOfWorkspaceService extends ScopedSecretsService<
     super(transactions, repository, referenceData, references, secrets);
   }
 
-  /** The workspace that a secret belongs to; throws a 404 when the tenant has no such secret. */
+  /** Returns the workspace of a secret; throws a 404 if the tenant has no such secret. */
   async workspaceOf(tx: Tx, scope: TenantScope, id: number): Promise<number> {
     const workspaceId = await this.repository.workspaceOf(tx, scope, id);
     if (workspaceId !== null) return workspaceId;
     throw notFound('WORKSPACE_SECRET.NOT_FOUND', `There is no workspace secret with id ${id}.`);
   }
 
-  protected override holdOwner(tx: Tx, { workspace }: WorkspaceScope): Promise<void> {
+  protected override lockOwner(tx: Tx, { workspace }: WorkspaceScope): Promise<void> {
     return this.workspaces.lockActive(tx, workspace.workspaceId);
   }
 

@@ -17,13 +17,13 @@ import {
 import { IgnoresUnknownFields } from '../../../../platform/kernel/dto/field-shapes';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 
-/** Spark's form of an application id. */
+/** The format of Spark's application ids. */
 const APPLICATION_ID = /^[\w.-]{1,200}$/;
 const REASON_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const MASTER_URL = /^spark:\/\/[\x21-\x7e]{1,300}$/;
 const MOMENT = /^[\x21-\x7e]{1,100}$/;
 
-// Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
+// Agents may be newer than this process (see libs/contracts/agent-protocol.ts), so unknown fields are ignored.
 @IgnoresUnknownFields()
 export class Register {
   @Field.text({ pattern: /^[\x20-\x7e]{1,200}$/, meaning: '1 to 200 printable ASCII characters' }) agent_id: string;

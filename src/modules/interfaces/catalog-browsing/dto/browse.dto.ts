@@ -2,17 +2,17 @@ import { Transform } from 'class-transformer';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
 
-/** Longest full name that is taken: three parts, quoted. */
+/** Maximum length of a full name: three quoted parts. */
 export const MAX_FULL_NAME_LENGTH = 1600;
-/** Tables whose DDL is generated for one request. */
+/** Maximum number of tables whose DDL one request generates. */
 export const MAX_DDL = 100;
-/** Names that a list may leave out: what an address has room for. */
+/** Maximum number of names to exclude from a list, limited by the length of URLs. */
 const MAX_EXCLUDED = 1000;
 
-const epoch = { nullable: true, description: 'Epoch milliseconds; null where the metastore does not tell' };
-const told = { nullable: true };
+const epoch = { nullable: true, description: 'Epoch milliseconds; null if the metastore does not provide it' };
+const nullable = { nullable: true };
 
-/** Commas outside of backticks divide; a name that holds one is quoted, as {@link fullName} does. */
+/** Splits at commas outside of backticks. A name that contains a comma is quoted, as by {@link fullName}. */
 function toNames(value: unknown): unknown {
   const items: unknown[] = Array.isArray(value) ? value : [value];
   if (!items.every((item) => typeof item === 'string')) return value;
@@ -20,18 +20,22 @@ function toNames(value: unknown): unknown {
 }
 
 class WorkspaceQuery {
-  @Param.id({ optional: false, description: 'Whose catalog secrets are used' }) workspace_id: number;
+  @Param.id({ optional: false, description: 'The workspace whose catalog secrets are used' }) workspace_id: number;
 }
 
-/** Query of what is listed from a metastore: the whole list, unless a page of it is asked for. */
+/** Query of a list from a metastore. Returns the whole list if it requests no page. */
 class BrowseQuery extends WorkspaceQuery {
-  @Param.int32({ min: 1, max: MAX_PAGE, description: 'Entries per page; the whole list without' })
+  @Param.int32({
+    min: 1,
+    max: MAX_PAGE,
+    description: 'Entries per page; the whole list if limit and pageNumber are absent',
+  })
   limit?: number;
 
-  @Param.int32({ min: 1, description: 'Number of the page, starting at 1; pages have 100 entries without limit' })
+  @Param.int32({ min: 1, description: 'Number of the page, starting at 1; a page has 100 entries if limit is absent' })
   pageNumber?: number;
 
-  @Param.boolean({ default: false, description: 'true reads the metastore anew' })
+  @Param.boolean({ default: false, description: 'true reads the metastore instead of a cached list' })
   refresh: boolean = false;
 }
 
@@ -45,7 +49,7 @@ export class BrowseSchemasQuery extends BrowseQuery {
   @Param.text({ maxLength: 256 }) catalog_name?: string;
 }
 
-const SEARCHED_CATALOG = 'Required for Unity';
+const SEARCHED_CATALOG = 'Required for a Unity metastore';
 
 export class SearchBrowseSchemasQuery extends BrowseSchemasQuery {
   @Param.text({ maxLength: 256, description: SEARCHED_CATALOG }) override catalog_name?: string;
@@ -66,7 +70,7 @@ export class BrowseTableNamesQuery extends BrowseSchemasQuery {
     optional: true,
     maxItems: MAX_EXCLUDED,
     maxItemLength: MAX_FULL_NAME_LENGTH,
-    description: 'Full names that are left out',
+    description: 'Full names of tables to exclude',
   })
   @Transform(({ value }: { value: unknown }) => toNames(value), { toClassOnly: true })
   cached_tables?: string[];
@@ -99,100 +103,100 @@ export class BrowsePartsQuery extends BrowseQuery {
 
 export class BrowseCatalog {
   @Field.text() name: string;
-  @Field.text(told) owner: string | null;
-  @Field.text(told) storage_root: string | null;
-  @Field.text(told) storage_location: string | null;
+  @Field.text(nullable) owner: string | null;
+  @Field.text(nullable) storage_root: string | null;
+  @Field.text(nullable) storage_location: string | null;
   @Field.text() full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.int64(epoch) updated_at: number | null;
-  @Field.text(told) updated_by: string | null;
+  @Field.text(nullable) updated_by: string | null;
   @Field.text({ description: '`catalog`' }) type: string;
 }
 
 export class BrowseSchema {
   @Field.text() name: string;
-  @Field.text(told) catalog_name: string | null;
-  @Field.text(told) owner: string | null;
-  @Field.text(told) comment: string | null;
+  @Field.text(nullable) catalog_name: string | null;
+  @Field.text(nullable) owner: string | null;
+  @Field.text(nullable) comment: string | null;
   @Field.text() full_name: string;
   @Field.int64(epoch) created_at: number | null;
-  @Field.text(told) created_by: string | null;
+  @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
-  @Field.text(told) updated_by: string | null;
+  @Field.text(nullable) updated_by: string | null;
   @Field.text({ description: '`schema`' }) type: string;
 }
 
 export class BrowseTable {
   @Field.text() name: string;
-  @Field.text(told) catalog_name: string | null;
+  @Field.text(nullable) catalog_name: string | null;
   @Field.text() schema_name: string;
-  @Field.text(told) owner: string | null;
+  @Field.text(nullable) owner: string | null;
   @Field.text() full_name: string;
   @Field.int64(epoch) created_at: number | null;
-  @Field.text(told) created_by: string | null;
+  @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
-  @Field.text(told) updated_by: string | null;
-  @Field.text({ description: '`table`, or `view` where the metastore tells it with the list' }) type: string;
+  @Field.text(nullable) updated_by: string | null;
+  @Field.text({ description: '`table`, or `view` if the metastore includes that in its list' }) type: string;
 }
 
 export class BrowseColumn {
   @Field.text() name: string;
-  @Field.text({ description: 'In Spark SQL, such as `array<struct<id:bigint>>`' }) type_text: string;
+  @Field.text({ description: 'Type in Spark SQL, such as `array<struct<id:bigint>>`' }) type_text: string;
   @Field.text({
     description:
-      'Without the types inside it, such as `ARRAY`; for a Unity catalog, the name that Unity uses, such as `LONG`',
+      'Type without its inner types, such as `ARRAY`; for a Unity catalog the name that Unity uses, such as `LONG`',
   })
   type_name: string;
-  @Field.int32({ description: 'Starting at 0' }) position: number;
-  @Field.text({ description: '`column`, or `partition` for a column that the table is partitioned by' }) type: string;
+  @Field.int32({ description: 'Position of the column, starting at 0' }) position: number;
+  @Field.text({ description: '`column`, or `partition` for a partition column' }) type: string;
 }
 
 export class BrowseFunction {
   @Field.text() name: string;
-  @Field.text(told) catalog_name: string | null;
-  @Field.text(told) schema_name: string | null;
-  @Field.text(told) data_type: string | null;
-  @Field.text(told) full_data_type: string | null;
-  @Field.text(told) routine_body: string | null;
-  @Field.text(told) routine_definition: string | null;
-  @Field.text(told) parameter_style: string | null;
+  @Field.text(nullable) catalog_name: string | null;
+  @Field.text(nullable) schema_name: string | null;
+  @Field.text(nullable) data_type: string | null;
+  @Field.text(nullable) full_data_type: string | null;
+  @Field.text(nullable) routine_body: string | null;
+  @Field.text(nullable) routine_definition: string | null;
+  @Field.text(nullable) parameter_style: string | null;
   @Field.boolean() is_deterministic: boolean;
-  @Field.text(told) sql_data_access: string | null;
-  @Field.text(told) security_type: string | null;
-  @Field.text(told) specific_name: string | null;
-  @Field.text(told) owner: string | null;
-  @Field.text(told) properties: string | null;
-  @Field.text(told) metastore_id: string | null;
-  @Field.text(told) full_name: string | null;
+  @Field.text(nullable) sql_data_access: string | null;
+  @Field.text(nullable) security_type: string | null;
+  @Field.text(nullable) specific_name: string | null;
+  @Field.text(nullable) owner: string | null;
+  @Field.text(nullable) properties: string | null;
+  @Field.text(nullable) metastore_id: string | null;
+  @Field.text(nullable) full_name: string | null;
   @Field.int64(epoch) created_at: number | null;
-  @Field.text(told) created_by: string | null;
+  @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
-  @Field.text(told) updated_by: string | null;
-  @Field.text(told) function_id: string | null;
-  @Field.text(told) securable_type: string | null;
-  @Field.text(told) securable_kind: string | null;
-  @Field.text(told) icon_type: string | null;
+  @Field.text(nullable) updated_by: string | null;
+  @Field.text(nullable) function_id: string | null;
+  @Field.text(nullable) securable_type: string | null;
+  @Field.text(nullable) securable_kind: string | null;
+  @Field.text(nullable) icon_type: string | null;
 }
 
 export class BrowseVolume {
   @Field.text() name: string;
-  @Field.text(told) catalog_name: string | null;
-  @Field.text(told) schema_name: string | null;
-  @Field.text(told) resource_name: string | null;
-  @Field.text(told) volume_type: string | null;
-  @Field.text(told) storage_location: string | null;
-  @Field.text(told) owner: string | null;
-  @Field.text(told) comment: string | null;
-  @Field.text(told) full_name: string | null;
-  @Field.text(told) volume_id: string | null;
-  @Field.text(told) metastore_id: string | null;
+  @Field.text(nullable) catalog_name: string | null;
+  @Field.text(nullable) schema_name: string | null;
+  @Field.text(nullable) resource_name: string | null;
+  @Field.text(nullable) volume_type: string | null;
+  @Field.text(nullable) storage_location: string | null;
+  @Field.text(nullable) owner: string | null;
+  @Field.text(nullable) comment: string | null;
+  @Field.text(nullable) full_name: string | null;
+  @Field.text(nullable) volume_id: string | null;
+  @Field.text(nullable) metastore_id: string | null;
   @Field.int64(epoch) created_at: number | null;
-  @Field.text(told) created_by: string | null;
+  @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
-  @Field.text(told) updated_by: string | null;
-  @Field.text(told) securable_type: string | null;
-  @Field.text(told) securable_kind: string | null;
-  @Field.text(told) schema_id: string | null;
-  @Field.text(told) catalog_id: string | null;
-  @Field.text(told) icon_type: string | null;
+  @Field.text(nullable) updated_by: string | null;
+  @Field.text(nullable) securable_type: string | null;
+  @Field.text(nullable) securable_kind: string | null;
+  @Field.text(nullable) schema_id: string | null;
+  @Field.text(nullable) catalog_id: string | null;
+  @Field.text(nullable) icon_type: string | null;
 }

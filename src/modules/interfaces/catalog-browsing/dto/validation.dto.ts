@@ -7,14 +7,14 @@ import {
 } from '../../../foundation/reference-data';
 import { SecretValues } from '../../../execution/user-secrets';
 
-/** Longest text of a configuration file, characters; its bytes are bounded where it is read. */
-const MAX_FILE = 262_144;
+/** The size in bytes is limited separately when the file is parsed. */
+const MAX_FILE_CHARACTERS = 262_144;
 
 export class SecretDetails extends SecretValues {
   @Field.oneOf(SECRET_TYPES) secret_type: SecretTypeName;
 }
 
-/** A secret that exists in the scope, or the values of one that does not exist yet. */
+/** An existing secret of the scope, or the values of a new one. */
 export class ValidationSecret {
   @Field.id({ optional: true }) secret_id?: number;
   @Field.object(() => SecretDetails, { optional: true }) secret_details?: SecretDetails;
@@ -27,12 +27,12 @@ export class ValidationMetastoreDetails {
   @Field.text({ optional: true, minLength: 1, maxLength: 2048, description: 'URL of a Unity server' })
   endpoint?: string;
 
-  @Field.text({ optional: true, minLength: 1, maxLength: MAX_FILE }) hiveSiteXml?: string;
-  @Field.text({ optional: true, minLength: 1, maxLength: MAX_FILE }) krb5Conf?: string;
+  @Field.text({ optional: true, minLength: 1, maxLength: MAX_FILE_CHARACTERS }) hiveSiteXml?: string;
+  @Field.text({ optional: true, minLength: 1, maxLength: MAX_FILE_CHARACTERS }) krb5Conf?: string;
   @Field.oneOf(CATALOG_TYPES, { optional: true }) metastore_type?: CatalogTypeName;
 }
 
-/** A catalog that exists, or what would be one. */
+/** An existing catalog, or the details of a new one. */
 export class ValidationMetastore {
   @Field.id({ optional: true }) metastore_id?: number;
   @Field.object(() => ValidationMetastoreDetails, { optional: true }) metastore_details?: ValidationMetastoreDetails;
@@ -57,9 +57,9 @@ export class SecretValidation {
   @Field.oneOf(SECRET_TYPES) secret_type: SecretTypeName;
   @Field.oneOf(CATALOG_TYPES, { nullable: true }) metastore_type: CatalogTypeName | null;
   @Field.text({ description: '`VALID`, or `INVALID` with the reason in validation_message' }) validation_status: string;
-  @Field.text({ description: 'What was tried, and what failed in the words of the provider' })
+  @Field.text({ description: 'What was tested, and the error of the provider for what failed' })
   validation_message: string;
-  @Field.boolean({ description: 'An object was written, read and deleted' }) storage_access_verified: boolean;
+  @Field.boolean({ description: 'true if an object was written, read and deleted' }) storage_access_verified: boolean;
   @Field.object(() => PermissionsSummary) permissions_summary: PermissionsSummary;
   @Field.timestamp() validated_at: Date;
 }
@@ -69,5 +69,5 @@ export class FetchUnityCatalogs {
   @Field.text({ minLength: 1, maxLength: 2048, description: 'URL of a Databricks workspace or of a Unity server' })
   endpoint: string;
 
-  @Field.id({ description: 'A secret of your own of type DATABRICKS UNITY TOKEN' }) user_secret_id: number;
+  @Field.id({ description: 'One of your own secrets, of type DATABRICKS UNITY TOKEN' }) user_secret_id: number;
 }

@@ -4,8 +4,8 @@ import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../../platform/kernel/dto/selector';
 import { CATALOG_TYPES, SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data';
 
-/** Ids of the secrets that a request names: null for none, undefined where it does not say. */
-export interface AskedSecrets {
+/** Ids of the secrets in a request: null detaches, undefined leaves unchanged. */
+export interface RequestedSecrets {
   metastore: number | null | undefined;
   storage: number | null | undefined;
 }
@@ -14,19 +14,22 @@ const METASTORE = {
   optional: true,
   nullable: true,
   description:
-    'A DATABRICKS UNITY TOKEN for DATABRICKS UNITY, HIVE KERBEROS or HIVE BASIC for HIVE, where it is required; none for AWS GLUE',
+    'Required for DATABRICKS UNITY (a DATABRICKS UNITY TOKEN) and HIVE (HIVE KERBEROS or HIVE BASIC); not allowed for AWS GLUE',
 };
 const STORAGE = {
   optional: true,
   nullable: true,
   description: 'A key pair, service principal or service account; required for AWS GLUE',
 };
-const CHANGED_METASTORE = { ...METASTORE, description: 'As attached; null detaches it' };
-const CHANGED_STORAGE = { ...STORAGE, description: 'As attached; null detaches it' };
+const CHANGED_METASTORE = {
+  ...METASTORE,
+  description: 'Like on attaching; null detaches it, absent leaves it unchanged',
+};
+const CHANGED_STORAGE = { ...STORAGE, description: 'Like on attaching; null detaches it, absent leaves it unchanged' };
 
 export abstract class AttachSecrets {
   @Field.id() metastore_catalog_id: number;
-  abstract secrets(): AskedSecrets;
+  abstract secrets(): RequestedSecrets;
 }
 
 @Example({ metastore_catalog_id: 3, metastore_secrets_tenant_id: 1 })
@@ -34,7 +37,7 @@ export class AttachTenantSecrets extends AttachSecrets {
   @Field.id(METASTORE) metastore_secrets_tenant_id?: number | null;
   @Field.id(STORAGE) object_storage_secrets_tenant_id?: number | null;
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_tenant_id, storage: this.object_storage_secrets_tenant_id };
   }
 }
@@ -44,7 +47,7 @@ export class AttachWorkspaceSecrets extends AttachSecrets {
   @Field.id(METASTORE) metastore_secrets_workspace_id?: number | null;
   @Field.id(STORAGE) object_storage_secrets_workspace_id?: number | null;
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_workspace_id, storage: this.object_storage_secrets_workspace_id };
   }
 }
@@ -54,14 +57,14 @@ export class AttachUserSecrets extends AttachSecrets {
   @Field.id(METASTORE) metastore_secrets_user_id?: number | null;
   @Field.id(STORAGE) object_storage_secrets_user_id?: number | null;
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_user_id, storage: this.object_storage_secrets_user_id };
   }
 }
 
 export abstract class ChangeSecrets {
   abstract selector(): RecordSelector;
-  abstract secrets(): AskedSecrets;
+  abstract secrets(): RequestedSecrets;
 }
 
 @Example({ metastore_catalog_secret_tenant_id: 1, metastore_secrets_tenant_id: 1 })
@@ -74,7 +77,7 @@ export class ChangeTenantSecrets extends ChangeSecrets {
     return { id: this.metastore_catalog_secret_tenant_id };
   }
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_tenant_id, storage: this.object_storage_secrets_tenant_id };
   }
 }
@@ -89,7 +92,7 @@ export class ChangeWorkspaceSecrets extends ChangeSecrets {
     return { id: this.metastore_catalog_secret_workspace_id };
   }
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_workspace_id, storage: this.object_storage_secrets_workspace_id };
   }
 }
@@ -104,7 +107,7 @@ export class ChangeUserSecrets extends ChangeSecrets {
     return { id: this.metastore_catalog_secret_user_id };
   }
 
-  secrets(): AskedSecrets {
+  secrets(): RequestedSecrets {
     return { metastore: this.metastore_secrets_user_id, storage: this.object_storage_secrets_user_id };
   }
 }
@@ -143,14 +146,14 @@ export class TenantCatalogSecretListQuery extends CatalogSecretListQuery {
   @Param.id() metastore_catalog_secret_tenant_id?: number;
 }
 
-/** The guard admits the caller to the workspace before a handler sees this. */
+/** The guard checks the caller's permission on the workspace. */
 export class WorkspaceCatalogSecretListQuery extends CatalogSecretListQuery {
   @Param.id() workspace_id?: number;
   @Param.id() metastore_catalog_secret_workspace_id?: number;
 }
 
 export class UserCatalogSecretListQuery extends CatalogSecretListQuery {
-  @Param.id({ description: 'Others than oneself are shown to ADMIN and PLATFORM ADMIN only' }) user_id?: number;
+  @Param.id({ description: 'Only ADMIN and PLATFORM ADMIN see attachments of other users' }) user_id?: number;
   @Param.id() metastore_catalog_secret_user_id?: number;
 }
 
@@ -179,7 +182,7 @@ export class SecretRefUser extends SecretRef {
   @Field.id() secrets_user_id: number;
 }
 
-const DETAILS = { description: 'As the catalog has them' };
+const DETAILS = { description: 'The details of the catalog' };
 
 class CatalogSecretRead extends ReadAudit {
   @Field.object(() => CatalogOfSecret) metastore_catalog: CatalogOfSecret;

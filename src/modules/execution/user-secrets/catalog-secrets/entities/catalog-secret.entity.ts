@@ -8,11 +8,11 @@ export abstract class CatalogSecret extends TenantColumns {
   @Col.bigint() metastore_catalog_id: number;
   @Col.bigint({ nullable: true }) metastore_secret_id: number | null;
   @Col.bigint({ nullable: true }) storage_secret_id: number | null;
-  /** That of the catalog when its owner last said what opens it. */
+  /** The catalog's version of its servers when the secrets were last attached or changed. */
   @Col.int({ default: 1 }) place_version: number;
 }
 
-/** What the three tables share. @param owner the column besides the tenant that says whose secrets these are */
+/** Declares what the three tables share. @param owner column of the owner within the tenant */
 function CatalogSecretTable(scope: 'tenant' | 'workspace' | 'user', owner: string[]): ClassDecorator {
   const [table, id] = [`${scope}_catalog_secrets`, `metastore_catalog_secret_${scope}_id`];
   return applyDecorators(
@@ -35,7 +35,7 @@ function CatalogSecretTable(scope: 'tenant' | 'workspace' | 'user', owner: strin
   );
 }
 
-/** A column that names a secret of the scope, which stays as long as it is named there. */
+/** Declares a column that references a secret of the scope and prevents its deletion. */
 function AttachesSecret(scope: string, role: 'metastore_secret' | 'storage_secret'): ClassDecorator {
   const [table, column] = [`${scope}_catalog_secrets`, `${role}_id`];
   const Kept = `${scope.charAt(0).toUpperCase()}${scope.slice(1)}Secret`;
@@ -72,7 +72,7 @@ export class WorkspaceCatalogSecret extends CatalogSecret {
 }
 
 @CatalogSecretTable('user', ['user_id'])
-// Administrators list those of all users.
+// For administrators, who list the attachments of all users.
 @Index('ix_user_catalog_secrets_all', ['tenant_id', 'metastore_catalog_secret_user_id'], { where: CURRENT })
 export class UserCatalogSecret extends CatalogSecret {
   @Col.identity('pk_user_catalog_secrets') metastore_catalog_secret_user_id: number;

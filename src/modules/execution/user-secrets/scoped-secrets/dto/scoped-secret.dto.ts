@@ -4,14 +4,14 @@ import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { type RecordSelector, RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data';
 
-/** Bytes of all values of one secret together. */
+/** Of all values of one secret together. */
 export const MAX_SECRET_BYTES = 65_536;
 
 const value = (description?: string) =>
   Field.text({ optional: true, minLength: 1, maxLength: MAX_SECRET_BYTES, description });
 const line = () => Field.line({ optional: true, filled: true });
 
-/** The values of every secret type side by side; a secret has those of its type. */
+/** The values of all secret types. A secret has those of its type. */
 export class SecretValues {
   @line() principal?: string;
   @value('Base64 of a keytab file') keytab?: string;
@@ -44,7 +44,7 @@ export class SecretValues {
 export class CreateSecret extends SecretValues {
   @Field.name() name: string;
   @Field.description() description?: string | null;
-  @Field.oneOf(SECRET_TYPES, { description: 'Decides which of the other fields are required; no others may be given' })
+  @Field.oneOf(SECRET_TYPES, { description: 'Determines which value fields are required; others are not allowed' })
   secret_type: SecretTypeName;
 }
 
@@ -53,7 +53,7 @@ export class UpdateSecret extends SecretValues {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.oneOf(SECRET_TYPES, {
-    description: 'The type of the secret, which does not change. Its fields are given all together or not at all',
+    description: 'The type of the secret, which cannot be changed. Send all of its value fields or none',
   })
   secret_type: SecretTypeName;
 }
@@ -70,7 +70,7 @@ export class UserSecretListQuery extends SecretListQuery {
   @Param.id() user_secret_id?: number;
 }
 
-/** The guard admits the caller to the workspace before a handler sees this. */
+/** The guard checks the caller's permission on the workspace. */
 class WorkspaceSecretsQuery extends SecretListQuery {
   @Param.id() workspace_id?: number;
   @Param.text() workspace_name?: string;
@@ -80,7 +80,7 @@ export class WorkspaceSecretListQuery extends WorkspaceSecretsQuery {
   @Param.id() workspace_secret_id?: number;
 }
 
-/** In the tenant, and among the caller's own. */
+/** Query of searches for tenant secrets and for own secrets. */
 export class SecretSearchQuery extends SecretListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) secret_name: string;
 }
@@ -105,7 +105,7 @@ export class UserSecretSelector {
   }
 }
 
-/** In which workspace a secret is made. */
+/** The workspace in which a secret is created. */
 export class WorkspaceOfSecretQuery extends RecordSelectorQuery('workspace') {}
 
 export class WorkspaceSecretSelector extends WorkspaceOfSecretQuery {

@@ -14,11 +14,11 @@ export abstract class ScopedSecret extends TenantColumns {
   @Col.text() name: string;
   @Col.text({ nullable: true }) description: string | null;
   @Col.int() secret_type_id: number;
-  /** The values, sealed with the tenant's data key and bound to this row and its owner; empty once it is deleted. */
+  /** The values, sealed with the tenant's data key and bound to this row and its owner. Empty after the secret was deleted. */
   @Col.bytes() sealed: Buffer;
 }
 
-/** What the three tables share. @param owner columns that say whose a secret is, among whose names it has one */
+/** Declares what the three tables share. @param owner columns of the owner, within which names are unique */
 function SecretTable(scope: 'tenant' | 'workspace' | 'user', owner: string[]): ClassDecorator {
   const [table, id] = [`${scope}_secrets`, `${scope}_secret_id`];
   return applyDecorators(
@@ -46,7 +46,7 @@ export class WorkspaceSecret extends ScopedSecret {
   @Col.bigint() workspace_id: number;
 }
 
-/** Of one user in one tenant: the same user has others elsewhere. */
+/** A secret of one user in one tenant. The same user has other secrets in other tenants. */
 @SecretTable('user', ['tenant_id', 'user_id'])
 export class UserSecret extends ScopedSecret {
   @Col.identity('pk_user_secrets') user_secret_id: number;
