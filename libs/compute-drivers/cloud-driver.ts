@@ -53,7 +53,7 @@ export type Owner = OwnershipLabels & { attempt: number };
 export function machineLabels({ labels, attempt, userLabels }: NodeSpec, maxLabels = Infinity): Record<string, string> {
   const own = Object.entries(userLabels).filter(([key]) => !OWNERSHIP_LABELS.includes(key));
   if (own.length + OWNERSHIP_LABELS.length > maxLabels)
-    return Object.fromEntries([...own, [MACHINE_LABEL, joinedOwner({ ...labels, attempt })]]);
+    return Object.fromEntries([...own, [MACHINE_LABEL, ownerLabelValue({ ...labels, attempt })]]);
   return {
     ...Object.fromEntries(own),
     [KEYS.installation]: labels.installationId,
@@ -64,7 +64,7 @@ export function machineLabels({ labels, attempt, userLabels }: NodeSpec, maxLabe
 }
 
 /** The value of {@link MACHINE_LABEL}, with the wildcard `*` for each part that is not given. */
-export function joinedOwner(owner: Partial<Owner>): string {
+export function ownerLabelValue(owner: Partial<Owner>): string {
   const { installationId = '*', tenantId = '*', clusterId = '*', nodeToken = '*', attempt = '*' } = owner;
   return `platform/${installationId}/${tenantId}/${clusterId}/${nodeToken}/${attempt}`;
 }
@@ -74,8 +74,8 @@ export function ownerOf(labels: Readonly<Record<string, string | undefined>>): O
   const [, tenantId, clusterId] = /^(.*)_([^_]*)$/.exec(labels[KEYS.cluster] ?? '') ?? [];
   const separate = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];
   return (
-    ownerFrom(separate) ??
-    ownerFrom(
+    ownerFromParts(separate) ??
+    ownerFromParts(
       /^platform((?:\/[^/]+){5})$/
         .exec(labels[MACHINE_LABEL] ?? '')?.[1]
         ?.split('/')
@@ -84,7 +84,7 @@ export function ownerOf(labels: Readonly<Record<string, string | undefined>>): O
   );
 }
 
-function ownerFrom(parts: readonly (string | undefined)[] = []): Owner | null {
+function ownerFromParts(parts: readonly (string | undefined)[] = []): Owner | null {
   const [installationId, tenantId, clusterId, nodeToken, number] = parts;
   const attempt = Number(number);
   if (!installationId || !nodeToken || tenantId === undefined || clusterId === undefined) return null;

@@ -12,7 +12,7 @@ export interface DriverUnderTest {
   /** Has the counterpart take a spot machine back; absent where the provider sells none. */
   interrupt?(ref: NodeRef): Promise<void>;
   /** How many labels a cluster may have at this provider; 50 unless given. */
-  mostLabels?: number;
+  maxLabels?: number;
   /** Labels of each part of the node that the counterpart has; absent where nothing shows them. */
   labelsOn?(ref: NodeRef): Promise<Record<string, string>[]> | Record<string, string>[];
   close(): Promise<void>;
@@ -214,8 +214,8 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
     });
 
     it('keeps all the labels that a cluster may have on its nodes, and recognizes the nodes by their labels', async () => {
-      const { mostLabels = 50 } = tested;
-      const own = Array.from({ length: mostLabels - 3 }, (_, at) => [`label${at}`, `value${at}`] as const);
+      const { maxLabels = 50 } = tested;
+      const own = Array.from({ length: maxLabels - 3 }, (_, at) => [`label${at}`, `value${at}`] as const);
       const userLabels = { resource: 'product', vm: 'product_node', tenant_id: '7', ...Object.fromEntries(own) };
       const [full, foreign, orphan] = [spec({ userLabels }), { ...ofOther(), userLabels }, spec({ userLabels })];
       for (const one of [full, foreign, orphan]) {

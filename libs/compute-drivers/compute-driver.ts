@@ -164,12 +164,12 @@ export class ComputeDriverError extends Error {
 }
 
 /** When work that was left to another worker is retried, milliseconds. */
-const ELSEWHERE_MS = 2_000;
+const ELSEWHERE_RETRY_MS = 2_000;
 
 /** Only another worker can reach the machine: this one can neither inspect nor change it. */
 export class ElsewhereError extends ComputeDriverError {
   constructor(message: string) {
-    super('LOCAL.ELSEWHERE', message, { kind: 'transient', retryAfterMs: ELSEWHERE_MS });
+    super('LOCAL.ELSEWHERE', message, { kind: 'transient', retryAfterMs: ELSEWHERE_RETRY_MS });
     this.name = 'ElsewhereError';
   }
 }
@@ -187,7 +187,7 @@ export interface SweepScope extends OwnedScope {
   liveAmong(nodeTokens: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-export interface Swept {
+export interface SweepResult {
   /** Tokens of the nodes whose machine, or what was left of it, has been removed, or is on its way to be. */
   removed: string[];
   failed: { nodeToken: string; error: unknown }[];
@@ -218,7 +218,7 @@ export interface ComputeDriver {
   /** Every node with the labels of the installation, whoever believes they own it. */
   listOwned(scope: OwnedScope, context: DriverContext): Promise<ProviderNode[]>;
   /** Removes what no wanted node has: machines, and what was left of others, such as disks. */
-  sweep(scope: SweepScope, context: DriverContext): Promise<Swept>;
+  sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult>;
   /**
    * Of a driver whose networks are not in every zone of their region: names of the zones that machines of this place could be
    * in, whatever its own zone.
@@ -241,7 +241,7 @@ export interface OnSite {
    * Tokens of nodes that went down by themselves: cheap enough for once a second. Not every node that is down is among
    * them.
    */
-  downed(): Promise<string[]>;
+  listDownNodes(): Promise<string[]>;
   /** Starts a node again that went down by itself. Does nothing to one that has been stopped or destroyed meanwhile. */
   revive(ref: NodeRef, context: DriverContext): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { ComputeDriverError } from './compute-driver';
-import { both, sweepFound } from './sweep';
+import { mergeSweepResults, removeOrphans } from './sweep';
 
 const OLD = new Date(0);
 const SCOPE = { olderThan: new Date(1), liveAmong: () => Promise.resolve(new Set<string>()) };
@@ -8,7 +8,7 @@ const found = (count: number) => Array.from({ length: count }, (_, n) => ({ node
 const fault = (kind: ComputeDriverError['kind'], retryAfterMs: number | null = null) =>
   new ComputeDriverError('Test', `it is ${kind}`, { kind, retryAfterMs });
 
-describe('sweepFound', () => {
+describe('removeOrphans', () => {
   it('removes what is old and not wanted, asked about once each; what has no age only where its node decides', async () => {
     const asked: string[] = [];
     const removed: string[] = [];
@@ -29,19 +29,22 @@ describe('sweepFound', () => {
       ],
     ];
     const scope = { olderThan: new Date(1), liveAmong };
-    expect(await sweepFound(things, scope, context(), { remove })).toEqual({ removed: ['gone'], failed: [] });
+    expect(await removeOrphans(things, scope, context(), { remove })).toEqual({ removed: ['gone'], failed: [] });
     expect([asked, removed]).toEqual([
       ['live', 'gone'],
       ['gone', 'gone'],
     ]);
-    const swept = await sweepFound(things, scope, context(), { remove, ageless: true });
+    const swept = await removeOrphans(things, scope, context(), { remove, removesWithoutAge: true });
     expect(swept.removed).toEqual(['gone', 'ageless']);
   });
 
   it('does not ask about nothing', async () => {
     const liveAmong = () => Promise.reject(new Error('was asked'));
     const remove = () => Promise.reject(new Error('was removed'));
-    expect(await sweepFound([], { ...SCOPE, liveAmong }, context(), { remove })).toEqual({ removed: [], failed: [] });
+    expect(await removeOrphans([], { ...SCOPE, liveAmong }, context(), { remove })).toEqual({
+      removed: [],
+      failed: [],
+    });
   });
 
   it('makes as many calls at once as are bounded, each for as many as the provider takes', async () => {
@@ -53,7 +56,7 @@ describe('sweepFound', () => {
       await new Promise((resolve) => setImmediate(resolve));
       now -= 1;
     };
-    expect((await sweepFound(found(1003), SCOPE, context(), { remove, perCall: 10 })).removed).toHaveLength(1003);
+    expect((await removeOrphans(found(1003), SCOPE, context(), { remove, maxPerCall: 10 })).removed).toHaveLength(1003);
     expect(sizes).toHaveLength(101);
     expect(Math.max(...sizes)).toBe(10);
     expect([most > 1, most <= 16]).toEqual([true, true]);
@@ -63,7 +66,7 @@ describe('sweepFound', () => {
     const refusal = fault('denied');
     const remove = ([one]: readonly { nodeToken: string }[]) =>
       one?.nodeToken === 't5' ? Promise.reject(refusal) : Promise.resolve();
-    const { removed, failed } = await sweepFound(found(40), SCOPE, context(), { remove });
+    const { removed, failed } = await removeOrphans(found(40), SCOPE, context(), { remove });
     expect(removed).toHaveLength(39);
     expect(failed).toEqual([{ nodeToken: 't5', error: refusal }]);
   });
@@ -75,8 +78,8 @@ describe('sweepFound', () => {
       calls += 1;
       return some.some(({ nodeToken }) => bad.has(nodeToken)) ? Promise.reject(fault('invalid')) : Promise.resolve();
     };
-    const removal = { remove, perCall: 500, mayBlameOne: () => true };
-    const { removed, failed } = await sweepFound(found(1000), SCOPE, context(), removal);
+    const removal = { remove, maxPerCall: 500, mayBeCausedByOne: () => true };
+    const { removed, failed } = await removeOrphans(found(1000), SCOPE, context(), removal);
     expect(removed).toHaveLength(997);
     expect(new Set(failed.map(({ nodeToken }) => nodeToken))).toEqual(bad);
     expect(calls).toBeLessThan(80);
@@ -88,12 +91,16 @@ describe('sweepFound', () => {
       calls += 1;
       return Promise.reject(fault('invalid'));
     };
-    const once = await sweepFound(found(500), SCOPE, context(), { remove, perCall: 500, mayBlameOne: () => false });
-    expect([once.failed.length, calls]).toEqual([500, 1]);
-    const { failed } = await sweepFound(found(5000), SCOPE, context(), {
+    const once = await removeOrphans(found(500), SCOPE, context(), {
       remove,
-      perCall: 500,
-      mayBlameOne: () => true,
+      maxPerCall: 500,
+      mayBeCausedByOne: () => false,
+    });
+    expect([once.failed.length, calls]).toEqual([500, 1]);
+    const { failed } = await removeOrphans(found(5000), SCOPE, context(), {
+      remove,
+      maxPerCall: 500,
+      mayBeCausedByOne: () => true,
     });
     expect(failed).toHaveLength(5000);
     expect(calls).toBeLessThan(300);
@@ -108,12 +115,12 @@ describe('sweepFound', () => {
       open = true;
       return Promise.reject(fault('throttled', 300));
     };
-    expect((await sweepFound(found(1), SCOPE, context(), { remove })).removed).toEqual(['t0']);
+    expect((await removeOrphans(found(1), SCOPE, context(), { remove })).removed).toEqual(['t0']);
     const [first = 0, second = 0] = times;
     // Timers may fire a millisecond early.
     expect(second - first).toBeGreaterThan(290);
     const always = () => Promise.reject(fault('throttled', 1));
-    const { failed } = await sweepFound(found(2), SCOPE, context(), { remove: always });
+    const { failed } = await removeOrphans(found(2), SCOPE, context(), { remove: always });
     expect(failed.map(({ error }) => error)).toEqual([fault('throttled', 1), fault('throttled', 1)]);
   });
 
@@ -125,19 +132,19 @@ describe('sweepFound', () => {
       if (calls === 20) sweep.abort();
       await new Promise((resolve) => setImmediate(resolve));
     };
-    const { removed, failed } = await sweepFound(found(5000), SCOPE, sweep, { remove });
+    const { removed, failed } = await removeOrphans(found(5000), SCOPE, sweep, { remove });
     expect(removed.length).toBeLessThan(100);
     expect(removed.length + failed.length).toBe(5000);
     expect(failed.at(-1)?.error).toMatchObject({ code: 'SweepCut', kind: 'transient' });
     const put = { remove: () => Promise.reject(fault('throttled', 60_000)) };
-    expect((await sweepFound(found(1), SCOPE, context(50), put)).failed).toHaveLength(1);
+    expect((await removeOrphans(found(1), SCOPE, context(50), put)).failed).toHaveLength(1);
   });
 });
 
 describe('both', () => {
   it('are one sweep: a node of which something could not be removed has failed', () => {
     const failure = { nodeToken: 'b', error: fault('denied') };
-    expect(both({ removed: ['a', 'b'], failed: [] }, { removed: ['a', 'c'], failed: [failure] })).toEqual({
+    expect(mergeSweepResults({ removed: ['a', 'b'], failed: [] }, { removed: ['a', 'c'], failed: [failure] })).toEqual({
       removed: ['a', 'c'],
       failed: [failure],
     });

@@ -1,61 +1,63 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ComputeDriverError, type DriverContext, type Swept, type SweepScope } from './compute-driver';
+import { ComputeDriverError, type DriverContext, type SweepResult, type SweepScope } from './compute-driver';
 
 /** Something with the labels of the installation that a provider shows. */
-interface Found {
+interface Candidate {
   nodeToken: string;
   /** Null where the provider does not say. */
   createdAt: Date | null;
 }
 
 /** How what is found is removed. */
-interface Removal<T extends Found> {
+interface Removal<T extends Candidate> {
   /** Has the provider remove them, and waits for none to be gone; it may be asked again for the same ones. */
   remove(some: readonly T[]): Promise<unknown>;
   /** How many the provider takes in one call; one unless stated. */
-  perCall?: number;
+  maxPerCall?: number;
   /** Whether a refused call for several may be the fault of one of them, so that it is worth trying them apart. */
-  mayBlameOne?(error: unknown): boolean;
+  mayBeCausedByOne?(error: unknown): boolean;
   /** Whether what has no known age may be removed, as only its node decides; it is kept unless stated. */
-  ageless?: boolean;
+  removesWithoutAge?: boolean;
 }
 
 /** Calls under way at once. */
-const AT_ONCE = 12;
+const MAX_CONCURRENT_CALLS = 12;
 /** So often a call is made that the provider puts off; a sweep that finds no room at all ends as failed. */
 const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 15_000;
-/** Refused calls for several that are tried apart, in one sweep: one bad machine among a thousand takes ten. */
+/** Refused calls for several that are tryRemove apart, in one sweep: one bad machine among a thousand takes ten. */
 const MAX_SPLITS = 100;
 
 /**
  * Removes of what was found that which is old enough and that no wanted node has. Calls go out some at a time. All of them
  * wait where the provider asks for that, and one that fails keeps none of the others.
  */
-export async function sweepFound<T extends Found>(
+export async function removeOrphans<T extends Candidate>(
   found: readonly T[],
   scope: Pick<SweepScope, 'olderThan' | 'liveAmong'>,
   { signal }: Pick<DriverContext, 'signal'>,
   removal: Removal<T>,
-): Promise<Swept> {
+): Promise<SweepResult> {
   const { olderThan } = scope;
-  const aged = found.filter(({ createdAt }) => (createdAt === null ? removal.ageless === true : createdAt < olderThan));
+  const aged = found.filter(({ createdAt }) =>
+    createdAt === null ? removal.removesWithoutAge === true : createdAt < olderThan,
+  );
   if (aged.length === 0) return { removed: [], failed: [] };
   const live = await scope.liveAmong([...new Set(aged.map(({ nodeToken }) => nodeToken))]);
   const orphans = aged.filter(({ nodeToken }) => !live.has(nodeToken));
-  const failures = await new Removing(removal, signal).all(orphans);
-  return outcomeOf(orphans, failures);
+  const failures = await new OrphanRemoval(removal, signal).removeAll(orphans);
+  return resultOf(orphans, failures);
 }
 
 /** What two parts of a sweep have done; a node of which one part failed has failed. */
-export function both(one: Swept, other: Swept): Swept {
+export function mergeSweepResults(one: SweepResult, other: SweepResult): SweepResult {
   const failed = new Map([...one.failed, ...other.failed].map((failure) => [failure.nodeToken, failure]));
   const removed = [...new Set([...one.removed, ...other.removed])].filter((token) => !failed.has(token));
   return { removed, failed: [...failed.values()] };
 }
 
-function outcomeOf<T extends Found>(orphans: readonly T[], failures: ReadonlyMap<T, unknown>): Swept {
+function resultOf<T extends Candidate>(orphans: readonly T[], failures: ReadonlyMap<T, unknown>): SweepResult {
   const failed = new Map<string, unknown>();
   for (const [{ nodeToken }, error] of failures) if (!failed.has(nodeToken)) failed.set(nodeToken, error);
   const tokens = new Set(orphans.map(({ nodeToken }) => nodeToken));
@@ -65,7 +67,7 @@ function outcomeOf<T extends Found>(orphans: readonly T[], failures: ReadonlyMap
   };
 }
 
-class Removing<T extends Found> {
+class OrphanRemoval<T extends Candidate> {
   private readonly failures = new Map<T, unknown>();
   /** When calls may go out again, on the clock of `performance.now()`. */
   private resumesAt = 0;
@@ -77,36 +79,36 @@ class Removing<T extends Found> {
   ) {}
 
   /** What was not removed, and why. */
-  async all(orphans: readonly T[]): Promise<ReadonlyMap<T, unknown>> {
-    const { perCall = 1 } = this.removal;
-    const calls = Array.from({ length: Math.ceil(orphans.length / perCall) }, (_, at) =>
-      orphans.slice(at * perCall, (at + 1) * perCall),
+  async removeAll(orphans: readonly T[]): Promise<ReadonlyMap<T, unknown>> {
+    const { maxPerCall = 1 } = this.removal;
+    const calls = Array.from({ length: Math.ceil(orphans.length / maxPerCall) }, (_, at) =>
+      orphans.slice(at * maxPerCall, (at + 1) * maxPerCall),
     ).values();
     const lane = async (): Promise<void> => {
-      for (const some of calls) await this.removeSome(some);
+      for (const some of calls) await this.removeBatch(some);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, lane));
     return this.failures;
   }
 
-  private async removeSome(some: readonly T[]): Promise<void> {
-    const error = await this.tried(some);
+  private async removeBatch(some: readonly T[]): Promise<void> {
+    const error = await this.tryRemove(some);
     if (error === null) return;
-    if (some.length === 1 || this.splits >= MAX_SPLITS || this.removal.mayBlameOne?.(error) !== true) {
+    if (some.length === 1 || this.splits >= MAX_SPLITS || this.removal.mayBeCausedByOne?.(error) !== true) {
       for (const one of some) this.failures.set(one, error);
       return;
     }
     this.splits += 1;
     const middle = Math.ceil(some.length / 2);
-    await this.removeSome(some.slice(0, middle));
-    await this.removeSome(some.slice(middle));
+    await this.removeBatch(some.slice(0, middle));
+    await this.removeBatch(some.slice(middle));
   }
 
   /** Null once the provider has taken the call, or else why it did not. */
-  private async tried(some: readonly T[]): Promise<unknown> {
+  private async tryRemove(some: readonly T[]): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.turn();
+        await this.waitForTurn();
         await this.removal.remove(some);
         return null;
       } catch (error) {
@@ -119,9 +121,9 @@ class Removing<T extends Found> {
   }
 
   /** Waits until calls may go out; throws once the time of the sweep is up. */
-  private async turn(): Promise<void> {
+  private async waitForTurn(): Promise<void> {
     for (;;) {
-      if (this.signal.aborted) throw cut(this.signal.reason);
+      if (this.signal.aborted) throw timeExpired(this.signal.reason);
       const ms = this.resumesAt - performance.now();
       if (ms <= 0) return;
       await pause(ms, undefined, { signal: this.signal }).catch(() => undefined);
@@ -129,7 +131,7 @@ class Removing<T extends Found> {
   }
 }
 
-function cut(cause: unknown): ComputeDriverError {
+function timeExpired(cause: unknown): ComputeDriverError {
   const message = 'The time of the sweep was up before this could be removed.';
   return new ComputeDriverError('SweepCut', message, { kind: 'transient', cause });
 }

@@ -1,6 +1,6 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { missingAwsRights } from './aws-rights';
-import { lackedRights } from './lacked-rights';
+import { describeMissingRights } from './missing-rights';
 import { ACCESS_KEY_ID_INVALID, awsRefusal, isAccessKeyId } from './aws-refusal';
 import {
   type CheckContext,
@@ -48,5 +48,5 @@ export async function checkAwsKeys(
   const credentials = {
     ...{ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_DEFAULT_REGION: region },
   };
-  return working(arn, await lackedRights(`in ${region}`, () => missingAwsRights(credentials, ec2, context)));
+  return working(arn, await describeMissingRights(`in ${region}`, () => missingAwsRights(credentials, ec2, context)));
 }

@@ -21,7 +21,7 @@ type Ask = (client: EC2Client, options: Options) => Promise<unknown>;
 const DryRun = true;
 
 /** Rights, and a call that EC2 would do with each of them: as a dry run it does nothing, and says whether it may. */
-const LOOKS: Readonly<Record<string, Ask>> = {
+const PROBES: Readonly<Record<string, Ask>> = {
   'ec2:DescribeInstances': (client, options) => client.send(new DescribeInstancesCommand({ DryRun }), options),
   'ec2:DescribeImages': (client, options) =>
     client.send(new DescribeImagesCommand({ DryRun, Owners: ['self'] }), options),
@@ -52,7 +52,7 @@ export async function missingAwsRights(
   const aws = new AwsConnection({ credentials, signal }, { region: null, endpoint, agents, secrets: [] });
   const missing: string[] = [];
   // One by one: EC2 counts the calls of an account.
-  for (const [right, ask] of Object.entries(LOOKS)) if ((await refusal(aws, ask)) !== null) missing.push(right);
+  for (const [right, ask] of Object.entries(PROBES)) if ((await denialOf(aws, ask)) !== null) missing.push(right);
   return missing.includes('ec2:DescribeImages') ? missing : [...missing, ...(await missingToRun(aws))];
 }
 
@@ -69,7 +69,7 @@ async function missingToRun(aws: AwsConnection): Promise<string[]> {
     ...{ ResourceType, Tags },
   }));
   const request = { DryRun, MinCount: 1, MaxCount: 1, ImageId, InstanceType: TYPE, TagSpecifications } as const;
-  const words = await refusal(
+  const words = await denialOf(
     aws,
     (client, options) => client.send(new RunInstancesCommand({ ...request, TagSpecifications }), options),
     true,
@@ -83,7 +83,7 @@ async function missingToRun(aws: AwsConnection): Promise<string[]> {
  * The words by which EC2 refuses a dry run for want of a right; null where it would do it.
  * @param lenient whether a refusal for another reason is none, such as that there is no usual network
  */
-async function refusal(aws: AwsConnection, ask: Ask, lenient = false): Promise<string | null> {
+async function denialOf(aws: AwsConnection, ask: Ask, lenient = false): Promise<string | null> {
   try {
     await aws.call(ask);
     return null;

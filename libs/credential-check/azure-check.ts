@@ -1,8 +1,8 @@
 import { AZURE_ENDPOINT, groupOf } from '../compute-drivers/azure/azure-requests';
 import { ACTIONS } from '../compute-drivers/azure/azure-rights';
 import { type CheckContext, type CredentialCheck, notWorking, working } from './credential-check';
-import { lackedRights } from './lacked-rights';
-import { checkByToken, grantedIn, send, withoutToken } from './token-request';
+import { describeMissingRights } from './missing-rights';
+import { checkByToken, parseGrants, send, withoutToken } from './token-request';
 
 /** Rights in Azure's resource manager, which clusters are made through. */
 const SCOPE = `${AZURE_ENDPOINT}/.default`;
@@ -50,10 +50,10 @@ export async function checkAzurePrincipal(
   const { token } = checked;
   if (token === null || !SUBSCRIPTION.test(subscriptionId)) return withoutToken(checked);
   const where = group === undefined ? `in the whole subscription ${subscriptionId}` : `in the resource group ${group}`;
-  const lacks = await lackedRights(where, async () => {
+  const lacks = await describeMissingRights(where, async () => {
     const path = group === undefined ? '' : `/resourceGroups/${encodeURIComponent(groupOf({ account: group }))}`;
     const url = `/subscriptions/${subscriptionId}${path}/providers/Microsoft.Authorization/permissions`;
-    const granted = await grants(new URL(`${url}?api-version=${API_VERSION}`, management), token, context);
+    const granted = await loadGrants(new URL(`${url}?api-version=${API_VERSION}`, management), token, context);
     return ACTIONS.filter((action) => !granted.some((one) => isGranted(action, one)));
   });
   const hint = lacks !== null && group === undefined ? ' To ask for one resource group, send it as cloud_project.' : '';
@@ -66,13 +66,13 @@ interface Grant {
   notActions: RegExp[];
 }
 
-async function grants(first: URL, token: string, context: CheckContext): Promise<Grant[]> {
+async function loadGrants(first: URL, token: string, context: CheckContext): Promise<Grant[]> {
   const found: Grant[] = [];
   let url: URL | null = first;
   for (let page = 0; url !== null && page < MAX_PAGES; page += 1) {
     const headers = { Authorization: `Bearer ${token}` };
     const answer = await send(url, { method: 'GET', headers, body: null }, context);
-    const { value, nextLink } = grantedIn(answer, url.host, [token]);
+    const { value, nextLink } = parseGrants(answer, url.host, [token]);
     for (const one of Array.isArray(value) ? (value as unknown[]) : []) {
       const { actions, notActions } = Object(one) as { actions?: unknown; notActions?: unknown };
       found.push({ actions: patterns(actions), notActions: patterns(notActions) });

@@ -86,7 +86,7 @@ export class CredentialChecker {
   async check(request: CheckRequest): Promise<CredentialCheck> {
     try {
       return await withDeadline(this.deadlineMs, undefined, (signal) =>
-        this.ask(request, { agents: this.outbound.agents, signal }),
+        this.checkProvider(request, { agents: this.outbound.agents, signal }),
       );
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;
@@ -95,7 +95,7 @@ export class CredentialChecker {
     }
   }
 
-  private async ask(
+  private async checkProvider(
     { provider, credentials, endpoint, region, cloudProject }: CheckRequest,
     context: CheckContext,
   ): Promise<CredentialCheck> {

@@ -2,8 +2,8 @@ import { sign } from 'jsonwebtoken';
 import { isProject } from '../compute-drivers/google/google-names';
 import { NODE_RIGHTS } from '../compute-drivers/google/google-rights';
 import { type CheckContext, type CredentialCheck, notWorking, working } from './credential-check';
-import { lackedRights } from './lacked-rights';
-import { checkByToken, grantedIn, send, withoutToken } from './token-request';
+import { describeMissingRights } from './missing-rights';
+import { checkByToken, parseGrants, send, withoutToken } from './token-request';
 
 /** Google's own, whatever TOKEN_URI says: a signed assertion belongs in nobody else's hands. */
 export const GOOGLE_TOKEN_ENDPOINT = 'https://oauth2.googleapis.com/token';
@@ -43,7 +43,7 @@ export async function checkGoogleAccount(
   // The assertion counts only as its issuer's, so that is who was checked.
   const checked = await checkByToken(token, form, keys.clientEmail, [keys.privateKey, assertion], context);
   if (!checked.working || !isProject(keys.projectId)) return withoutToken(checked);
-  const lacks = await lackedRights(`in ${keys.projectId}`, () => missingRights(keys, projects, context));
+  const lacks = await describeMissingRights(`in ${keys.projectId}`, () => missingRights(keys, projects, context));
   return working(checked.checkedAs, lacks);
 }
 
@@ -53,7 +53,7 @@ async function missingRights(keys: GoogleKeys, endpoint: string, context: CheckC
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${bearer}` };
   const body = JSON.stringify({ permissions: NODE_RIGHTS });
   const answer = await send(url, { method: 'POST', headers, body }, context);
-  const { permissions } = grantedIn(answer, url.host, [keys.privateKey, bearer]);
+  const { permissions } = parseGrants(answer, url.host, [keys.privateKey, bearer]);
   // An answer without any leaves the list out.
   const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
   return NODE_RIGHTS.filter((right) => !granted.has(right));

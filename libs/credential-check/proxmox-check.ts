@@ -11,7 +11,7 @@ import {
   working,
 } from './credential-check';
 
-import { lackedRights } from './lacked-rights';
+import { describeMissingRights } from './missing-rights';
 
 export interface ProxmoxKeys {
   endpoint: string;
@@ -30,7 +30,7 @@ export async function checkProxmoxAccount(
     await client.request('GET', '/version', { signal });
     return working(
       keys.username,
-      await lackedRights(`at ${new URL(keys.endpoint).host}`, () => missing(client, signal)),
+      await describeMissingRights(`at ${new URL(keys.endpoint).host}`, () => missing(client, signal)),
     );
   } catch (error) {
     if (!(error instanceof ProxmoxError)) throw error;

@@ -1,5 +1,5 @@
 import { LONG_JSON, readUntrusted } from '../json/parse-json';
-import { RightsUnknownError } from './lacked-rights';
+import { RightsUnknownError } from './missing-rights';
 import { printable } from '../object-storage/store-fault';
 import { type OutboundRequest, sendOutbound } from '../outbound-policy/outbound-request';
 import {
@@ -64,7 +64,7 @@ export async function send(
 }
 
 /** The content of an answer that tells what somebody may do; throws with the provider's words where it does not. */
-export function grantedIn(
+export function parseGrants(
   { status, text }: { status: number; text: string },
   host: string,
   secrets: readonly string[],

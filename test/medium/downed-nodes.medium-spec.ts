@@ -69,7 +69,7 @@ describe('nodes that a driver sees to be down', () => {
     const driver = {
       describe: (refs: NodeRef[]) => Promise.resolve(refs.map((ref) => ({ state: states.get(ref.nodeToken) }))),
       onSite: {
-        downed: () => Promise.resolve([...states.keys()]),
+        listDownNodes: () => Promise.resolve([...states.keys()]),
         revive: (ref: NodeRef) => Promise.resolve(void revived.push(ref.nodeToken)),
       },
     } as unknown as ComputeDriver;
@@ -88,7 +88,7 @@ describe('nodes that a driver sees to be down', () => {
     const driver = {
       describe: () => Promise.resolve([{ state: 'failed' }]),
       onSite: {
-        downed: () => Promise.resolve([replaced.token, busy.token]),
+        listDownNodes: () => Promise.resolve([replaced.token, busy.token]),
         revive: ({ nodeToken }: NodeRef) => {
           const kind = nodeToken === replaced.token ? 'invalid' : 'transient';
           return Promise.reject(new ComputeDriverError('TEST', 'Spark 3.5.3 was replaced.', { kind }));
@@ -112,7 +112,7 @@ describe('nodes that a driver sees to be down', () => {
         return [{ state: 'stopped', fault }];
       },
       start: (ref: NodeRef) => Promise.resolve(void started.push(ref.nodeToken)),
-      onSite: { downed: () => Promise.resolve([down.token, stopped.token]) },
+      onSite: { listDownNodes: () => Promise.resolve([down.token, stopped.token]) },
     } as unknown as ComputeDriver;
     const warn = jest.fn();
     await reconcilerOf(driver, { warn } as unknown as Logger).reconcile(signal);

@@ -3,10 +3,10 @@ import {
   ComputeDriverError,
   type ComputeDriver,
   type DriverContext,
-  type Swept,
+  type SweepResult,
   type SweepScope,
 } from '../../libs/compute-drivers/compute-driver';
-import { sweepFound } from '../../libs/compute-drivers/sweep';
+import { removeOrphans } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../harness/eventually';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
@@ -40,14 +40,14 @@ class Provider {
   before: (region: string, context: DriverContext) => Promise<void> = () => Promise.resolve();
 
   readonly driver = {
-    sweep: async (scope: SweepScope, context: DriverContext): Promise<Swept> => {
+    sweep: async (scope: SweepScope, context: DriverContext): Promise<SweepResult> => {
       const region = scope.place.region ?? '';
       this.asked.push(region);
       this.calls.push(context);
       this.scopes.push(scope);
       await this.before(region, context);
       const machines = this.machines.get(region) ?? [];
-      return sweepFound(machines, scope, context, {
+      return removeOrphans(machines, scope, context, {
         remove: ([one]) => {
           this.machines.set(
             region,
@@ -293,7 +293,7 @@ describe('machines that no cluster owns', () => {
     const id = await due('locked');
     provider.machines.set('locked', [{ nodeToken: randomUUID(), createdAt: minutesAgo(11) }]);
     provider.driver.sweep = (scope, context) =>
-      sweepFound(provider.machines.get('locked') ?? [], scope, context, {
+      removeOrphans(provider.machines.get('locked') ?? [], scope, context, {
         remove: () => Promise.reject(new Error('it is locked')),
       });
     await round();

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
 import { type ComputeDriver, type DriverContext, type SweepScope } from '../../libs/compute-drivers/compute-driver';
-import { sweepFound } from '../../libs/compute-drivers/sweep';
+import { removeOrphans } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../harness/eventually';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
@@ -57,7 +57,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     const machines = orphans.map((nodeToken) => ({ nodeToken, createdAt: new Date(0) }));
     const driver = {
       sweep: (scope: SweepScope, call: DriverContext) =>
-        sweepFound(machines, scope, call, {
+        removeOrphans(machines, scope, call, {
           remove: ([one]) =>
             one?.nodeToken === stubborn ? away() : Promise.resolve(destroyed.push(one?.nodeToken ?? '')),
         }),

@@ -3,7 +3,7 @@ import { EC2Client } from '@aws-sdk/client-ec2';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
 import { readPages, untilAborted } from '../machines/calls';
-import { strangeAnswer } from '../no-answer';
+import { unexpectedResponse } from '../call-faults';
 import { faultOf } from './aws-faults';
 
 /** A page of a thousand machines with fifty tags each has some five. */
@@ -65,7 +65,7 @@ export class AwsConnection {
         const result = await next(args);
         const response = result.response as { body?: unknown; statusCode?: number };
         const isDone = (response.statusCode ?? 0) < 300;
-        if (response.body instanceof Readable) response.body = checked(response.body, isDone ? this.host : null);
+        if (response.body instanceof Readable) response.body = checkedBody(response.body, isDone ? this.host : null);
         return result;
       },
       { step: 'deserialize', priority: 'low', name: 'boundedAnswer' },
@@ -82,7 +82,7 @@ export class AwsConnection {
   }
 
   /** Everything that a listing has, page by page. */
-  all<T extends { NextToken?: string | undefined }, I>(
+  listAll<T extends { NextToken?: string | undefined }, I>(
     make: (
       client: EC2Client,
       page: { NextToken?: string | undefined },
@@ -92,7 +92,7 @@ export class AwsConnection {
   ): Promise<I[]> {
     const words = `has more than ${MAX_FOUND} things of what was asked for, or lists them without an end`;
     return readPages(
-      { pages: MAX_PAGES, found: MAX_FOUND, exceeded: () => strangeAnswer(this.host, words) },
+      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => unexpectedResponse(this.host, words) },
       async (NextToken) => {
         const answer = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
         return { items: itemsOf(answer) ?? [], next: answer.NextToken };
@@ -107,10 +107,10 @@ export class AwsConnection {
  * machines.
  * @param host who must have answered like EC2; null where the error that it is tells enough
  */
-function checked(source: Readable, host: string | null): Readable {
+function checkedBody(source: Readable, host: string | null): Readable {
   let length = 0;
   let head: Buffer | null = host === null ? null : Buffer.alloc(0);
-  const strange = () => strangeAnswer(host ?? '', 'does not answer like EC2');
+  const strange = () => unexpectedResponse(host ?? '', 'does not answer like EC2');
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;

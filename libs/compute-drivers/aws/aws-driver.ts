@@ -17,27 +17,27 @@ import {
 import {
   type CloudDriverOptions,
   INSTALLATION_LABEL,
-  joinedOwner,
+  ownerLabelValue,
   MACHINE_LABEL,
   NODE_LABEL,
   type Owner,
   ownerOf,
 } from '../cloud-driver';
 import type { ComputeDriverError, DriverContext, NodeSpec, OwnershipLabels } from '../compute-driver';
-import { dateOf } from '../machines/answers';
-import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, Sought } from '../machines/cloud-port';
+import { dateOf } from '../machines/response-values';
+import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, NodeQuery } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
-import { strangeAnswer } from '../no-answer';
+import { unexpectedResponse } from '../call-faults';
 import type { Place } from '../place';
 import { AwsConnection } from './aws-connection';
 import { isBusy, isMissing } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { labelsIn, machineIn } from './aws-machine';
-import { is, like, literal, resolvePlace, zonesOf } from './aws-place';
+import { equalsFilter, escapeWildcards, resolvePlace, wildcardFilter, zonesOf } from './aws-place';
 
 /** The most values that a filter may have. */
-const FILTER_VALUES = 200;
-const PAGE = 1000;
+const MAX_FILTER_VALUES = 200;
+const PAGE_SIZE = 1000;
 
 /**
  * Filters for the two forms of ownership labels (ADR 0058). EC2 can search for only one form at a time. All machines of a node
@@ -48,16 +48,19 @@ const LABEL_FORMS: readonly Record<
   (ids: readonly string[]) => Filter
 >[] = [
   {
-    nodeToken: (tokens) => is(`tag:${NODE_LABEL}`, ...tokens),
-    installationId: (ids) => is(`tag:${INSTALLATION_LABEL}`, ...ids),
+    nodeToken: (tokens) => equalsFilter(`tag:${NODE_LABEL}`, ...tokens),
+    installationId: (ids) => equalsFilter(`tag:${INSTALLATION_LABEL}`, ...ids),
   },
   {
     nodeToken: (tokens) =>
-      like(`tag:${MACHINE_LABEL}`, ...tokens.map((nodeToken) => joinedOwner({ nodeToken: literal(nodeToken) }))),
-    installationId: (ids) =>
-      like(
+      wildcardFilter(
         `tag:${MACHINE_LABEL}`,
-        ...ids.map((installationId) => joinedOwner({ installationId: literal(installationId) })),
+        ...tokens.map((nodeToken) => ownerLabelValue({ nodeToken: escapeWildcards(nodeToken) })),
+      ),
+    installationId: (ids) =>
+      wildcardFilter(
+        `tag:${MACHINE_LABEL}`,
+        ...ids.map((installationId) => ownerLabelValue({ installationId: escapeWildcards(installationId) })),
       ),
   },
 ];
@@ -69,11 +72,11 @@ class AwsCloud implements Cloud {
   readonly notice = 'aws';
   /** A one-time spot machine can only be ended. */
   readonly canStopSpot = false;
-  readonly canRemake = false;
+  readonly canRelaunchAttempt = false;
   /** EC2 accepts a thousand. */
-  readonly endsAtOnce = 500;
+  readonly maxTerminationsPerCall = 500;
   /** EC2 tells no age of network cards and addresses. */
-  readonly hasAgelessLeftovers = true;
+  readonly hasLeftoversWithoutAge = true;
 
   constructor(private readonly options: CloudDriverOptions) {}
 
@@ -86,7 +89,7 @@ class AwsCloud implements Cloud {
 class AwsPort implements CloudPort {
   constructor(readonly aws: AwsConnection) {}
 
-  creation(spec: NodeSpec, script: string): () => Promise<Machine> {
+  prepareLaunch(spec: NodeSpec, script: string): () => Promise<Machine> {
     assertLaunchable(spec, script);
     return async () => {
       const place = await resolvePlace(spec.place, this.aws);
@@ -96,17 +99,17 @@ class AwsPort implements CloudPort {
       );
       const [made] = Instances.map(machineIn);
       if (made) return made;
-      throw strangeAnswer('EC2', 'answers with another machine than it was asked for');
+      throw unexpectedResponse('EC2', 'answers with another machine than it was asked for');
     };
   }
 
-  async find(sought: readonly Sought[]): Promise<Machine[]> {
+  async find(sought: readonly NodeQuery[]): Promise<Machine[]> {
     const machines: Machine[] = [];
-    for (let at = 0; at < sought.length; at += FILTER_VALUES) {
-      let missing = sought.slice(at, at + FILTER_VALUES).map(({ nodeToken }) => nodeToken);
+    for (let at = 0; at < sought.length; at += MAX_FILTER_VALUES) {
+      let missing = sought.slice(at, at + MAX_FILTER_VALUES).map(({ nodeToken }) => nodeToken);
       for (const form of LABEL_FORMS) {
         if (missing.length === 0) break;
-        machines.push(...(await this.listed([form.nodeToken(missing)])));
+        machines.push(...(await this.listMachines([form.nodeToken(missing)])));
         const found = new Set(machines.map(({ owner }) => owner.nodeToken));
         missing = missing.filter((token) => !found.has(token));
       }
@@ -114,11 +117,11 @@ class AwsPort implements CloudPort {
     return machines;
   }
 
-  async owned(installationId: string): Promise<Machine[]> {
-    const states = is('instance-state-name', 'pending', 'running', 'stopping', 'stopped', 'shutting-down');
+  async listOwned(installationId: string): Promise<Machine[]> {
+    const states = equalsFilter('instance-state-name', 'pending', 'running', 'stopping', 'stopped', 'shutting-down');
     const machines: Machine[] = [];
     for (const form of LABEL_FORMS)
-      machines.push(...(await this.listed([form.installationId([installationId]), states])));
+      machines.push(...(await this.listMachines([form.installationId([installationId]), states])));
     return unique(machines).filter(({ owner }) => owner.installationId === installationId);
   }
 
@@ -130,34 +133,34 @@ class AwsPort implements CloudPort {
     return this.aws.call((client, options) => client.send(new StopInstancesCommand({ InstanceIds: [id] }), options));
   }
 
-  end(machines: readonly Machine[]): Promise<unknown> {
+  terminate(machines: readonly Machine[]): Promise<unknown> {
     const InstanceIds = machines.map(({ id }) => id);
     return this.aws.call((client, options) => client.send(new TerminateInstancesCommand({ InstanceIds }), options));
   }
 
-  forget({ id }: Machine): Promise<unknown> {
+  dismissEnd({ id }: Machine): Promise<unknown> {
     const labels = { Resources: [id], Tags: [{ Key: NODE_LABEL }, { Key: MACHINE_LABEL }] };
     return this.aws.call((client, options) => client.send(new DeleteTagsCommand(labels), options));
   }
 
-  leftoversOf(nodeToken: string): Promise<Leftover[]> {
-    return this.unused('nodeToken', nodeToken);
+  leftoversOfNode(nodeToken: string): Promise<Leftover[]> {
+    return this.unusedParts('nodeToken', nodeToken);
   }
 
-  leftovers(installationId: string): Promise<Leftover[]> {
-    return this.unused('installationId', installationId);
+  leftoversOfInstallation(installationId: string): Promise<Leftover[]> {
+    return this.unusedParts('installationId', installationId);
   }
 
-  classOf(error: ComputeDriverError): ErrorClass | null {
+  classify(error: ComputeDriverError): ErrorClass | null {
     if (error.code === 'IdempotentParameterMismatch') return 'exists';
     if (isMissing(error)) return 'missing';
     return isBusy(error) ? 'busy' : null;
   }
 
-  private listed(Filters: Filter[]): Promise<Machine[]> {
-    return this.aws.all(
+  private listMachines(Filters: Filter[]): Promise<Machine[]> {
+    return this.aws.listAll(
       (client, page, options) =>
-        client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE, ...page }), options),
+        client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE_SIZE, ...page }), options),
       // Only what is used of a page is kept: an instance has some kilobytes.
       ({ Reservations = [] }) =>
         Reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null),
@@ -165,14 +168,14 @@ class AwsPort implements CloudPort {
   }
 
   /** Volumes, network cards and addresses of the node or the installation that no machine uses. */
-  private async unused(of: keyof (typeof LABEL_FORMS)[number], id: string): Promise<Leftover[]> {
+  private async unusedParts(of: keyof (typeof LABEL_FORMS)[number], id: string): Promise<Leftover[]> {
     const found: Part[] = [];
     for (const form of LABEL_FORMS) found.push(...(await this.parts(form[of]([id]), (owner) => owner[of] === id)));
     return unique(found);
   }
 
-  /** @param isAsked whether the owner is the one that was asked for: an answer may contain others */
-  private async parts(label: Filter, isAsked: (owner: Owner) => boolean): Promise<Part[]> {
+  /** @param isRequested whether the owner is the one that was asked for: an answer may contain others */
+  private async parts(label: Filter, isRequested: (owner: Owner) => boolean): Promise<Part[]> {
     const { aws } = this;
     const part = (
       id: string | undefined,
@@ -181,13 +184,13 @@ class AwsPort implements CloudPort {
       remove: Part['remove'],
     ): Part[] => {
       const owner = ownerOf(labelsIn(tags));
-      if (!id || !owner || !isAsked(owner)) return [];
+      if (!id || !owner || !isRequested(owner)) return [];
       return [{ id, nodeToken: owner.nodeToken, createdAt: dateOf(createdAt), remove }];
     };
-    const volumes = await aws.all(
+    const volumes = await aws.listAll(
       (client, page, options) =>
         client.send(
-          new DescribeVolumesCommand({ Filters: [label, is('status', 'available', 'error')], ...page }),
+          new DescribeVolumesCommand({ Filters: [label, equalsFilter('status', 'available', 'error')], ...page }),
           options,
         ),
       ({ Volumes = [] }) =>
@@ -197,10 +200,10 @@ class AwsPort implements CloudPort {
           ),
         ),
     );
-    const cards = await aws.all(
+    const cards = await aws.listAll(
       (client, page, options) =>
         client.send(
-          new DescribeNetworkInterfacesCommand({ Filters: [label, is('status', 'available')], ...page }),
+          new DescribeNetworkInterfacesCommand({ Filters: [label, equalsFilter('status', 'available')], ...page }),
           options,
         ),
       ({ NetworkInterfaces = [] }) =>

@@ -1,24 +1,24 @@
 import { errorField, printable } from '../../object-storage/store-fault';
 import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode } from '../machines/meanings';
-import { strangeAnswer, unanswered, withoutControls } from '../no-answer';
+import { unexpectedResponse, connectionFault, withoutControls } from '../call-faults';
 
-const IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
+const NO_CAPACITY_IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
 const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
 const DENIED: Meaning = { kind: 'denied' };
 const THROTTLED: Meaning = { kind: 'throttled', scope: 'region' };
-const AGAIN: Meaning = { kind: 'transient' };
+const TRANSIENT: Meaning = { kind: 'transient' };
 
 /** By EC2's code; it decides before the status: a lack of capacity is an error 500 like any other. */
 const CODES = meaningsByCode([
   [THROTTLED, 'RequestLimitExceeded Throttling ThrottlingException EC2ThrottledException RequestThrottled'],
-  [AGAIN, 'InternalError InternalFailure Unavailable ServiceUnavailable'],
-  [AGAIN, 'IncorrectInstanceState IncorrectState VolumeInUse DependencyViolation'],
+  [TRANSIENT, 'InternalError InternalFailure Unavailable ServiceUnavailable'],
+  [TRANSIENT, 'IncorrectInstanceState IncorrectState VolumeInUse DependencyViolation'],
   // A look at the machines of the node tells what became of the first request.
-  [AGAIN, 'IdempotentParameterMismatch'],
-  [IN_ZONE, 'InsufficientInstanceCapacity InsufficientHostCapacity InsufficientReservedInstanceCapacity'],
-  [IN_ZONE, 'InsufficientCapacity InsufficientVolumeCapacity InsufficientFreeAddressesInSubnet'],
-  [IN_ZONE, 'SpotMaxPriceTooLow Unsupported'],
+  [TRANSIENT, 'IdempotentParameterMismatch'],
+  [NO_CAPACITY_IN_ZONE, 'InsufficientInstanceCapacity InsufficientHostCapacity InsufficientReservedInstanceCapacity'],
+  [NO_CAPACITY_IN_ZONE, 'InsufficientCapacity InsufficientVolumeCapacity InsufficientFreeAddressesInSubnet'],
+  [NO_CAPACITY_IN_ZONE, 'SpotMaxPriceTooLow Unsupported'],
   [QUOTA, 'InstanceLimitExceeded VcpuLimitExceeded MaxSpotInstanceCountExceeded VolumeLimitExceeded'],
   [QUOTA, 'MaxIOPSLimitExceeded NetworkInterfaceLimitExceeded AddressLimitExceeded'],
   [DENIED, 'UnauthorizedOperation AuthFailure AccessDenied AccessDeniedException InvalidClientTokenId'],
@@ -48,7 +48,7 @@ export function ec2Fault(code: string, message: string, status: number, secrets:
 function byStatus(status: number): Meaning {
   if (status === 429 || status === 503) return THROTTLED;
   if (status === 401 || status === 403) return DENIED;
-  return status >= 500 ? AGAIN : { kind: 'invalid' };
+  return status >= 500 ? TRANSIENT : { kind: 'invalid' };
 }
 
 /** The error of a call, whatever the SDK threw. */
@@ -60,14 +60,14 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal, secre
   };
   const status = metadata?.httpStatusCode ?? response?.statusCode;
   const code = errorField(error, 'name') ?? 'Unknown';
-  if (status === undefined || signal.aborted) return unanswered(host, error, signal);
+  if (status === undefined || signal.aborted) return connectionFault(host, error, signal);
   // A page of a proxy or of something else that answers there.
-  if (NO_CODE.test(code)) return strangeAnswer(host, `does not answer like EC2 (HTTP ${status})`, error);
+  if (NO_CODE.test(code)) return unexpectedResponse(host, `does not answer like EC2 (HTTP ${status})`, error);
   return ec2Fault(code, errorField(error, 'message') ?? '', status, secrets);
 }
 
 /** The request would never succeed. */
-export function refused(why: string): ComputeDriverError {
+export function invalidLaunch(why: string): ComputeDriverError {
   return new ComputeDriverError('InvalidRequest', `The machine cannot be made at AWS: ${why}.`, { kind: 'invalid' });
 }
 

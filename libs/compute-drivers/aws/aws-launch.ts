@@ -10,7 +10,7 @@ import {
 import { machineLabels } from '../cloud-driver';
 import type { NodeDisk, NodeSpec } from '../compute-driver';
 import type { AwsConnection } from './aws-connection';
-import { refused } from './aws-faults';
+import { invalidLaunch } from './aws-faults';
 import type { AwsPlace } from './aws-place';
 
 /** Of the script, before it is encoded. */
@@ -24,17 +24,17 @@ export function assertLaunchable(spec: NodeSpec, script: string): void {
   const { disks, image, userLabels } = spec;
   const bytes = Buffer.byteLength(script);
   if (bytes > MAX_USER_DATA_BYTES)
-    throw refused(`its boot script has ${bytes} bytes, and EC2 takes ${MAX_USER_DATA_BYTES}`);
+    throw invalidLaunch(`its boot script has ${bytes} bytes, and EC2 takes ${MAX_USER_DATA_BYTES}`);
   if (disks.length > DISK_LETTERS.length)
-    throw refused(`it has ${disks.length} disks, and may have ${DISK_LETTERS.length}`);
-  if (!/^ami-[0-9a-f]{1,32}$/.test(image)) throw refused(`its image ${image} is not the id of an AMI`);
+    throw invalidLaunch(`it has ${disks.length} disks, and may have ${DISK_LETTERS.length}`);
+  if (!/^ami-[0-9a-f]{1,32}$/.test(image)) throw invalidLaunch(`its image ${image} is not the id of an AMI`);
   for (const [key, value] of Object.entries(userLabels)) {
-    if (key === '' || [...key].length > 128 || /^aws:/i.test(key)) throw refused(`EC2 takes no tag ${key}`);
-    if ([...value].length > 256) throw refused(`the value of the label ${key} has more than 256 characters`);
+    if (key === '' || [...key].length > 128 || /^aws:/i.test(key)) throw invalidLaunch(`EC2 takes no tag ${key}`);
+    if ([...value].length > 256) throw invalidLaunch(`the value of the label ${key} has more than 256 characters`);
   }
   const count = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (count > MAX_TAGS)
-    throw refused(
+    throw invalidLaunch(
       `it would have ${count} tags, including the platform's, and EC2 allows ${MAX_TAGS}; remove some labels`,
     );
 }
@@ -49,7 +49,7 @@ export async function imageOf(id: string, aws: AwsConnection): Promise<Image> {
     client.send(new DescribeImagesCommand({ ImageIds: [id] }), options),
   );
   const [image] = Images;
-  if (!image) throw refused(`there is no image ${id} in its region`);
+  if (!image) throw invalidLaunch(`there is no image ${id} in its region`);
   return image;
 }
 

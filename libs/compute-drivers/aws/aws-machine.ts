@@ -1,7 +1,7 @@
 import type { Instance, StateReason, Tag } from '@aws-sdk/client-ec2';
 import { ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
-import { addressOf, dateOf } from '../machines/answers';
+import { addressOf, dateOf } from '../machines/response-values';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { ec2Fault } from './aws-faults';
 
@@ -15,8 +15,8 @@ const PHASES: Readonly<Record<string, MachinePhase>> = {
 };
 
 /** Ends that somebody wanted. */
-const WANTED = new Set(['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown']);
-const TAKEN_BACK = new Set([
+const REQUESTED_ENDS = new Set(['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown']);
+const SPOT_INTERRUPTIONS = new Set([
   'Server.SpotInstanceTermination',
   'Server.SpotInstanceShutdown',
   'Client.SpotInstanceTermination',
@@ -45,8 +45,8 @@ export function labelsIn(tags: readonly Tag[] | undefined): Record<string, strin
 }
 
 function endOf(phase: MachinePhase, reason: string): Machine['end'] {
-  if ((phase === 'over' || phase === 'ending') && TAKEN_BACK.has(reason)) return 'interrupted';
-  return phase === 'over' && !WANTED.has(reason) ? 'failed' : null;
+  if ((phase === 'over' || phase === 'ending') && SPOT_INTERRUPTIONS.has(reason)) return 'interrupted';
+  return phase === 'over' && !REQUESTED_ENDS.has(reason) ? 'failed' : null;
 }
 
 function faultIn(end: Machine['end'], { Code: code = '', Message: message = '' }: StateReason): ComputeDriverError {

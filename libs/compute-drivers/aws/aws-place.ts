@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Place } from '../place';
 import type { AwsConnection } from './aws-connection';
-import { refused } from './aws-faults';
+import { invalidLaunch } from './aws-faults';
 
 export interface AwsPlace {
   subnetId: string;
@@ -18,7 +18,7 @@ export interface AwsPlace {
 /** What a place is called at EC2: names are those of the tag `Name`, and of security groups. */
 export async function resolvePlace(place: Place, aws: AwsConnection): Promise<AwsPlace> {
   const { SubnetId: subnetId, VpcId: vpcId } = await subnetOf(place, aws);
-  if (!subnetId || !vpcId) throw refused('EC2 does not tell the id of its subnet');
+  if (!subnetId || !vpcId) throw invalidLaunch('EC2 does not tell the id of its subnet');
   return { subnetId, groupIds: await groupsOf(place.networkTags, vpcId, aws) };
 }
 
@@ -31,12 +31,12 @@ export async function zonesOf(place: Place, aws: AwsConnection): Promise<string[
 async function subnetsOf({ zone, network, subnet }: Place, aws: AwsConnection): Promise<Subnet[]> {
   const isId = subnet !== null && /^subnet-[0-9a-f]{1,32}$/.test(subnet);
   const filters: Filter[] = [];
-  if (network !== null) filters.push(is('vpc-id', await networkId(network, aws)));
-  if (zone !== null) filters.push(is('availability-zone', zone));
-  if (isId) filters.push(is('subnet-id', subnet));
-  else if (subnet !== null) filters.push(is('tag:Name', subnet));
-  if (network === null && subnet === null) filters.push(is('default-for-az', 'true'));
-  return aws.all(
+  if (network !== null) filters.push(equalsFilter('vpc-id', await networkId(network, aws)));
+  if (zone !== null) filters.push(equalsFilter('availability-zone', zone));
+  if (isId) filters.push(equalsFilter('subnet-id', subnet));
+  else if (subnet !== null) filters.push(equalsFilter('tag:Name', subnet));
+  if (network === null && subnet === null) filters.push(equalsFilter('default-for-az', 'true'));
+  return aws.listAll(
     (client, page, options) => client.send(new DescribeSubnetsCommand({ Filters: filters, ...page }), options),
     ({ Subnets }) => Subnets,
   );
@@ -48,46 +48,46 @@ async function subnetOf(place: Place, aws: AwsConnection): Promise<Subnet> {
   // The same one each time: a repeated request must be the same.
   const [first, second] = found.sort((one, other) => ((one.SubnetId ?? '') < (other.SubnetId ?? '') ? -1 : 1));
   const where = `${network === null ? '' : ` in the network ${network}`}${zone === null ? '' : ` in the zone ${zone}`}`;
-  if (!first) throw refused(`there is no ${subnet === null ? 'subnet' : `subnet ${subnet}`}${where}`);
-  if (second && subnet !== null) throw refused(`there are several subnets ${subnet}${where}; give its id`);
+  if (!first) throw invalidLaunch(`there is no ${subnet === null ? 'subnet' : `subnet ${subnet}`}${where}`);
+  if (second && subnet !== null) throw invalidLaunch(`there are several subnets ${subnet}${where}; give its id`);
   return first;
 }
 
 async function networkId(network: string, aws: AwsConnection): Promise<string> {
   if (/^vpc-[0-9a-f]{1,32}$/.test(network)) return network;
   const { Vpcs = [] } = await aws.call((client, options) =>
-    client.send(new DescribeVpcsCommand({ Filters: [is('tag:Name', network)] }), options),
+    client.send(new DescribeVpcsCommand({ Filters: [equalsFilter('tag:Name', network)] }), options),
   );
   const [only] = Vpcs;
-  if (!only?.VpcId) throw refused(`there is no network (VPC) ${network}`);
-  if (Vpcs.length > 1) throw refused(`there are several networks (VPCs) ${network}; give its id`);
+  if (!only?.VpcId) throw invalidLaunch(`there is no network (VPC) ${network}`);
+  if (Vpcs.length > 1) throw invalidLaunch(`there are several networks (VPCs) ${network}; give its id`);
   return only.VpcId;
 }
 
 async function groupsOf(names: readonly string[], vpcId: string, aws: AwsConnection): Promise<string[]> {
   if (names.length === 0) return [];
-  const groups = await aws.all(
+  const groups = await aws.listAll(
     (client, page, options) =>
-      client.send(new DescribeSecurityGroupsCommand({ Filters: [is('vpc-id', vpcId)], ...page }), options),
+      client.send(new DescribeSecurityGroupsCommand({ Filters: [equalsFilter('vpc-id', vpcId)], ...page }), options),
     ({ SecurityGroups }) => SecurityGroups,
   );
   return names.map((name) => {
     const id = groups.find(({ GroupId, GroupName }) => GroupId === name || GroupName === name)?.GroupId;
-    if (!id) throw refused(`the network ${vpcId} has no security group ${name}, which its network tags name`);
+    if (!id) throw invalidLaunch(`the network ${vpcId} has no security group ${name}, which its network tags name`);
     return id;
   });
 }
 
-export function is(name: string, ...values: string[]): Filter {
-  return like(name, ...values.map(literal));
+export function equalsFilter(name: string, ...values: string[]): Filter {
+  return wildcardFilter(name, ...values.map(escapeWildcards));
 }
 
 /** A filter whose values may contain `*` for any characters. */
-export function like(Name: string, ...Values: string[]): Filter {
+export function wildcardFilter(Name: string, ...Values: string[]): Filter {
   return { Name, Values };
 }
 
 /** Escapes `*`, `?` and `\`, which EC2 treats as special in the values of a filter. */
-export function literal(value: string): string {
+export function escapeWildcards(value: string): string {
   return value.replaceAll(/[\\*?]/g, '\\$&');
 }

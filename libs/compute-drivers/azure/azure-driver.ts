@@ -2,10 +2,10 @@ import type { VirtualMachine } from '@azure/arm-compute';
 import type { CloudDriverOptions } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
 import { grouped } from '../grouped';
-import { addressOf, dateOf } from '../machines/answers';
-import { atOnce } from '../machines/at-once';
+import { addressOf, dateOf } from '../machines/response-values';
+import { mapConcurrently } from '../machines/map-concurrently';
 import { readPages } from '../machines/calls';
-import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, Sought } from '../machines/cloud-port';
+import type { Cloud, CloudPort, ErrorClass, Leftover, Machine, NodeQuery } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
 import { foreignMachine } from '../machines/machine-faults';
 import type { Place } from '../place';
@@ -20,7 +20,7 @@ export type AzureDriverOptions = CloudDriverOptions & Pick<AzureEndpoints, 'auth
 const MAX_LISTED = 200_000;
 const MAX_PAGES = 5_000;
 /** Disks that are looked for at once. */
-const DISKS_AT_ONCE = 8;
+const MAX_CONCURRENT_LOOKUPS = 8;
 /** No size of machines has more data disks. */
 const MAX_DISKS = 64;
 
@@ -54,8 +54,8 @@ class AzureCloud implements Cloud {
   readonly notice = 'azure';
   /** A spot machine that is deallocated has been taken back, which is certain only as long as the platform stops none. */
   readonly canStopSpot = false;
-  readonly canRemake = true;
-  readonly hasAgelessLeftovers = true;
+  readonly canRelaunchAttempt = true;
+  readonly hasLeftoversWithoutAge = true;
   private readonly sessions: AzureSessions;
 
   constructor(options: AzureDriverOptions) {
@@ -63,7 +63,7 @@ class AzureCloud implements Cloud {
   }
 
   open(place: Place, context: DriverContext, secrets: readonly string[]): AzurePort {
-    return new AzurePort(this.sessions.of(context).hiding(secrets), groupOf(place), context);
+    return new AzurePort(this.sessions.sessionFor(context).withSecrets(secrets), groupOf(place), context);
   }
 }
 
@@ -74,15 +74,15 @@ class AzurePort implements CloudPort {
     private readonly context: DriverContext,
   ) {}
 
-  creation(spec: NodeSpec, script: string): () => Promise<Machine> {
+  prepareLaunch(spec: NodeSpec, script: string): () => Promise<Machine> {
     const requests = nodeRequests(spec, script, this.session.subscription);
-    return () => this.make(requests);
+    return () => this.sendRequests(requests);
   }
 
-  async find(sought: readonly Sought[]): Promise<Machine[]> {
-    const found = await atOnce(sought, async ({ nodeToken }) => {
+  async find(sought: readonly NodeQuery[]): Promise<Machine[]> {
+    const found = await mapConcurrently(sought, async ({ nodeToken }) => {
       const { machine: name } = nodeNames(nodeToken);
-      const machine = await this.maybe((options) =>
+      const machine = await this.findOrNull((options) =>
         this.session.compute.virtualMachines.get(this.group, name, { ...options, expand: 'instanceView' }),
       );
       if (machine === null) return null;
@@ -92,16 +92,16 @@ class AzurePort implements CloudPort {
     return found.filter((machine) => machine !== null);
   }
 
-  async owned(installationId: string): Promise<Machine[]> {
-    const machines = await this.listed(
+  async listOwned(installationId: string): Promise<Machine[]> {
+    const machines = await this.readList(
       (options) => this.session.compute.virtualMachines.list(this.group, options),
       (machine) => this.machineIn(machine),
     );
     return machines.filter(({ owner }) => owner.installationId === installationId);
   }
 
-  complete(machines: readonly Machine[]): Promise<Machine[]> {
-    return atOnce(machines, async (machine) => {
+  loadDetails(machines: readonly Machine[]): Promise<Machine[]> {
+    return mapConcurrently(machines, async (machine) => {
       const card = await this.card(nodeNames(machine.owner.nodeToken).card);
       const { privateIPAddress, publicIPAddress } = card?.ipConfigurations?.[0] ?? {};
       return {
@@ -114,18 +114,18 @@ class AzurePort implements CloudPort {
 
   start({ owner }: Machine): Promise<void> {
     const { machine: name } = nodeNames(owner.nodeToken);
-    return this.submitted((options) => this.session.compute.virtualMachines.start(this.group, name, options));
+    return this.submit((options) => this.session.compute.virtualMachines.start(this.group, name, options));
   }
 
   stop({ owner }: Machine): Promise<void> {
     const { machine: name } = nodeNames(owner.nodeToken);
-    return this.submitted((options) => this.session.compute.virtualMachines.deallocate(this.group, name, options));
+    return this.submit((options) => this.session.compute.virtualMachines.deallocate(this.group, name, options));
   }
 
   /** Cards, addresses and disks go with their machines, as they were made. */
-  async end(machines: readonly Machine[]): Promise<void> {
+  async terminate(machines: readonly Machine[]): Promise<void> {
     for (const { owner } of machines)
-      await this.submitted((options) =>
+      await this.submit((options) =>
         this.session.compute.virtualMachines.delete(this.group, nodeNames(owner.nodeToken).machine, {
           ...options,
           forceDeletion: true,
@@ -133,16 +133,16 @@ class AzurePort implements CloudPort {
       );
   }
 
-  async leftoversOf(nodeToken: string): Promise<Leftover[]> {
+  async leftoversOfNode(nodeToken: string): Promise<Leftover[]> {
     const { compute, network } = this.session;
     const names = nodeNames(nodeToken);
     const disk = async (name: string) => ({
       ...{ kind: 'disk' as const, name },
-      resource: await this.maybe((options) => compute.disks.get(this.group, name, options)),
+      resource: await this.findOrNull((options) => compute.disks.get(this.group, name, options)),
     });
     const [card, address, bootDisk] = await Promise.all([
       this.card(names.card),
-      this.maybe((options) => network.publicIPAddresses.get(this.group, names.address, options)),
+      this.findOrNull((options) => network.publicIPAddresses.get(this.group, names.address, options)),
       disk(names.bootDisk),
     ]);
     const own: (Part & { resource: Resource | null })[] = [
@@ -150,8 +150,10 @@ class AzurePort implements CloudPort {
       { kind: 'address', name: names.address, resource: address },
       bootDisk,
     ];
-    for (let first = 0; first < MAX_DISKS; first += DISKS_AT_ONCE) {
-      const disks = await Promise.all(Array.from({ length: DISKS_AT_ONCE }, (_, at) => disk(names.disk(first + at))));
+    for (let first = 0; first < MAX_DISKS; first += MAX_CONCURRENT_LOOKUPS) {
+      const disks = await Promise.all(
+        Array.from({ length: MAX_CONCURRENT_LOOKUPS }, (_, at) => disk(names.disk(first + at))),
+      );
       own.push(...disks);
       // Not at the first that is missing: of several, some may be removed before the others.
       if (disks.every(({ resource }) => resource === null)) break;
@@ -161,7 +163,7 @@ class AzurePort implements CloudPort {
   }
 
   /** All resources that one node has left behind make one leftover, which is as old as its youngest disk. */
-  async leftovers(installationId: string): Promise<Leftover[]> {
+  async leftoversOfInstallation(installationId: string): Promise<Leftover[]> {
     const { group } = this;
     const { compute, network } = this.session;
     const partIn =
@@ -173,9 +175,9 @@ class AzurePort implements CloudPort {
         return { kind, name, nodeToken: owner.nodeToken, createdAt: dateOf(timeCreated) };
       };
     const found = await Promise.all([
-      this.listed((options) => network.networkInterfaces.list(group, options), partIn('card')),
-      this.listed((options) => network.publicIPAddresses.list(group, options), partIn('address')),
-      this.listed((options) => compute.disks.listByResourceGroup(group, options), partIn('disk')),
+      this.readList((options) => network.networkInterfaces.list(group, options), partIn('card')),
+      this.readList((options) => network.publicIPAddresses.list(group, options), partIn('address')),
+      this.readList((options) => compute.disks.listByResourceGroup(group, options), partIn('disk')),
     ]);
     return [...grouped(found.flat(), ({ nodeToken }) => nodeToken)].map(([nodeToken, parts]) => {
       const times = parts.flatMap(({ createdAt }) => (createdAt === null ? [] : [createdAt.getTime()]));
@@ -184,7 +186,7 @@ class AzurePort implements CloudPort {
     });
   }
 
-  classOf({ code }: ComputeDriverError): ErrorClass | null {
+  classify({ code }: ComputeDriverError): ErrorClass | null {
     return EXISTS.has(code) ? 'exists' : null;
   }
 
@@ -194,7 +196,7 @@ class AzurePort implements CloudPort {
   }
 
   /** Makes the requests in order: each refers to what those before it have made, and each may be repeated. */
-  private async make({ group, names, address, card, disks, machine }: NodeRequests): Promise<Machine> {
+  private async sendRequests({ group, names, address, card, disks, machine }: NodeRequests): Promise<Machine> {
     const { compute, network } = this.session;
     if (address)
       await this.call((options) =>
@@ -202,19 +204,19 @@ class AzurePort implements CloudPort {
       );
     await this.call((options) => network.networkInterfaces.beginCreateOrUpdate(group, names.card, card, options));
     for (const { name, disk } of disks)
-      await this.submitted((options) => compute.disks.createOrUpdate(group, name, disk, options));
-    await this.submitted((options) =>
+      await this.submit((options) => compute.disks.createOrUpdate(group, name, disk, options));
+    await this.submit((options) =>
       // Azure would take the request for another attempt as a change of the machine.
       compute.virtualMachines.createOrUpdate(group, names.machine, machine, { ...options, ifNoneMatch: '*' }),
     );
     const made = this.machineIn({ ...machine, name: names.machine, provisioningState: 'Creating' });
-    if (made === null) throw unreadable();
+    if (made === null) throw unreadableResponse();
     return made;
   }
 
   private card(name: string) {
     const expand = 'ipConfigurations/publicIPAddress';
-    return this.maybe((options) =>
+    return this.findOrNull((options) =>
       this.session.network.networkInterfaces.get(this.group, name, { ...options, expand }),
     );
   }
@@ -231,7 +233,7 @@ class AzurePort implements CloudPort {
     for (const { kind, name } of parts)
       try {
         if (kind === 'card') await this.call((options) => network.networkInterfaces.beginDelete(group, name, options));
-        else if (kind === 'disk') await this.submitted((options) => compute.disks.delete(group, name, options));
+        else if (kind === 'disk') await this.submit((options) => compute.disks.delete(group, name, options));
         else if (!hasCard) await this.call((options) => network.publicIPAddresses.beginDelete(group, name, options));
       } catch (error) {
         if (!(error instanceof ComputeDriverError) || this.context.signal.aborted) throw error;
@@ -242,21 +244,21 @@ class AzurePort implements CloudPort {
   }
 
   /** Reads a whole list within bounds and keeps of each page only what `read` returns. */
-  private listed<T, R>(
+  private readList<T, R>(
     list: (options: CallOptions) => { byPage(): AsyncIterableIterator<T[]> },
     read: (one: T) => R | null,
   ): Promise<R[]> {
     const words = `The resource group has more than ${MAX_LISTED} resources of a kind, or lists them without an end.`;
     let pages: AsyncIterableIterator<T[]> | null = null;
     return readPages(
-      { pages: MAX_PAGES, found: MAX_LISTED, exceeded: () => invalidRequest(words) },
+      { pages: MAX_PAGES, items: MAX_LISTED, exceeded: () => invalidRequest(words) },
       async () => {
-        const page: IteratorResult<T[], unknown> | null = await this.maybe((options) => {
+        const page: IteratorResult<T[], unknown> | null = await this.findOrNull((options) => {
           pages ??= list(options).byPage();
           return pages.next();
         });
         if (page === null || page.done) return { items: [], next: null };
-        if (!Array.isArray(page.value)) throw unreadable();
+        if (!Array.isArray(page.value)) throw unreadableResponse();
         // The SDK keeps the token.
         return { items: page.value, next: 'next' };
       },
@@ -269,17 +271,17 @@ class AzurePort implements CloudPort {
   }
 
   /** Null for what does not exist. */
-  private maybe<T>(send: (options: CallOptions) => Promise<T>): Promise<T | null> {
+  private findOrNull<T>(send: (options: CallOptions) => Promise<T>): Promise<T | null> {
     return this.session.find(this.context, send);
   }
 
   /** Begins an operation of the SDK and does not wait for its end, as its promise would. */
-  private async submitted(begin: (options: CallOptions) => { submitted(): Promise<void> }): Promise<void> {
+  private async submit(begin: (options: CallOptions) => { submitted(): Promise<void> }): Promise<void> {
     await this.call((options) => begin(options).submitted());
   }
 }
 
-function unreadable(): ComputeDriverError {
+function unreadableResponse(): ComputeDriverError {
   return new ComputeDriverError('AZURE.ANSWER', 'Azure answers with something that is not a machine.', {
     kind: 'transient',
   });

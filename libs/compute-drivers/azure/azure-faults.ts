@@ -3,13 +3,13 @@ import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
 
 /** Azure keeps a network card so long for the machine whose creation failed. */
-const RESERVED_CARD_MS = 180_000;
+const RESERVED_CARD_RETRY_MS = 180_000;
 /** What a machine refers to is usually whole after so long. */
-const NOT_WHOLE_YET_MS = 3_000;
-const BUSY_MS = 5_000;
+const NOT_PROVISIONED_RETRY_MS = 3_000;
+const BUSY_RETRY_MS = 5_000;
 
 const TRANSIENT: Meaning = { kind: 'transient' };
-const BUSY: Meaning = { kind: 'transient', retryAfterMs: BUSY_MS };
+const BUSY: Meaning = { kind: 'transient', retryAfterMs: BUSY_RETRY_MS };
 const DENIED: Meaning = { kind: 'denied' };
 const INVALID: Meaning = { kind: 'invalid' };
 const NO_CAPACITY: Meaning = { kind: 'capacity', scope: 'region' };
@@ -25,8 +25,8 @@ const CODES = meaningsByCode([
   [BUSY, 'AnotherOperationInProgress CanceledAndSupersededDueToAnotherOperation OperationPreempted'],
   [BUSY, 'NicInUse PublicIPAddressCannotBeDeleted DiskInUse AttachDiskWhileBeingDetached ResourceIsBeingDeleted'],
   [BUSY, 'RetryableError RetryableErrorDueToAnotherOperation'],
-  [{ kind: 'transient', retryAfterMs: NOT_WHOLE_YET_MS }, 'ReferencedResourceNotProvisioned'],
-  [{ kind: 'transient', retryAfterMs: RESERVED_CARD_MS }, 'NicReservedForAnotherVm'],
+  [{ kind: 'transient', retryAfterMs: NOT_PROVISIONED_RETRY_MS }, 'ReferencedResourceNotProvisioned'],
+  [{ kind: 'transient', retryAfterMs: RESERVED_CARD_RETRY_MS }, 'NicReservedForAnotherVm'],
   [TRANSIENT, 'InternalServerError InternalOperationError InternalExecutionError NetworkingInternalOperationError'],
   [TRANSIENT, 'StorageInternalError ServerTimeout GatewayTimeout'],
   [DENIED, 'AuthorizationFailed LinkedAuthorizationFailed LinkedAccessCheckFailed AuthenticationFailed'],
@@ -46,7 +46,7 @@ const DIRECTORY_TROUBLE: ReadonlySet<string> = new Set(['AADSTS90033', 'AADSTS90
 const CERTIFICATE_CODE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_.*|UNABLE_TO_.*|ERR_TLS_.*)$/;
 
 /** Whom an error came from, and what must not be repeated of it. */
-export interface AskedServer {
+export interface FaultContext {
   server: string;
   secrets: readonly string[];
 }
@@ -71,7 +71,7 @@ function meaningOfStatus(status: number): Meaning {
 }
 
 /** Words of the provider that can be shown: one bounded line without secrets and control characters. */
-export function shown(words: string, secrets: readonly string[]): string {
+export function printableLine(words: string, secrets: readonly string[]): string {
   return printable(words, secrets).replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
@@ -81,7 +81,7 @@ function fault(code: string, words: string, meaning: Meaning, cause?: unknown): 
 }
 
 /** The error of an SDK as ours. */
-export function azureFault(error: unknown, asked: AskedServer): ComputeDriverError {
+export function azureFault(error: unknown, context: FaultContext): ComputeDriverError {
   if (error instanceof ComputeDriverError) return error;
   const code = errorField(error, 'code') ?? '';
   const message = errorField(error, 'message') ?? '';
@@ -89,23 +89,23 @@ export function azureFault(error: unknown, asked: AskedServer): ComputeDriverErr
     statusCode?: unknown;
     response?: { headers?: { get?(name: string): unknown } };
   };
-  const refusedLogin = loginFault(message, asked);
+  const refusedLogin = loginFault(message, context);
   if (refusedLogin) return refusedLogin;
-  if (typeof statusCode !== 'number') return connectionFault(code, message, error, asked);
-  const name = named(code, `HTTP ${statusCode}`);
+  if (typeof statusCode !== 'number') return connectionFault(code, message, error, context);
+  const name = validCode(code, `HTTP ${statusCode}`);
   const found = meaningOf(name, message) ?? meaningOfStatus(statusCode);
   const laterMs = retryAfterMs(response?.headers?.get?.('retry-after'));
   const mayWait = found.kind === 'throttled' || found.kind === 'transient';
   const meaning = mayWait && laterMs !== null ? { ...found, retryAfterMs: laterMs } : found;
-  const words = shown(message, asked.secrets);
+  const words = printableLine(message, context.secrets);
   return fault(`AZURE.${name}`, words === '' ? `Azure answers ${name}.` : `Azure answers ${name}: ${words}`, meaning);
 }
 
 /** What Azure's directory says to a login; null for an error of another kind. */
-function loginFault(message: string, { secrets }: AskedServer): ComputeDriverError | null {
+function loginFault(message: string, { secrets }: FaultContext): ComputeDriverError | null {
   const [code] = /AADSTS\d{1,10}/.exec(message) ?? [];
   if (code === undefined) return null;
-  const words = shown(message.slice(message.indexOf(code)), secrets);
+  const words = printableLine(message.slice(message.indexOf(code)), secrets);
   const kind = DIRECTORY_TROUBLE.has(code) ? 'transient' : 'denied';
   return fault(`AZURE.${code}`, `Azure does not let the principal log in: ${words}`, { kind });
 }
@@ -114,9 +114,9 @@ function connectionFault(
   code: string,
   message: string,
   cause: unknown,
-  { server, secrets }: AskedServer,
+  { server, secrets }: FaultContext,
 ): ComputeDriverError {
-  if (code === 'ERR_ADDRESS_REFUSED') return fault(`AZURE.${code}`, shown(message, secrets), INVALID);
+  if (code === 'ERR_ADDRESS_REFUSED') return fault(`AZURE.${code}`, printableLine(message, secrets), INVALID);
   if (CERTIFICATE_CODE.test(code))
     return fault(`AZURE.${code}`, `The certificate of ${server} is not trusted (${code}).`, INVALID);
   const what = /^[A-Z_]{1,40}$/.test(code) ? `cannot be reached (${code})` : 'does not answer like Azure';
@@ -124,14 +124,14 @@ function connectionFault(
 }
 
 /** A code that looks like one of Azure's, or what stands in its place. */
-function named(code: string, otherwise: string): string {
+function validCode(code: string, otherwise: string): string {
   return /^[A-Za-z0-9_.]{1,80}$/.test(code) ? code : otherwise;
 }
 
 /** What Azure says of a machine whose creation or start failed after it was accepted; of its status or its code. */
 export function statusFault(code: string, message: string, secrets: readonly string[]): ComputeDriverError {
-  const name = named(code, 'Failed');
-  const words = shown(message, secrets);
+  const name = validCode(code, 'Failed');
+  const words = printableLine(message, secrets);
   return fault(`AZURE.${name}`, words === '' ? name : `${name}: ${words}`, meaningOf(name, message) ?? INVALID);
 }
 

@@ -1,7 +1,7 @@
 import type { VirtualMachine } from '@azure/arm-compute';
 import { type Owner, ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
-import { dateOf } from '../machines/answers';
+import { dateOf } from '../machines/response-values';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { statusFault } from './azure-faults';
 import { nodeNames } from './azure-requests';

@@ -20,7 +20,7 @@ const MAX_CUSTOM_DATA_BYTES = 65_535;
 const ADMIN = 'platform';
 
 /** Disks whose figures are set apart from their size. Only such a disk is made by a request of its own. */
-const MEASURED_TYPES: ReadonlySet<string> = new Set(['PremiumV2_LRS', 'UltraSSD_LRS']);
+const SEPARATE_DISK_TYPES: ReadonlySet<string> = new Set(['PremiumV2_LRS', 'UltraSSD_LRS']);
 /** They cannot be cached by the machine's host. */
 const ULTRA = 'UltraSSD_LRS';
 const BOOT_DISK_TYPE = 'StandardSSD_LRS';
@@ -123,7 +123,7 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
       ],
     },
     disks: disks.flatMap((disk, index) =>
-      isMeasured(disk) ? [{ name: names.disk(index), disk: { ...common, zones, ...measured(disk) } }] : [],
+      isSeparateDisk(disk) ? [{ name: names.disk(index), disk: { ...common, zones, ...separateDisk(disk) } }] : [],
     ),
     machine: {
       ...common,
@@ -223,11 +223,11 @@ function identityOf(identity: string): NonNullable<VirtualMachine['identity']> {
   return { type: 'UserAssigned', userAssignedIdentities: { [identity]: {} } };
 }
 
-function isMeasured({ type, iops, throughputMb }: NodeDisk): boolean {
-  return MEASURED_TYPES.has(type) || iops !== null || throughputMb !== null;
+function isSeparateDisk({ type, iops, throughputMb }: NodeDisk): boolean {
+  return SEPARATE_DISK_TYPES.has(type) || iops !== null || throughputMb !== null;
 }
 
-function measured({ type, gib, iops, throughputMb }: NodeDisk): Omit<Disk, 'location'> {
+function separateDisk({ type, gib, iops, throughputMb }: NodeDisk): Omit<Disk, 'location'> {
   return {
     sku: { name: type },
     creationData: { createOption: 'Empty' },
@@ -239,7 +239,7 @@ function measured({ type, gib, iops, throughputMb }: NodeDisk): Omit<Disk, 'loca
 
 function dataDisk(disk: NodeDisk, lun: number, name: string, id: string): DataDisk {
   const common = { lun, deleteOption: 'Delete' } as const;
-  if (isMeasured(disk)) return { ...common, createOption: 'Attach', caching: 'None', managedDisk: { id } };
+  if (isSeparateDisk(disk)) return { ...common, createOption: 'Attach', caching: 'None', managedDisk: { id } };
   const { gib: diskSizeGB, type: storageAccountType } = disk;
   return { ...common, name, createOption: 'Empty', diskSizeGB, managedDisk: { storageAccountType } };
 }

@@ -23,7 +23,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Id or domain of a directory. It becomes a part of a path. */
 const DIRECTORY = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/;
 /** Answers name other addresses where the end of an operation can be watched, which no driver waits for. */
-const WATCHED_AT = ['azure-asyncoperation', 'location', 'operation-location'];
+const POLLING_HEADERS = ['azure-asyncoperation', 'location', 'operation-location'];
 
 type PolicyConfig = NonNullable<ComputeManagementClientOptionalParams['additionalPolicies']>[number];
 
@@ -52,7 +52,7 @@ export class AzureSession {
   ) {}
 
   /** The same, whose errors repeat these no more than the principal's own secret. */
-  hiding(secrets: readonly string[]): AzureSession {
+  withSecrets(secrets: readonly string[]): AzureSession {
     const { subscription, compute, network, server } = this;
     return new AzureSession(subscription, compute, network, server, [...this.secrets, ...secrets]);
   }
@@ -107,7 +107,7 @@ export class AzureSessions {
     this.agents = ca === undefined ? outbound.agents : outbound.agentsWith({ keepAlive: true, ca });
   }
 
-  of({ credentials }: Pick<DriverContext, 'credentials'>): AzureSession {
+  sessionFor({ credentials }: Pick<DriverContext, 'credentials'>): AzureSession {
     const key = (name: string): string => credentials[name] ?? '';
     const keys = ['TENANT_ID', 'CLIENT_ID', 'CLIENT_SECRET', 'SUBSCRIPTION_ID'].map(key);
     const id = createHash('sha256').update(JSON.stringify(keys)).digest('base64');
@@ -183,7 +183,7 @@ function guard(server: URL, agents: OutboundAgents, noteFailure?: (error: unknow
           noteFailure?.(error);
           throw error;
         });
-        if (request.method !== 'GET') for (const name of WATCHED_AT) response.headers.delete(name);
+        if (request.method !== 'GET') for (const name of POLLING_HEADERS) response.headers.delete(name);
         return response;
       },
     },

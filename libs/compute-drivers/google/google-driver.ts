@@ -2,8 +2,8 @@ import type { compute_v1 } from '@googleapis/compute/build/v1';
 import type { CloudDriverOptions } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
 import { grouped } from '../grouped';
-import { atOnce } from '../machines/at-once';
-import type { Cloud, CloudPort, ErrorClass, Leftover, Sought } from '../machines/cloud-port';
+import { mapConcurrently } from '../machines/map-concurrently';
+import type { Cloud, CloudPort, ErrorClass, Leftover, NodeQuery } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
 import { foreignMachine } from '../machines/machine-faults';
 import type { Place } from '../place';
@@ -12,20 +12,20 @@ import { googleFault, operationFault } from './google-faults';
 import { machineOf } from './google-machine';
 import { machineName, nodeName, projectOf, requestId, zoneOf } from './google-names';
 import {
-  type Doing,
-  doings,
+  type MachineOperation,
+  listOperations,
   type GoogleMachine,
   type GooglePart,
   installationFilter,
   regionMachines,
   regionParts,
   tokenFilter,
-  unlisted,
+  unlistedMachine,
   zoneMachines,
 } from './google-resources';
 
 /** Tokens in one filter: it is part of an address. */
-const TOKENS_A_QUESTION = 50;
+const MAX_TOKENS_PER_FILTER = 50;
 const PREEMPTED = 'compute.instances.preempted';
 /** How long a machine that was asked for may be missing from lists. */
 const MAX_HIDDEN_MS = 600_000;
@@ -37,7 +37,7 @@ class GoogleCloud implements Cloud<GoogleMachine> {
   readonly notice = 'gcp';
   /** Spot instances are stopped when they are taken back, and may be stopped before. */
   readonly canStopSpot = true;
-  readonly canRemake = true;
+  readonly canRelaunchAttempt = true;
 
   constructor(private readonly options: CloudDriverOptions) {}
 
@@ -58,7 +58,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
     private readonly place: Place,
   ) {}
 
-  creation(spec: NodeSpec, script: string): () => Promise<GoogleMachine> {
+  prepareLaunch(spec: NodeSpec, script: string): () => Promise<GoogleMachine> {
     const requestBody = machineOf(spec, script);
     const { labels, attempt, place } = spec;
     const [project, zone] = [projectOf(place), zoneOf(place)];
@@ -77,24 +77,24 @@ class GooglePort implements CloudPort<GoogleMachine> {
         if (found && !isOwn) throw foreignMachine('Google Cloud', name);
         // Otherwise it is not shown yet.
       }
-      return unlisted({ ...labels, attempt }, name, zone);
+      return unlistedMachine({ ...labels, attempt }, name, zone);
     };
   }
 
-  async find(sought: readonly Sought[]): Promise<GoogleMachine[]> {
+  async find(sought: readonly NodeQuery[]): Promise<GoogleMachine[]> {
     const byName = new Map<string, GoogleMachine>();
     for (const group of grouped(sought, ({ place }) => place.zone).values())
-      for (let at = 0; at < group.length; at += TOKENS_A_QUESTION) {
-        const tokens = group.slice(at, at + TOKENS_A_QUESTION).map(({ nodeToken }) => nodeToken);
+      for (let at = 0; at < group.length; at += MAX_TOKENS_PER_FILTER) {
+        const tokens = group.slice(at, at + MAX_TOKENS_PER_FILTER).map(({ nodeToken }) => nodeToken);
         const [{ place }] = group;
         for (const one of await zoneMachines(this.client, projectOf(place), zoneOf(place), tokenFilter(tokens)))
           byName.set(one.id, one);
       }
-    const found = await atOnce(sought, (one) => this.told(one, byName));
+    const found = await mapConcurrently(sought, (one) => this.resolveMachine(one, byName));
     return found.filter((machine) => machine !== null);
   }
 
-  async ofNode({ nodeToken, attempt, place }: Sought): Promise<GoogleMachine[]> {
+  async findAllAttempts({ nodeToken, attempt, place }: NodeQuery): Promise<GoogleMachine[]> {
     const filter = tokenFilter([nodeToken]);
     const machines =
       attempt === 1
@@ -110,7 +110,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
     return machines.filter((one) => !isCopy(one));
   }
 
-  async owned(installationId: string): Promise<GoogleMachine[]> {
+  async listOwned(installationId: string): Promise<GoogleMachine[]> {
     const machines = await regionMachines(this.client, this.place, installationFilter(installationId));
     return machines.filter(({ owner }) => owner.installationId === installationId);
   }
@@ -127,41 +127,41 @@ class GooglePort implements CloudPort<GoogleMachine> {
     return this.client.call((api, options) => api.instances.stop({ ...target, ...discard }, options));
   }
 
-  async end(machines: readonly Pick<GoogleMachine, 'id' | 'zone'>[]): Promise<void> {
+  async terminate(machines: readonly Pick<GoogleMachine, 'id' | 'zone'>[]): Promise<void> {
     const project = projectOf(this.place);
     for (const { id, zone } of machines)
       await this.client.call((api, options) => api.instances.delete({ project, zone, instance: id }, options));
   }
 
-  async endUnlisted(nodeToken: string): Promise<boolean> {
+  async terminateUnlisted(nodeToken: string): Promise<boolean> {
     if (this.place.zone === null) return false;
     const zone = zoneOf(this.place);
-    const done = await doings(this.client, projectOf(this.place), zone, `${nodeName(nodeToken)}-`);
+    const done = await listOperations(this.client, projectOf(this.place), zone, `${nodeName(nodeToken)}-`);
     const ended = new Set(done.filter(({ type }) => type === 'delete').map(({ machine }) => machine));
     let any = false;
     for (const one of done) {
       if (one.type !== 'insert' || one.fault || ended.has(one.machine) || !isRecent(one.at)) continue;
-      any = (await this.isThere(one, zone)) || any;
+      any = (await this.terminateInserted(one, zone)) || any;
     }
     return any;
   }
 
-  leftoversOf(nodeToken: string): Promise<Leftover[]> {
+  leftoversOfNode(nodeToken: string): Promise<Leftover[]> {
     return this.parts(tokenFilter([nodeToken]), ({ owner }) => owner.nodeToken === nodeToken);
   }
 
-  leftovers(installationId: string): Promise<Leftover[]> {
+  leftoversOfInstallation(installationId: string): Promise<Leftover[]> {
     return this.parts(installationFilter(installationId), ({ owner }) => owner.installationId === installationId);
   }
 
-  classOf({ code }: ComputeDriverError): ErrorClass | null {
+  classify({ code }: ComputeDriverError): ErrorClass | null {
     if (code === 'GOOGLE.notFound') return 'missing';
     return code === 'GOOGLE.resourceNotReady' || code === 'GOOGLE.resourceInUseByAnotherResource' ? 'busy' : null;
   }
 
   /** The machine of this attempt, with what only operations say about it. */
-  private async told(
-    { nodeToken, attempt, place }: Sought,
+  private async resolveMachine(
+    { nodeToken, attempt, place }: NodeQuery,
     byName: ReadonlyMap<string, GoogleMachine>,
   ): Promise<GoogleMachine | null> {
     const name = machineName(nodeToken, attempt ?? 1);
@@ -171,33 +171,35 @@ class GooglePort implements CloudPort<GoogleMachine> {
     if (machine && machine.phase !== 'off') return machine;
     const zone = zoneOf(place);
     // The names of others may begin like this one.
-    const done = (await doings(this.client, projectOf(place), zone, name)).filter((one) => one.machine === name);
-    if (machine) return standing(machine, done);
+    const done = (await listOperations(this.client, projectOf(place), zone, name)).filter(
+      (one) => one.machine === name,
+    );
+    if (machine) return explainStop(machine, done);
     const inserted = done.find(({ type }) => type === 'insert');
     const nobody = { installationId: '', tenantId: '', clusterId: '', nodeToken, attempt: attempt ?? 1 };
-    if (inserted && !inserted.done) return unlisted(nobody, name, zone);
+    if (inserted && !inserted.done) return unlistedMachine(nobody, name, zone);
     const fault = inserted?.fault;
-    return fault ? { ...unlisted(nobody, name, zone), phase: 'over', end: 'failed', fault } : null;
+    return fault ? { ...unlistedMachine(nobody, name, zone), phase: 'over', end: 'failed', fault } : null;
   }
 
   /** Ends a machine that was asked for; it would come up later. */
-  private async isThere({ machine, done }: Doing, zone: string): Promise<boolean> {
+  private async terminateInserted({ machine, done }: MachineOperation, zone: string): Promise<boolean> {
     if (!done) return true;
     try {
-      await this.end([{ id: machine, zone }]);
+      await this.terminate([{ id: machine, zone }]);
       return true;
     } catch (error) {
-      const known = error instanceof ComputeDriverError ? this.classOf(error) : null;
+      const known = error instanceof ComputeDriverError ? this.classify(error) : null;
       if (known === null) throw error;
       return known === 'busy';
     }
   }
 
-  private async parts(filter: string, isAsked: (part: GooglePart) => boolean): Promise<Leftover[]> {
+  private async parts(filter: string, isRequested: (part: GooglePart) => boolean): Promise<Leftover[]> {
     const project = projectOf(this.place);
     const parts = await regionParts(this.client, this.place, filter);
-    return parts.filter(isAsked).map(({ kind, id, where, owner: { nodeToken }, createdAt, isHeld }) => ({
-      ...{ nodeToken, createdAt, isHeld },
+    return parts.filter(isRequested).map(({ kind, id, where, owner: { nodeToken }, createdAt, isInUse }) => ({
+      ...{ nodeToken, createdAt, isInUse },
       remove: () =>
         this.client.call((api, options) =>
           kind === 'disk'
@@ -217,12 +219,12 @@ class GooglePort implements CloudPort<GoogleMachine> {
 }
 
 /** A machine that stands still: by a request, for want of a place for it, or because Google took it back. */
-function standing(machine: GoogleMachine, done: readonly Doing[]): GoogleMachine {
+function explainStop(machine: GoogleMachine, done: readonly MachineOperation[]): GoogleMachine {
   const start = done.find(({ type }) => type === 'start');
   if (start && !start.done) return { ...machine, phase: 'starting' };
   const taken = done.find(({ type }) => type === PREEMPTED);
   if (machine.isSpot && taken && isLater(taken.at, machine.startedAt ?? machine.createdAt))
-    return { ...machine, end: 'interrupted', fault: interruption(taken.words) };
+    return { ...machine, end: 'interrupted', fault: interruption(taken.message) };
   return start?.fault && isLater(start.at, machine.stoppedAt) ? { ...machine, fault: start.fault } : machine;
 }
 

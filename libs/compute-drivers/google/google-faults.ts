@@ -1,7 +1,7 @@
 import { errorField, printable } from '../../object-storage/store-fault';
 import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
-import { withoutControls } from '../no-answer';
+import { withoutControls } from '../call-faults';
 
 /** What Google Cloud says in an answer or in an operation. */
 interface GoogleFailure {
@@ -13,21 +13,24 @@ interface GoogleFailure {
   retryAfterMs?: number | null;
 }
 
-const IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
-const IN_REGION: Meaning = { kind: 'capacity', scope: 'region' };
+const NO_CAPACITY_IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
+const NO_CAPACITY_IN_REGION: Meaning = { kind: 'capacity', scope: 'region' };
 const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
 const THROTTLED: Meaning = { kind: 'throttled' };
-const AGAIN: Meaning = { kind: 'transient' };
+const TRANSIENT: Meaning = { kind: 'transient' };
 const DENIED: Meaning = { kind: 'denied' };
 
 /** By code without case and underscores: answers write `quotaExceeded`, operations `QUOTA_EXCEEDED`. */
 const CODES = meaningsByCode([
-  [IN_ZONE, 'zoneresourcepoolexhausted zoneresourcepoolexhaustedwithdetails resourcepoolexhausted stockout'],
-  [IN_REGION, 'ipspaceexhausted ipspaceexhaustedwithdetails'],
+  [
+    NO_CAPACITY_IN_ZONE,
+    'zoneresourcepoolexhausted zoneresourcepoolexhaustedwithdetails resourcepoolexhausted stockout',
+  ],
+  [NO_CAPACITY_IN_REGION, 'ipspaceexhausted ipspaceexhaustedwithdetails'],
   [QUOTA, 'quotaexceeded limitexceeded'],
   [THROTTLED, 'ratelimitexceeded userratelimitexceeded concurrentoperationsquotaexceeded'],
   [THROTTLED, 'operationratelimitexceeded resourceoperationrateexceeded'],
-  [AGAIN, 'resourcenotready resourceinusebyanotherresource internalerror vmmininstanceinternalerror backenderror'],
+  [TRANSIENT, 'resourcenotready resourceinusebyanotherresource internalerror vmmininstanceinternalerror backenderror'],
   [DENIED, 'permissionserror forbidden autherror accessnotconfigured'],
   // A policy of the organisation, which only its administrators can change.
   [DENIED, 'conditionnotmet'],
@@ -49,7 +52,7 @@ function meaningOf({ status, code }: GoogleFailure): Meaning {
   if (known) return known;
   if (status === 429) return THROTTLED;
   if (status === 401 || status === 403) return DENIED;
-  if (status === 408 || status === 409 || status === 412 || (status !== null && status >= 500)) return AGAIN;
+  if (status === 408 || status === 409 || status === 412 || (status !== null && status >= 500)) return TRANSIENT;
   return { kind: 'invalid' };
 }
 

@@ -35,22 +35,22 @@ export function isProject(text: string): boolean {
 }
 
 export function projectOf({ account }: Place): string {
-  return checked(account, PROJECT, 'The project');
+  return validName(account, PROJECT, 'The project');
 }
 
 export function zoneOf({ zone }: Place): string {
-  return checked(zone, NAME, 'The zone');
+  return validName(zone, NAME, 'The zone');
 }
 
 /** A machine's network, which another project may share. */
 export function networkOf(place: Place): { network?: string; subnetwork?: string } {
   const { networkAccount, network, subnet, region } = place;
-  const host = `projects/${networkAccount === null ? projectOf(place) : checked(networkAccount, PROJECT, "The network's project")}`;
+  const host = `projects/${networkAccount === null ? projectOf(place) : validName(networkAccount, PROJECT, "The network's project")}`;
   const found: { network?: string; subnetwork?: string } = {};
-  if (network !== null) found.network = `${host}/global/networks/${checked(network, NAME, 'The network')}`;
+  if (network !== null) found.network = `${host}/global/networks/${validName(network, NAME, 'The network')}`;
   if (subnet === null) return found;
-  const where = `${host}/regions/${checked(region, NAME, 'The region')}`;
-  found.subnetwork = `${where}/subnetworks/${checked(subnet, NAME, 'The subnet')}`;
+  const where = `${host}/regions/${validName(region, NAME, 'The region')}`;
+  found.subnetwork = `${where}/subnetworks/${validName(subnet, NAME, 'The subnet')}`;
   return found;
 }
 
@@ -65,19 +65,19 @@ export function imageOf(image: string, place: Place): string {
       'IMAGE_INVALID',
       'The image must be named like projects/<project>/global/images/<image> or projects/<project>/global/images/family/<family>.',
     );
-  const owner = project === undefined ? projectOf(place) : checked(project, PROJECT, "The image's project");
+  const owner = project === undefined ? projectOf(place) : validName(project, PROJECT, "The image's project");
   return `projects/${owner}/global/images/${family}${name}`;
 }
 
 export function machineTypeOf(type: string, zone: string): string {
-  return `zones/${zone}/machineTypes/${checked(type, NAME, 'The machine type')}`;
+  return `zones/${zone}/machineTypes/${validName(type, NAME, 'The machine type')}`;
 }
 
 export function diskTypeOf(type: string, zone: string): string {
-  return `zones/${zone}/diskTypes/${checked(type, NAME, 'The disk type')}`;
+  return `zones/${zone}/diskTypes/${validName(type, NAME, 'The disk type')}`;
 }
 
-function checked(name: string | null, form: RegExp, what: string): string {
+function validName(name: string | null, form: RegExp, what: string): string {
   if (name !== null && form.test(name)) return name;
   throw invalidInput('NAME_INVALID', `${what} of the node has no name that Google Cloud accepts.`);
 }

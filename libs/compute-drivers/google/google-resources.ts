@@ -1,7 +1,7 @@
 import type { compute_v1 } from '@googleapis/compute/build/v1';
 import { INSTALLATION_LABEL, NODE_LABEL, type Owner, ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
-import { addressOf, dateOf } from '../machines/answers';
+import { addressOf, dateOf } from '../machines/response-values';
 import { readPages } from '../machines/calls';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import type { Place } from '../place';
@@ -36,17 +36,17 @@ export interface GoogleMachine extends Machine {
 
 export interface GooglePart extends Labelled {
   kind: 'disk' | 'address';
-  isHeld: boolean;
+  isInUse: boolean;
 }
 
 /** Something that Google does or did to a machine. */
-export interface Doing {
+export interface MachineOperation {
   type: string;
   /** Name of the machine. */
   machine: string;
   done: boolean;
   at: Date | null;
-  words: string;
+  message: string;
   fault: ComputeDriverError | null;
 }
 
@@ -113,7 +113,12 @@ export async function regionParts(client: GoogleClient, place: Place, filter: st
 }
 
 /** What was done to machines of the zone whose name begins so, the newest first. */
-export async function doings(client: GoogleClient, project: string, zone: string, name: string): Promise<Doing[]> {
+export async function listOperations(
+  client: GoogleClient,
+  project: string,
+  zone: string,
+  name: string,
+): Promise<MachineOperation[]> {
   const query = { project, zone, filter: `targetLink:"/instances/${name}"`, orderBy: 'creationTimestamp desc' };
   const { items } = await client.call((api, options) =>
     api.zoneOperations.list({ ...query, maxResults: PAGE_SIZE }, options),
@@ -126,7 +131,7 @@ export async function doings(client: GoogleClient, project: string, zone: string
       machine: lastPart(operation['targetLink']),
       done: operation['status'] === 'DONE',
       at: dateOf(operation['insertTime']),
-      words: textOf(operation['statusMessage']),
+      message: textOf(operation['statusMessage']),
       fault: operationFault(operation, client.secrets),
     }))
     .sort((one, other) => (other.at?.getTime() ?? 0) - (one.at?.getTime() ?? 0));
@@ -141,7 +146,7 @@ function pages<One>(
   const words = `Compute Engine lists more than ${MAX_FOUND} things of a kind, or lists them without an end.`;
   const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
   return readPages(
-    { pages: MAX_PAGES, found: MAX_FOUND, exceeded },
+    { pages: MAX_PAGES, items: MAX_FOUND, exceeded },
     async (pageToken) => {
       const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
       const answer = await client.call((api, options) => ask(api, query, options));
@@ -203,7 +208,7 @@ function machineFrom(item: unknown): GoogleMachine | null {
 }
 
 /** A machine that was asked for and is not listed, or not yet. */
-export function unlisted(owner: Owner, id: string, zone: string): GoogleMachine {
+export function unlistedMachine(owner: Owner, id: string, zone: string): GoogleMachine {
   return {
     ...{ owner, id, zone, phase: 'starting', end: null, fault: null, isSpot: false, hasLocalSsd: false },
     ...{ createdAt: null, startedAt: null, stoppedAt: null, privateIp: null, publicIp: null },
@@ -212,7 +217,7 @@ export function unlisted(owner: Owner, id: string, zone: string): GoogleMachine 
 
 function partFrom(kind: GooglePart['kind'], item: unknown): GooglePart | null {
   const labelled = labelledFrom(item);
-  return labelled && { ...labelled, kind, isHeld: listOf(recordOf(item)['users']).length > 0 };
+  return labelled && { ...labelled, kind, isInUse: listOf(recordOf(item)['users']).length > 0 };
 }
 
 const PHASES: Readonly<Record<string, MachinePhase>> = {

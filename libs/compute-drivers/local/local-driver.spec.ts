@@ -244,15 +244,15 @@ describe('LocalDriver', () => {
     };
     for (const token of ['a', 'b', 'c']) await driver.provision(spec(token), context);
     await until(() => ['a', 'b', 'c'].every((token) => starts(token).length === 1));
-    expect(await driver.downed()).toEqual([]);
+    expect(await driver.listDownNodes()).toEqual([]);
     await driver.stop(ref('b'), context);
     await driver.destroy(ref('c'), context);
-    expect(await driver.downed()).toEqual([]);
+    expect(await driver.listDownNodes()).toEqual([]);
     killSupervisors();
-    await until(async () => (await driver.downed()).length > 0);
-    expect(await driver.downed()).toEqual(['a']);
+    await until(async () => (await driver.listDownNodes()).length > 0);
+    expect(await driver.listDownNodes()).toEqual(['a']);
     for (const token of ['a', 'b', 'c']) await driver.revive(ref(token), context);
-    expect(await driver.downed()).toEqual([]);
+    expect(await driver.listDownNodes()).toEqual([]);
     expect((await driver.describe(refs('a', 'b', 'c'))).map(({ state }) => state)).toEqual([
       'running',
       'stopped',
@@ -263,12 +263,12 @@ describe('LocalDriver', () => {
   it('tells once of a node whose directory is gone, when nothing of it runs any more', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
-    expect(await driver.downed()).toEqual([]);
+    expect(await driver.listDownNodes()).toEqual([]);
     await killAll();
     rmSync(`${options.dir}/a`, { recursive: true });
     const told: string[] = [];
-    await until(async () => told.push(...(await driver.downed())) > 0);
-    expect([...told, ...(await driver.downed())]).toEqual(['a']);
+    await until(async () => told.push(...(await driver.listDownNodes())) > 0);
+    expect([...told, ...(await driver.listDownNodes())]).toEqual(['a']);
   });
 
   it('leaves no process after stop and keeps the directory', async () => {
@@ -390,10 +390,10 @@ describe('LocalDriver', () => {
   it('tells at once of a spot node that was taken back, and neither revives nor starts it', async () => {
     await driver.provision({ ...spec('a'), market: 'spot' }, context);
     await until(() => starts('a').length === 1);
-    expect(await driver.downed()).toEqual([]);
+    expect(await driver.listDownNodes()).toEqual([]);
     await driver.interrupt(ref('a'), context);
     expect(processes()).toEqual([]);
-    expect(await driver.downed()).toEqual(['a']);
+    expect(await driver.listDownNodes()).toEqual(['a']);
     await driver.revive(ref('a'), context);
     await driver.provision({ ...spec('a'), market: 'spot' }, context);
     await expect(driver.start(ref('a'), context)).rejects.toMatchObject({ code: 'LOCAL.INTERRUPTED' });

@@ -34,10 +34,10 @@ import {
   type ProviderNode,
   type ProviderNodeState,
   type SweepScope,
-  type Swept,
+  type SweepResult,
 } from '../compute-driver';
 import { installedVersion, isVersion } from '../../spark/installed-version';
-import { sweepFound } from '../sweep';
+import { removeOrphans } from '../sweep';
 import { asDriverError } from './driver-error';
 import { LocalFolder } from './local-folder';
 import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
@@ -98,22 +98,22 @@ const INTERRUPTED_FILE = 'interrupted';
 const NOTICE_FILE = 'interruption.json';
 const SUPERVISOR = 'node-supervisor';
 /** An agent has this long to end its runs and to say so; milliseconds. */
-const STOP_DEADLINE_MS = 8_000;
-const DESTROY_DEADLINE_MS = 1_000;
-const KILL_DEADLINE_MS = 10_000;
-const LOCK_DEADLINE_MS = 60_000;
+const STOP_TIMEOUT_MS = 8_000;
+const DESTROY_TIMEOUT_MS = 1_000;
+const KILL_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 60_000;
 /** The first of all those that lead nowhere else. */
 const LOOPBACK = '127.0.0.1';
 /** The last one that is used is 127.0.255.254. */
 const LOOPBACK_ADDRESSES = 65_534;
 /** User ids per node: one for its daemons, the others for runs. */
-const UIDS_OF_NODE = 128;
+const UIDS_PER_NODE = 128;
 
 /**
  * Runs the agent, and again when it dies; 0 and 86 are the agent's own exit codes. When asked to end, it passes that on
  * and waits. Arguments: node executable, agent entry, configuration.
  */
-const SUPERVISE = `
+const SUPERVISOR_SCRIPT = `
 trap 'asked=1; kill -TERM "$agent" 2>/dev/null' TERM INT HUP
 while [ -z "$asked" ]; do
   "$1" "$2" "$3" >>data/logs/stdout 2>>data/logs/stderr &
@@ -131,10 +131,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
   readonly onSite: OnSite = this;
   private readonly nodeExecutable: string;
   private readonly bindAddress: string;
-  /** Supervisors as they were last seen, by node token. */
-  private readonly seen = new Map<string, ProcessId>();
+  /** Supervisors as they were last supervisorIds, by node token. */
+  private readonly supervisorIds = new Map<string, ProcessId>();
   /** The last that takes users for a node. */
-  private turn: Promise<unknown> = Promise.resolve();
+  private queue: Promise<unknown> = Promise.resolve();
   private readonly registry: MachineRegistry;
   private readonly folder: LocalFolder;
 
@@ -149,15 +149,15 @@ export class LocalDriver implements ComputeDriver, OnSite {
     const token = spec.labels.nodeToken;
     await this.checkRuntime(spec.boot.sparkVersion);
     this.checkAccelerator(spec);
-    return this.locked(token, context, async () => {
+    return this.withNodeLock(token, context, async () => {
       const dir = this.nodeDir(token);
       const record = await readRecord(dir);
-      if (record === null) await this.lay(dir, spec, context);
+      if (record === null) await this.createNode(dir, spec, context);
       else if (record.attempt !== spec.attempt) {
         const message = `The machine of attempt ${record.attempt} of node ${token} still exists.`;
         throw new ComputeDriverError('LOCAL.EARLIER_ATTEMPT', message, { kind: 'transient' });
       }
-      if (isWanted(dir)) await this.supervise(dir);
+      if (shouldRun(dir)) await this.startSupervisor(dir);
       return this.describeOne(token);
     });
   }
@@ -173,18 +173,18 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   async stop({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<'stopped'> {
-    await this.locked(nodeToken, context, async () => {
+    await this.withNodeLock(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       if (!existsSync(`${dir}/${NODE_FILE}`)) return;
       // Written first: a driver that dies half-way leaves a node that the next stop finishes and nothing revives.
       await writeFile(`${dir}/${STOPPED_FILE}`, '');
-      await endProcesses(dir, STOP_DEADLINE_MS);
+      await endProcesses(dir, STOP_TIMEOUT_MS);
     });
     return 'stopped';
   }
 
   async start({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<ProviderNode> {
-    return this.locked(nodeToken, context, async () => {
+    return this.withNodeLock(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       const record = await readRecord(dir);
       if (!record)
@@ -192,32 +192,32 @@ export class LocalDriver implements ComputeDriver, OnSite {
       if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) throw interruption(nodeToken);
       await this.checkRuntime(record.sparkVersion);
       // Nothing of it runs, so that it may have other users.
-      if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
+      if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.updateConfinement(dir, record, context);
       for (const file of [NOTICE_FILE, STOPPED_FILE]) await rm(`${dir}/${file}`, { force: true });
-      await this.supervise(dir);
+      await this.startSupervisor(dir);
       return this.describeOne(nodeToken);
     });
   }
 
   async revive({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<void> {
-    await this.locked(nodeToken, context, async () => {
+    await this.withNodeLock(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
-      if (existsSync(`${dir}/${NODE_FILE}`) && isWanted(dir)) await this.supervise(dir);
+      if (existsSync(`${dir}/${NODE_FILE}`) && shouldRun(dir)) await this.startSupervisor(dir);
     });
   }
 
   async destroy({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<'gone'> {
-    await this.locked(nodeToken, context, async () => {
+    await this.withNodeLock(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
-      this.seen.delete(nodeToken);
-      await endProcesses(dir, DESTROY_DEADLINE_MS);
+      this.supervisorIds.delete(nodeToken);
+      await endProcesses(dir, DESTROY_TIMEOUT_MS);
       // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
-      const gone = goneOf(dir);
-      await removeTrees([draftOf(dir), gone]);
+      const gone = trashPath(dir);
+      await removeTrees([draftPath(dir), gone]);
       if (existsSync(dir)) await rename(dir, gone);
       await removeTrees([gone]);
       // Whoever waits for the lock finds the node gone. Another attempt is made only when nobody destroys any more.
-      await rm(lockOf(dir), { force: true });
+      await rm(lockPath(dir), { force: true });
     });
     return 'gone';
   }
@@ -231,9 +231,9 @@ export class LocalDriver implements ComputeDriver, OnSite {
    * Besides machines, what a provision or a removal that was cut short left of nodes that do not exist: without a record it
    * is no installation's.
    */
-  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
+  async sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult> {
     const machines = (await this.listOwned(scope)).map(({ labels, createdAt }) => ({ ...labels, createdAt }));
-    const swept = await sweepFound(machines, scope, context, {
+    const swept = await removeOrphans(machines, scope, context, {
       remove: async ([one]) => one && (await this.destroy(one, context)),
     });
     for (const nodeToken of await this.leftovers(scope)) {
@@ -259,7 +259,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       const message = `Node ${nodeToken} is no spot node.`;
       throw new ComputeDriverError('LOCAL.NOT_SPOT', message, { kind: 'invalid' });
     };
-    await this.locked(nodeToken, context, async () => {
+    await this.withNodeLock(nodeToken, context, async () => {
       await assertSpot();
       const ends_at = new Date(Date.now() + noticeMs).toISOString();
       const notice = { detail: `The spot node ${nodeToken} is taken back.`, ends_at };
@@ -269,11 +269,11 @@ export class LocalDriver implements ComputeDriver, OnSite {
     // Meanwhile others may end the node.
     if (noticeMs > 0) await pause(noticeMs, context.signal);
     if (context.signal.aborted || !existsSync(dir)) return;
-    await this.locked(nodeToken, context, async () => {
+    await this.withNodeLock(nodeToken, context, async () => {
       await assertSpot();
       // Written first, as in stop.
       await writeFile(`${dir}/${INTERRUPTED_FILE}`, '');
-      await endProcesses(dir, DESTROY_DEADLINE_MS);
+      await endProcesses(dir, DESTROY_TIMEOUT_MS);
     });
   }
 
@@ -285,23 +285,23 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return this.folder.assertHolds(references);
   }
 
-  async downed(): Promise<string[]> {
+  async listDownNodes(): Promise<string[]> {
     const { dir } = this.options;
     const names = await nodeNames(dir);
     const wanted = names.filter((name) => !existsSync(`${dir}/${name}/${STOPPED_FILE}`));
     const isUp = (name: string): boolean => {
-      const supervisor = this.seen.get(name);
+      const supervisor = this.supervisorIds.get(name);
       return supervisor !== undefined && isAlive(supervisor);
     };
     const ended = wanted.filter((name) => !isUp(name));
-    const vanished = [...this.seen.keys()].filter((name) => !names.includes(name) && !isUp(name));
+    const vanished = [...this.supervisorIds.keys()].filter((name) => !names.includes(name) && !isUp(name));
     if (ended.length === 0 && vanished.length === 0) return [];
     const alive = this.supervisors();
     for (const name of ended) {
       const supervisor = identify(alive.get(`${dir}/${name}/data`) ?? 0);
-      if (supervisor) this.seen.set(name, supervisor);
+      if (supervisor) this.supervisorIds.set(name, supervisor);
     }
-    for (const name of vanished) this.seen.delete(name);
+    for (const name of vanished) this.supervisorIds.delete(name);
     // What is left of a node without a directory may still work: it is down when nothing of it runs.
     const works = new Set(vanished.length > 0 ? markedProcesses(() => true).map(({ nodeDir }) => nodeDir) : []);
     return [...ended.filter((name) => !isUp(name)), ...vanished.filter((name) => !works.has(`${dir}/${name}/data`))];
@@ -361,8 +361,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
-  private async lay(dir: string, spec: NodeSpec, context: DriverContext): Promise<void> {
-    const draft = draftOf(dir);
+  private async createNode(dir: string, spec: NodeSpec, context: DriverContext): Promise<void> {
+    const draft = draftPath(dir);
     const { labels, nodeNumber, attempt, market, machine, userLabels } = spec;
     const { sparkVersion, bootstrapToken: bootstrap_token } = spec.boot;
     const { type: machineType, cores, memoryMb } = machine;
@@ -390,7 +390,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /** Gives a stopped node the confinement of a new one. */
-  private async refresh(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
+  private async updateConfinement(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
     const had = (await readConfig(dir)).confinement;
     const make = async (confinement: Confinement): Promise<void> => {
       await chmod(dir, folderMode(confinement));
@@ -457,15 +457,15 @@ export class LocalDriver implements ComputeDriver, OnSite {
     if (confinement.kind !== 'users') return use(confinement);
     await this.registry.prepare();
     // Among the nodes of this process one after the other: each try for a lock is a process of its own.
-    await this.inTurn(() =>
-      this.lockedBy(this.registry.lockFile, context, async () => {
+    await this.enqueue(() =>
+      this.withLock(this.registry.lockFile, context, async () => {
         const own = before && `${await realpath(dir)}/${basename(before.dir)}`;
         const taken = (await rangesIn(await this.registry.add(dir))).filter(({ node }) => node !== own);
         const isFree = (range: UserRange): boolean => taken.every((other) => !overlap(other.range, range));
         if (before?.range && isFree(before.range)) return use({ ...confinement, ...before.range });
-        const blocks = Math.floor(confinement.uids / UIDS_OF_NODE);
+        const blocks = Math.floor(confinement.uids / UIDS_PER_NODE);
         for (let block = 0; block < blocks; block++) {
-          const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
+          const range = { firstUid: confinement.firstUid + block * UIDS_PER_NODE, uids: UIDS_PER_NODE };
           if (isFree(range)) return use({ ...confinement, ...range });
         }
         const message = `The user ids are enough for ${blocks} nodes of this machine, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
@@ -475,9 +475,9 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /** Begins when what was asked for before has ended, well or not; each has its own deadline. */
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.turn.then(work);
-    this.turn = done.catch(() => undefined);
+  private enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.queue.then(work);
+    this.queue = done.catch(() => undefined);
     return done;
   }
 
@@ -490,7 +490,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
    * Starts the node's supervisor unless it runs, by what this release tells agents. An agent that outlived its supervisor is
    * ended; its runs stay, with their users.
    */
-  private async supervise(dir: string): Promise<void> {
+  private async startSupervisor(dir: string): Promise<void> {
     const marked = markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
     if (marked.some(isSupervisor)) return;
     const record = await readRecord(dir);
@@ -501,7 +501,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     for (const { argv, pid } of marked) if (argv.includes(agentEntry) && isOwnProcess(pid)) signal(pid, 'SIGKILL');
     const child = spawn(
       '/bin/sh',
-      ['-c', SUPERVISE, SUPERVISOR, this.nodeExecutable, agentEntry, `${dir}/${AGENT_FILE}`],
+      ['-c', SUPERVISOR_SCRIPT, SUPERVISOR, this.nodeExecutable, agentEntry, `${dir}/${AGENT_FILE}`],
       {
         cwd: dir,
         detached: true,
@@ -552,29 +552,29 @@ export class LocalDriver implements ComputeDriver, OnSite {
 
   /** False if somebody else has removed them meanwhile, or the node exists. */
   private async removeLeftovers(token: string, context: DriverContext): Promise<boolean> {
-    return this.locked(token, context, async () => {
+    return this.withNodeLock(token, context, async () => {
       const dir = this.nodeDir(token);
-      const left = [draftOf(dir), goneOf(dir)].filter((path) => existsSync(path));
+      const left = [draftPath(dir), trashPath(dir)].filter((path) => existsSync(path));
       await removeTrees(left);
       if (existsSync(dir)) return false;
-      await rm(lockOf(dir), { force: true });
+      await rm(lockPath(dir), { force: true });
       return left.length > 0;
     });
   }
 
   /** One call at a time per node, among all processes; two callers race only for who is first. */
-  private async locked<T>(token: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
-    const lock = lockOf(this.nodeDir(token));
+  private async withNodeLock<T>(token: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
+    const lock = lockPath(this.nodeDir(token));
     try {
       await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-      return await this.lockedBy(lock, context, work);
+      return await this.withLock(lock, context, work);
     } catch (error) {
       throw asDriverError(error, this.options.dir);
     }
   }
 
-  private async lockedBy<T>(lock: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + LOCK_DEADLINE_MS;
+  private async withLock<T>(lock: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + LOCK_TIMEOUT_MS;
     for (;;) {
       const release = await tryLock(lock);
       if (release) {
@@ -594,7 +594,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
 /** Ends every process of every node under `dir` and keeps the directories, from which nodes can be started again. */
 export async function stopAllLocalNodes(dir: string): Promise<void> {
   const names = await nodeNames(dir);
-  await Promise.all(names.map((name) => endProcesses(`${dir}/${name}`, STOP_DEADLINE_MS)));
+  await Promise.all(names.map((name) => endProcesses(`${dir}/${name}`, STOP_TIMEOUT_MS)));
 }
 
 /** What a job in a sandbox calls itself is ignored. */
@@ -647,7 +647,7 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
       }
     // Without a supervisor nothing ends them in order.
     if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
-    if (elapsed > politeMs + KILL_DEADLINE_MS) {
+    if (elapsed > politeMs + KILL_TIMEOUT_MS) {
       const message = `Processes of the node did not end: ${pids(found)}.`;
       throw new ComputeDriverError('LOCAL.PROCESS_STUCK', message, { kind: 'transient' });
     }
@@ -656,17 +656,17 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
 }
 
 /** The file that stands for the node's lock; beside the nodes, since it is taken before there is a node. */
-function lockOf(dir: string): string {
+function lockPath(dir: string): string {
   return `${dirname(dir)}/.${basename(dir)}.lock`;
 }
 
 /** Where the folder of a node is removed. */
-function goneOf(dir: string): string {
+function trashPath(dir: string): string {
   return `${dirname(dir)}/.gone-${basename(dir)}`;
 }
 
 /** Where a node is laid out before it gets its own name; the node's lock is its lock, too. */
-function draftOf(dir: string): string {
+function draftPath(dir: string): string {
   return `${dirname(dir)}/.new-${basename(dir)}`;
 }
 
@@ -713,7 +713,7 @@ async function entriesOf(dir: string): Promise<string[]> {
 }
 
 /** Whether the node is to run: nobody has stopped or interrupted it. */
-function isWanted(dir: string): boolean {
+function shouldRun(dir: string): boolean {
   return ![STOPPED_FILE, INTERRUPTED_FILE].some((file) => existsSync(`${dir}/${file}`));
 }
 

@@ -17,7 +17,7 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
 interface Bounds {
   pages: number;
   /** Items of all pages. */
-  found: number;
+  items: number;
   /** Makes the error for a list that has more, or no end. */
   exceeded: () => Error;
 }
@@ -30,16 +30,16 @@ interface Page<T> {
 /** Reads all pages of a list within bounds. Keeps what `read` makes of an item, unless that is null, and nothing else of a page. */
 export async function readPages<T, R>(
   bounds: Bounds,
-  ask: (token: string | undefined) => Promise<Page<T>>,
+  fetchPage: (token: string | undefined) => Promise<Page<T>>,
   read: (item: T) => R | null,
 ): Promise<R[]> {
   const all: R[] = [];
   let token: string | undefined;
   let seen = 0;
   for (let page = 0; page < bounds.pages; page += 1) {
-    const { items, next } = await ask(token);
+    const { items, next } = await fetchPage(token);
     seen += items.length;
-    if (seen > bounds.found) break;
+    if (seen > bounds.items) break;
     for (const item of items) {
       const one = read(item);
       if (one !== null) all.push(one);

@@ -34,13 +34,13 @@ export interface Leftover {
   nodeToken: string;
   createdAt: Date | null;
   /** Whether something uses it, so that it cannot be removed yet. */
-  isHeld?: boolean;
+  isInUse?: boolean;
   /** Asks for its end and waits for nothing. */
   remove(): Promise<unknown>;
 }
 
 /** A node whose machine is looked for. */
-export type Sought = Pick<NodeRef, 'nodeToken' | 'place'> & {
+export type NodeQuery = Pick<NodeRef, 'nodeToken' | 'place'> & {
   /** Null where it does not matter. */
   attempt: number | null;
 };
@@ -55,28 +55,28 @@ export type ErrorClass = 'exists' | 'missing' | 'busy';
  */
 export interface CloudPort<M extends Machine = Machine> {
   /** Checks what can be checked without asking anybody, and returns what asks for the machine. */
-  creation(spec: NodeSpec, script: string): () => Promise<M>;
+  prepareLaunch(spec: NodeSpec, script: string): () => Promise<M>;
   /** Machines of these nodes, with those that are over as long as they are listed. */
-  find(sought: readonly Sought[]): Promise<M[]>;
+  find(sought: readonly NodeQuery[]): Promise<M[]>;
   /** The same for all attempts of one node, where machines of other attempts have other names or may be elsewhere. */
-  ofNode?(sought: Sought): Promise<M[]>;
+  findAllAttempts?(sought: NodeQuery): Promise<M[]>;
   /** All machines of an installation, as in `find`. */
-  owned(installationId: string): Promise<M[]>;
+  listOwned(installationId: string): Promise<M[]>;
   /** The same machines in the same order, with what needs further requests, such as addresses. */
-  complete?(machines: readonly M[]): Promise<M[]>;
+  loadDetails?(machines: readonly M[]): Promise<M[]>;
   start(machine: M): Promise<unknown>;
   stop(machine: M): Promise<unknown>;
-  /** Ends machines, no more of them than `endsAtOnce` of the cloud says. */
-  end(machines: readonly M[]): Promise<unknown>;
+  /** Ends machines, no more of them than `maxTerminationsPerCall` of the cloud says. */
+  terminate(machines: readonly M[]): Promise<unknown>;
   /** Has a machine that is over no longer shown as interrupted or failed, since its end has been dealt with. */
-  forget?(machine: M): Promise<unknown>;
+  dismissEnd?(machine: M): Promise<unknown>;
   /** Ends machines of the node that were accepted and are not listed yet; returns whether there were any. */
-  endUnlisted?(nodeToken: string): Promise<boolean>;
-  leftoversOf(nodeToken: string): Promise<Leftover[]>;
+  terminateUnlisted?(nodeToken: string): Promise<boolean>;
+  leftoversOfNode(nodeToken: string): Promise<Leftover[]>;
   /** @param machines the answer of `owned` */
-  leftovers(installationId: string, machines: readonly M[]): Promise<Leftover[]>;
+  leftoversOfInstallation(installationId: string, machines: readonly M[]): Promise<Leftover[]>;
   /** The class of an error that a method of this port threw; null for one that only its kind describes. */
-  classOf(error: ComputeDriverError): ErrorClass | null;
+  classify(error: ComputeDriverError): ErrorClass | null;
 }
 
 /** A provider whose machines boot by a script. */
@@ -90,11 +90,11 @@ export interface Cloud<M extends Machine = Machine> {
   /** Whether a spot machine can be stopped, and not only ended. */
   readonly canStopSpot: boolean;
   /** Whether a repeated request makes another machine once that of the same attempt has ended. */
-  readonly canRemake: boolean;
+  readonly canRelaunchAttempt: boolean;
   /** How many machines one call may end. */
-  readonly endsAtOnce?: number;
+  readonly maxTerminationsPerCall?: number;
   /** Whether the provider tells no age of some leftovers, so that only their node decides. */
-  readonly hasAgelessLeftovers?: boolean;
+  readonly hasLeftoversWithoutAge?: boolean;
   /** @param secrets what no error may repeat, besides the credentials */
   open(place: Place, context: DriverContext, secrets: readonly string[]): CloudPort<M>;
 }

@@ -30,23 +30,30 @@ function cloudOf(machines: Machine[], values: Partial<Cloud> = {}, left: Leftove
     return refusal === null ? Promise.resolve() : Promise.reject(fault);
   };
   const port: CloudPort = {
-    creation: () => async () => {
+    prepareLaunch: () => async () => {
       machines.push(...others);
       await ask('create');
       return machine({ phase: 'starting' });
     },
     find: () => Promise.resolve([...machines]),
-    owned: () => Promise.resolve(machines),
+    listOwned: () => Promise.resolve(machines),
     start: ({ id }) => ask(`start ${id}`),
     stop: ({ id }) => ask(`stop ${id}`),
-    end: (some) => ask(`end ${some.map(({ id }) => id).join()}`),
-    forget: ({ id }) => ask(`forget ${id}`),
-    leftoversOf: () => Promise.resolve(left),
-    leftovers: () => Promise.resolve(left),
-    classOf: () => refusal,
+    terminate: (some) => ask(`end ${some.map(({ id }) => id).join()}`),
+    dismissEnd: ({ id }) => ask(`forget ${id}`),
+    leftoversOfNode: () => Promise.resolve(left),
+    leftoversOfInstallation: () => Promise.resolve(left),
+    classify: () => refusal,
   };
   const cloud: Cloud = {
-    ...{ name: 'cloud', title: 'The cloud', notice: null, canStopSpot: false, canRemake: false, open: () => port },
+    ...{
+      name: 'cloud',
+      title: 'The cloud',
+      notice: null,
+      canStopSpot: false,
+      canRelaunchAttempt: false,
+      open: () => port,
+    },
     ...values,
   };
   /** Refuses what is asked for. Machines that others make are there once one is asked for. */
@@ -57,7 +64,7 @@ function cloudOf(machines: Machine[], values: Partial<Cloud> = {}, left: Leftove
 describe('MachineDriver', () => {
   it.each<[string, Machine[], Partial<Cloud>, object]>([
     ['of another attempt', [machine({ owner: { ...spec.labels, attempt: 2 } })], {}, { code: 'OtherAttempt' }],
-    ['on its way to its end', [machine({ phase: 'ending' })], { canRemake: true }, { code: 'OtherAttempt' }],
+    ['on its way to its end', [machine({ phase: 'ending' })], { canRelaunchAttempt: true }, { code: 'OtherAttempt' }],
     [
       'of another installation',
       [machine({ owner: { ...spec.labels, installationId: 'x', attempt: 1 } })],
@@ -117,7 +124,7 @@ describe('MachineDriver', () => {
   });
 
   it('destroys machines, then what is left and not held, and has the end of others forgotten', async () => {
-    const part = (isHeld: boolean): Leftover => ({ nodeToken: 'token', createdAt: null, isHeld, remove: jest.fn() });
+    const part = (isInUse: boolean): Leftover => ({ nodeToken: 'token', createdAt: null, isInUse, remove: jest.fn() });
     const parts = [part(false), part(true)];
     const ends = [machine({ id: 'a', phase: 'ending' }), machine({ id: 'b' })];
     const over = [machine({ id: 'c', phase: 'over' }), machine({ id: 'd', phase: 'over', end: 'interrupted', fault })];
@@ -138,8 +145,8 @@ describe('MachineDriver', () => {
     });
     const machines = [ofNode('a'), ofNode('b'), ofNode('copied', { isCopy: true }), ofNode('c', { phase: 'ending' })];
     const over = ofNode('over', { phase: 'over' });
-    const parts = [part('a'), part('copied'), part('over'), part('held', { isHeld: true })];
-    const values = { endsAtOnce: 5, hasAgelessLeftovers: true };
+    const parts = [part('a'), part('copied'), part('over'), part('held', { isInUse: true })];
+    const values = { maxTerminationsPerCall: 5, hasLeftoversWithoutAge: true };
     const { driver, asked } = cloudOf([...machines, over], values, parts);
     const scope = { installationId: 'own', place: spec.place, olderThan: new Date() };
     const swept = await driver.sweep({ ...scope, liveAmong: () => Promise.resolve(new Set()) }, context);

@@ -10,13 +10,13 @@ import {
   type OwnedScope,
   type ProviderNode,
   type ProviderNodeState,
-  type Swept,
+  type SweepResult,
   type SweepScope,
 } from '../compute-driver';
 import { grouped } from '../grouped';
-import { strangeAnswer } from '../no-answer';
-import { both, sweepFound } from '../sweep';
-import type { Cloud, CloudPort, Machine, MachinePhase, Sought } from './cloud-port';
+import { unexpectedResponse } from '../call-faults';
+import { mergeSweepResults, removeOrphans } from '../sweep';
+import type { Cloud, CloudPort, Machine, MachinePhase, NodeQuery } from './cloud-port';
 import { foreignMachine, machineGone, otherAttempt, stillStopping } from './machine-faults';
 
 const STATES: Readonly<Record<MachinePhase, ProviderNodeState>> = {
@@ -45,19 +45,19 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     const script = this.bootScript(spec, spec.market === 'spot' ? cloud.notice : null);
     const secrets = [spec.boot.bootstrapToken, Buffer.from(script).toString('base64')];
     const port = cloud.open(spec.place, context, secrets);
-    const create = port.creation(spec, script);
-    const found = await this.existing(spec, port);
-    if (found) return shown(found);
+    const create = port.prepareLaunch(spec, script);
+    const found = await this.findExisting(spec, port);
+    if (found) return toProviderNode(found);
     try {
       const { nodeToken } = spec.labels;
       const made = await create();
-      if (made.owner.nodeToken === nodeToken && made.owner.attempt === spec.attempt) return shown(made);
-      throw strangeAnswer(cloud.title, 'answers with another machine than it was asked for');
+      if (made.owner.nodeToken === nodeToken && made.owner.attempt === spec.attempt) return toProviderNode(made);
+      throw unexpectedResponse(cloud.title, 'answers with another machine than it was asked for');
     } catch (error) {
-      if (classOf(error, port) !== 'exists') throw error;
+      if (classify(error, port) !== 'exists') throw error;
       // Another call was first, or something of the request has changed since: the machine of the first one counts.
-      const first = await this.existing(spec, port);
-      if (first) return shown(first);
+      const first = await this.findExisting(spec, port);
+      if (first) return toProviderNode(first);
       throw error;
     }
   }
@@ -67,13 +67,13 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     for (const group of grouped(refs, ({ place }) => JSON.stringify([place.account, place.region])).values()) {
       const port = this.cloud.open(group[0].place, context, []);
       const byToken = grouped(await port.find(group), ({ owner }) => owner.nodeToken);
-      const chosen = group.map((ref) => [ref, bestOf(byToken.get(ref.nodeToken) ?? [], ref)] as const);
+      const chosen = group.map((ref) => [ref, currentMachine(byToken.get(ref.nodeToken) ?? [], ref)] as const);
       const found = chosen.flatMap(([ref, machine]) => (machine ? [{ ref, machine }] : []));
-      const machines = await completed(
+      const machines = await withDetails(
         found.map(({ machine }) => machine),
         port,
       );
-      for (const [at, machine] of machines.entries()) nodes.set(found[at]!.ref, shown(machine));
+      for (const [at, machine] of machines.entries()) nodes.set(found[at]!.ref, toProviderNode(machine));
     }
     return refs.map((ref) => nodes.get(ref) ?? goneNode(ref.nodeToken));
   }
@@ -84,20 +84,20 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
 
   async stop(ref: NodeRef, context: DriverContext): Promise<'stopped' | 'stopping'> {
     const port = this.cloud.open(ref.place, context, []);
-    const machine = bestOf(await port.find([ref]), ref);
+    const machine = currentMachine(await port.find([ref]), ref);
     if (!machine || machine.phase === 'over' || machine.phase === 'off') return 'stopped';
     if (machine.phase === 'ending' || machine.phase === 'stopping') return 'stopping';
     if (machine.isSpot && !this.cloud.canStopSpot)
       throw new ComputeDriverError('SpotNotStoppable', `${this.cloud.title} cannot stop a spot machine.`, {
         kind: 'invalid',
       });
-    await unlessBusy(port.stop(machine), port);
+    await ignoringBusyOrMissing(port.stop(machine), port);
     return 'stopping';
   }
 
   async start(ref: NodeRef, context: DriverContext): Promise<ProviderNode> {
     const port = this.cloud.open(ref.place, context, []);
-    const machine = bestOf(await port.find([ref]), ref);
+    const machine = currentMachine(await port.find([ref]), ref);
     if (machine?.end === 'interrupted' && machine.fault) throw machine.fault;
     switch (machine?.phase) {
       case undefined:
@@ -108,11 +108,11 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
         throw stillStopping();
       case 'starting':
       case 'running':
-        return shown(machine);
+        return toProviderNode(machine);
       case 'halted':
       case 'off':
         await port.start(machine);
-        return shown({ ...machine, phase: 'starting', end: null, fault: null });
+        return toProviderNode({ ...machine, phase: 'starting', end: null, fault: null });
     }
   }
 
@@ -121,66 +121,67 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     context: DriverContext,
   ): Promise<'gone' | 'going'> {
     const port = this.cloud.open(place, context, []);
-    const machines = await ofNode({ nodeToken, place, attempt: null }, port);
+    const machines = await machinesOfNode({ nodeToken, place, attempt: null }, port);
     const living = machines.filter(isAlive);
-    for (const machine of living) if (machine.phase !== 'ending') await end([machine], port);
+    for (const machine of living) if (machine.phase !== 'ending') await terminate([machine], port);
     for (const machine of machines)
-      if (!isAlive(machine) && machine.end !== null && port.forget) await unlessBusy(port.forget(machine), port);
-    if (living.length > 0 || (await port.endUnlisted?.(nodeToken))) return 'going';
-    const left = await port.leftoversOf(nodeToken);
-    for (const one of left) if (!one.isHeld) await unlessBusy(one.remove(), port);
+      if (!isAlive(machine) && machine.end !== null && port.dismissEnd)
+        await ignoringBusyOrMissing(port.dismissEnd(machine), port);
+    if (living.length > 0 || (await port.terminateUnlisted?.(nodeToken))) return 'going';
+    const left = await port.leftoversOfNode(nodeToken);
+    for (const one of left) if (!one.isInUse) await ignoringBusyOrMissing(one.remove(), port);
     return left.length > 0 ? 'going' : 'gone';
   }
 
   async listOwned({ installationId, place }: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
-    const machines = await this.cloud.open(place, context, []).owned(installationId);
-    return machines.filter(isAlive).map(shown);
+    const machines = await this.cloud.open(place, context, []).listOwned(installationId);
+    return machines.filter(isAlive).map(toProviderNode);
   }
 
-  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
-    const { endsAtOnce = 1, hasAgelessLeftovers = false } = this.cloud;
+  async sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult> {
+    const { maxTerminationsPerCall = 1, hasLeftoversWithoutAge = false } = this.cloud;
     const port = this.cloud.open(scope.place, context, []);
-    const machines = await port.owned(scope.installationId);
+    const machines = await port.listOwned(scope.installationId);
     const living = machines.filter(isAlive);
     const running = living
       .filter(({ phase, isCopy }) => phase !== 'ending' && !isCopy)
       .map((machine) => ({ machine, nodeToken: machine.owner.nodeToken, createdAt: machine.createdAt }));
-    const ended = await sweepFound(running, scope, context, {
-      perCall: endsAtOnce,
+    const ended = await removeOrphans(running, scope, context, {
+      maxPerCall: maxTerminationsPerCall,
       // The provider ends all of them or none.
-      mayBlameOne: (error) =>
-        error instanceof ComputeDriverError && (!error.retryable || classOf(error, port) === 'busy'),
+      mayBeCausedByOne: (error) =>
+        error instanceof ComputeDriverError && (!error.retryable || classify(error, port) === 'busy'),
       remove: (some) =>
-        end(
+        terminate(
           some.map(({ machine }) => machine),
           port,
         ),
     });
     const withMachine = new Set(living.map(({ owner }) => owner.nodeToken));
-    const left = await port.leftovers(scope.installationId, machines);
-    const unused = left.filter(({ nodeToken, isHeld }) => !isHeld && !withMachine.has(nodeToken));
-    const removed = await sweepFound(unused, scope, context, {
-      ageless: hasAgelessLeftovers,
-      remove: async ([one]) => one && unlessBusy(one.remove(), port),
+    const left = await port.leftoversOfInstallation(scope.installationId, machines);
+    const unused = left.filter(({ nodeToken, isInUse }) => !isInUse && !withMachine.has(nodeToken));
+    const removed = await removeOrphans(unused, scope, context, {
+      removesWithoutAge: hasLeftoversWithoutAge,
+      remove: async ([one]) => one && ignoringBusyOrMissing(one.remove(), port),
     });
-    return both(ended, removed);
+    return mergeSweepResults(ended, removed);
   }
 
   /** The machine that an earlier call made for the attempt. Throws while another attempt has one, and if it is over. */
-  private async existing(spec: NodeSpec, port: CloudPort<M>): Promise<M | null> {
+  private async findExisting(spec: NodeSpec, port: CloudPort<M>): Promise<M | null> {
     const { labels, attempt, place } = spec;
-    const { title, canRemake } = this.cloud;
-    const machines = await ofNode({ nodeToken: labels.nodeToken, place, attempt }, port);
+    const { title, canRelaunchAttempt } = this.cloud;
+    const machines = await machinesOfNode({ nodeToken: labels.nodeToken, place, attempt }, port);
     const living = machines.filter(isAlive);
     const found = living.find(({ owner }) => owner.attempt === attempt) ?? living[0];
     if (found) {
       const { owner, phase, id } = found;
       if (owner.installationId !== labels.installationId) throw foreignMachine(title, id);
-      if (owner.attempt !== attempt || (canRemake && phase === 'ending')) throw otherAttempt(owner.attempt);
+      if (owner.attempt !== attempt || (canRelaunchAttempt && phase === 'ending')) throw otherAttempt(owner.attempt);
       return found;
     }
     const before = machines.filter(({ owner }) => owner.attempt === attempt).slice(0, 1);
-    const [over] = await completed(before, port);
+    const [over] = await withDetails(before, port);
     if (!over) return null;
     const words = `The machine that ${title} made for this node has ended before it was used.`;
     throw over.fault ?? new ComputeDriverError('MachineEnded', words, { kind: 'invalid' });
@@ -192,42 +193,42 @@ function isAlive({ phase }: Machine): boolean {
 }
 
 /** The machine that a node has, or else the one that it had in this attempt. */
-function bestOf<M extends Machine>(machines: readonly M[], { nodeToken, attempt }: NodeRef): M | undefined {
+function currentMachine<M extends Machine>(machines: readonly M[], { nodeToken, attempt }: NodeRef): M | undefined {
   const own = machines.filter(({ owner }) => owner.nodeToken === nodeToken);
   return own.find(isAlive) ?? own.find(({ owner }) => owner.attempt === attempt);
 }
 
 /** The machines of the node; an answer may contain others. */
-async function ofNode<M extends Machine>(sought: Sought, port: CloudPort<M>): Promise<M[]> {
-  const machines = await (port.ofNode ? port.ofNode(sought) : port.find([sought]));
+async function machinesOfNode<M extends Machine>(sought: NodeQuery, port: CloudPort<M>): Promise<M[]> {
+  const machines = await (port.findAllAttempts ? port.findAllAttempts(sought) : port.find([sought]));
   return machines.filter(({ owner }) => owner.nodeToken === sought.nodeToken);
 }
 
-async function completed<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<readonly M[]> {
-  return machines.length > 0 && port.complete ? port.complete(machines) : machines;
+async function withDetails<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<readonly M[]> {
+  return machines.length > 0 && port.loadDetails ? port.loadDetails(machines) : machines;
 }
 
 /** A call for several may be refused for one that is gone or busy, which only a call for one may ignore. */
-async function end<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<void> {
-  const call = port.end(machines);
-  await (machines.length === 1 ? unlessBusy(call, port) : call);
+async function terminate<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<void> {
+  const call = port.terminate(machines);
+  await (machines.length === 1 ? ignoringBusyOrMissing(call, port) : call);
 }
 
 /** Ignores that something is gone or just changing: it is looked at again. */
-async function unlessBusy<M extends Machine>(call: Promise<unknown>, port: CloudPort<M>): Promise<void> {
+async function ignoringBusyOrMissing<M extends Machine>(call: Promise<unknown>, port: CloudPort<M>): Promise<void> {
   try {
     await call;
   } catch (error) {
-    const known = classOf(error, port);
+    const known = classify(error, port);
     if (known !== 'busy' && known !== 'missing') throw error;
   }
 }
 
-function classOf<M extends Machine>(error: unknown, port: CloudPort<M>) {
-  return error instanceof ComputeDriverError ? port.classOf(error) : null;
+function classify<M extends Machine>(error: unknown, port: CloudPort<M>) {
+  return error instanceof ComputeDriverError ? port.classify(error) : null;
 }
 
-function shown({ id, owner, phase, end, fault, createdAt, privateIp, publicIp }: Machine): ProviderNode {
+function toProviderNode({ id, owner, phase, end, fault, createdAt, privateIp, publicIp }: Machine): ProviderNode {
   const { installationId, tenantId, clusterId, nodeToken } = owner;
   return {
     labels: { installationId, tenantId, clusterId, nodeToken },

@@ -14,7 +14,7 @@ import { type OutboundAnswer, sendOutbound } from '../../outbound-policy/outboun
 import { ComputeDriverError } from '../compute-driver';
 import { readPages } from '../machines/calls';
 import { retryAfterMs } from '../machines/meanings';
-import { strangeAnswer, unanswered } from '../no-answer';
+import { unexpectedResponse, connectionFault } from '../call-faults';
 import { ociFault } from './oci-faults';
 
 /** Credentials as users give them, each of the form that its place in a request needs. */
@@ -69,11 +69,13 @@ export function ociKeys(credentials: Readonly<Record<string, string>>): OciKeys 
   const ocid = (name: string, kinds: readonly string[]): string => {
     const value = (credentials[name] ?? '').trim();
     if (kinds.some((kind) => isOcid(value, kind))) return value;
-    throw unusable(`${name} is not the OCID of a ${kinds[0]}`);
+    throw unusableCredentials(`${name} is not the OCID of a ${kinds[0]}`);
   };
   const fingerprint = (credentials['OCI_FINGERPRINT'] ?? '').trim();
   if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/i.test(fingerprint))
-    throw unusable('OCI_FINGERPRINT is not a fingerprint, which is 16 bytes in hexadecimal with colons between');
+    throw unusableCredentials(
+      'OCI_FINGERPRINT is not a fingerprint, which is 16 bytes in hexadecimal with colons between',
+    );
   return {
     tenancy: ocid('OCI_TENANCY_OCID', ['tenancy']),
     user: ocid('OCI_USER_OCID', ['user']),
@@ -92,10 +94,10 @@ function rsaKey(pem: string): string {
   } catch {
     // The parser's words could quote the key.
   }
-  throw unusable('OCI_PRIVATE_KEY is not an RSA key without a passphrase');
+  throw unusableCredentials('OCI_PRIVATE_KEY is not an RSA key without a passphrase');
 }
 
-function unusable(what: string): ComputeDriverError {
+function unusableCredentials(what: string): ComputeDriverError {
   return new ComputeDriverError('CredentialsUnusable', `The credentials cannot be used: ${what}.`, { kind: 'denied' });
 }
 
@@ -121,22 +123,22 @@ export class OciConnection {
   }
 
   compute<T>(call: (client: ComputeClient) => Promise<T>): Promise<T> {
-    return this.by(ComputeClient, call);
+    return this.callWith(ComputeClient, call);
   }
 
   disks<T>(call: (client: BlockstorageClient) => Promise<T>): Promise<T> {
-    return this.by(BlockstorageClient, call);
+    return this.callWith(BlockstorageClient, call);
   }
 
   network<T>(call: (client: VirtualNetworkClient) => Promise<T>): Promise<T> {
-    return this.by(VirtualNetworkClient, call);
+    return this.callWith(VirtualNetworkClient, call);
   }
 
   /** Names of the region's availability domains: they begin differently in each tenancy. */
   async availabilityDomains(): Promise<string[]> {
     const { region, endpoint, keys } = this.options;
     const base = endpoint === null ? endpointOf('identity', region) : identityBeside(endpoint);
-    const domains = await this.list(`${base}/${VERSION}/availabilityDomains`, { compartmentId: keys.tenancy });
+    const domains = await this.listFirstPage(`${base}/${VERSION}/availabilityDomains`, { compartmentId: keys.tenancy });
     return domains.map(({ name }) => textOf(name) ?? '').filter((name) => name !== '');
   }
 
@@ -148,12 +150,12 @@ export class OciConnection {
     const { region, endpoint, keys } = this.options;
     const base = `${endpoint?.replace(/\/+$/, '') ?? endpointOf('iaas', region)}/${VERSION}/workRequests`;
     try {
-      const requests = await this.list(base, { compartmentId: keys.compartment, resourceId: instanceId });
+      const requests = await this.listFirstPage(base, { compartmentId: keys.compartment, resourceId: instanceId });
       const failed = requests.find(
         ({ operationType, status }) => /^Launch/i.test(textOf(operationType) ?? '') && status === 'FAILED',
       );
       if (!isOcid(failed?.['id'])) return null;
-      const [first] = await this.list(`${base}/${encodeURIComponent(failed['id'])}/errors`, {});
+      const [first] = await this.listFirstPage(`${base}/${encodeURIComponent(failed['id'])}/errors`, {});
       const { code, message } = first ?? {};
       // A failure of its own, like an answer 500: its words say what it means.
       return ociFault(
@@ -167,7 +169,10 @@ export class OciConnection {
   }
 
   /** A list of a service without a client of the SDK here: the first page of it. */
-  private async list(uri: string, query: Readonly<Record<string, string>>): Promise<Record<string, unknown>[]> {
+  private async listFirstPage(
+    uri: string,
+    query: Readonly<Record<string, string>>,
+  ): Promise<Record<string, unknown>[]> {
     const parameters = new URLSearchParams(query).toString();
     const transport = this.transport();
     const answer = await transport.send({
@@ -180,38 +185,39 @@ export class OciConnection {
       if (!Array.isArray(items)) throw new Error('The response is not a list');
       return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
-      throw strangeAnswer(new URL(uri).host, 'does not answer as Oracle Cloud does', error);
+      throw unexpectedResponse(new URL(uri).host, 'does not answer as Oracle Cloud does', error);
     }
   }
 
   /** All items of a list, which comes in pages. */
-  all<T extends { id: string }>(page: PageOf<T>): Promise<T[]> {
-    return this.allOf(page, (item) => item);
+  listAll<T extends { id: string }>(page: PageOf<T>): Promise<T[]> {
+    return this.readAll(page, (item) => item);
   }
 
   /** Reads each item of a list and leaves out those for which `read` returns null. */
-  allOf<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
+  readAll<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
     const words = `has more than ${MAX_FOUND} things in one list, or lists them without an end`;
     return readPages(
-      { pages: MAX_PAGES, found: MAX_FOUND, exceeded: () => this.strange(words) },
+      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => this.unexpected(words) },
       async (token) => {
         const answer = await page({
           limit: PAGE_SIZE,
           ...(token === undefined ? {} : { page: encodeURIComponent(token) }),
         });
         // The SDK gives what was sent, whatever that is.
-        if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
-        if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
+        if (!Array.isArray(answer.items)) throw this.unexpected('does not answer with a list');
+        if (!answer.items.every(({ id }) => textOf(id) !== null))
+          throw this.unexpected('lists something without an id');
         const { items, opcNextPage: next } = answer;
-        if (next && next === token) throw this.strange('gives the same page again and again');
+        if (next && next === token) throw this.unexpected('gives the same page again and again');
         return { items, next };
       },
       read,
     );
   }
 
-  private strange(what: string): ComputeDriverError {
-    return strangeAnswer('Oracle Cloud', what);
+  private unexpected(what: string): ComputeDriverError {
+    return unexpectedResponse('Oracle Cloud', what);
   }
 
   private transport(): Transport {
@@ -220,7 +226,7 @@ export class OciConnection {
   }
 
   /** One client for each call, since a client does not tell which of its requests has failed. */
-  private async by<C extends { endpoint: string; regionId: string }, T>(
+  private async callWith<C extends { endpoint: string; regionId: string }, T>(
     Client: new (...params: ConstructorParameters<typeof ComputeClient>) => C,
     call: (client: C) => Promise<T>,
   ): Promise<T> {
@@ -243,7 +249,7 @@ export class OciConnection {
       return await call(client);
     } catch (error) {
       if (error instanceof ComputeDriverError) throw error;
-      throw strangeAnswer(transport.host, 'does not answer as Oracle Cloud does', error);
+      throw unexpectedResponse(transport.host, 'does not answer as Oracle Cloud does', error);
     }
   }
 }
@@ -269,10 +275,10 @@ class Transport implements HttpClient {
     const { agents, signal } = this;
     const request = { method, headers: Object.fromEntries(headers), body: textOf(body), agents, signal };
     const answer = await sendOutbound(url, { ...request, maxBytes: MAX_ANSWER_BYTES }).catch((error: unknown) => {
-      throw this.failed(unanswered(url.host, error, signal));
+      throw this.remember(connectionFault(url.host, error, signal));
     });
     const { status } = answer;
-    if (status < 200 || status > 299) throw this.failed(ociFault(refusalIn(answer), this.secrets));
+    if (status < 200 || status > 299) throw this.remember(ociFault(refusalIn(answer), this.secrets));
     return new Response(status === 204 || status === 205 ? null : answer.body.toString(), {
       status,
       headers: textHeaders(answer),
@@ -281,17 +287,17 @@ class Transport implements HttpClient {
 
   /** What the last request failed by. */
   rethrow(): never {
-    throw this.failure ?? strangeAnswer('Oracle Cloud', 'could not be called');
+    throw this.failure ?? unexpectedResponse('Oracle Cloud', 'could not be called');
   }
 
-  private failed(fault: ComputeDriverError): ComputeDriverError {
+  private remember(fault: ComputeDriverError): ComputeDriverError {
     this.failure = fault;
     return fault;
   }
 }
 
 function refusalIn({ status, headers, body }: OutboundAnswer) {
-  const said = saidIn(body.toString());
+  const said = errorIn(body.toString());
   return {
     status,
     code: textOf(said.code),
@@ -301,7 +307,7 @@ function refusalIn({ status, headers, body }: OutboundAnswer) {
 }
 
 /** Gateways in between answer in HTML, which says nothing to users. */
-function saidIn(body: string): { code?: unknown; message?: unknown } {
+function errorIn(body: string): { code?: unknown; message?: unknown } {
   return Object(readUntrusted(body, SHORT_JSON)) as { code?: unknown; message?: unknown };
 }
 

@@ -43,7 +43,7 @@ describeComputeDriverContract('OCI driver', async () => {
     account: { endpoint: null, credentials: fake.credentials },
     adapt: (spec) => adapted(fake, spec),
     interrupt: ({ nodeToken }) => Promise.resolve(fake.preempt(machineName(nodeToken))),
-    mostLabels: 10,
+    maxLabels: 10,
     labelsOn: ({ nodeToken }) =>
       [...fake.instances.values()].flatMap(({ fields: { displayName, freeformTags } }) =>
         displayName === machineName(nodeToken) ? [freeformTags] : [],

@@ -1,20 +1,20 @@
 import type { models } from 'oci-core';
 import type { CloudDriverOptions } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
-import { addressOf, dateOf } from '../machines/answers';
-import { atOnce } from '../machines/at-once';
-import type { Cloud, CloudPort, ErrorClass, Leftover, Sought } from '../machines/cloud-port';
+import { addressOf, dateOf } from '../machines/response-values';
+import { mapConcurrently } from '../machines/map-concurrently';
+import type { Cloud, CloudPort, ErrorClass, Leftover, NodeQuery } from '../machines/cloud-port';
 import { MachineDriver } from '../machines/machine-driver';
-import { strangeAnswer } from '../no-answer';
+import { unexpectedResponse } from '../call-faults';
 import type { Place } from '../place';
 import { isOcid, OciConnection, ociKeys, textOf } from './oci-connection';
 import { isBusy, isMissing } from './oci-faults';
-import { assertLaunchable, launchDetails, machineName, refused, retryToken, tokenInName } from './oci-launch';
-import { ENDED, machineIn, type OciMachine } from './oci-machine';
+import { assertLaunchable, launchDetails, machineName, unsupportedNode, retryToken, tokenInName } from './oci-launch';
+import { ENDED_BY_PLATFORM, machineIn, type OciMachine } from './oci-machine';
 import { resolvePlace } from './oci-place';
 
 /** Up to so many nodes are asked for one by one; of more, all machines of the compartment are listed. */
-const FEW = 8;
+const MAX_SINGLE_LOOKUPS = 8;
 
 type Addresses = Pick<OciMachine, 'privateIp' | 'publicIp'>;
 
@@ -36,14 +36,14 @@ class OciCloud implements Cloud<OciMachine> {
   /** A preemptible instance can only be ended. */
   readonly canStopSpot = false;
   /** For a day, Oracle Cloud answers a repeated request with an error once its machine has ended. */
-  readonly canRemake = false;
+  readonly canRelaunchAttempt = false;
 
   constructor(private readonly options: CloudDriverOptions) {}
 
   open({ region, account }: Place, { credentials, signal }: DriverContext, secrets: readonly string[]): OciPort {
     if (region === null)
-      throw refused('its cloud environment or network names no availability domain, which says its region');
-    if (account !== null && !isOcid(account)) throw refused('its compartment is not an OCID');
+      throw unsupportedNode('its cloud environment or network names no availability domain, which says its region');
+    if (account !== null && !isOcid(account)) throw unsupportedNode('its compartment is not an OCID');
     const keys = ociKeys(credentials);
     const { endpoint, outbound } = this.options;
     const oci = new OciConnection({ keys, region, endpoint, agents: outbound.agents, signal, secrets });
@@ -57,7 +57,7 @@ class OciPort implements CloudPort<OciMachine> {
     private readonly compartmentId: string,
   ) {}
 
-  creation(spec: NodeSpec, script: string): () => Promise<OciMachine> {
+  prepareLaunch(spec: NodeSpec, script: string): () => Promise<OciMachine> {
     assertLaunchable(spec);
     const { oci, compartmentId } = this;
     return async () => {
@@ -68,25 +68,25 @@ class OciPort implements CloudPort<OciMachine> {
       );
       const made = machineIn(instance);
       if (made) return made;
-      throw strangeAnswer('Oracle Cloud', 'answers with another machine than it was asked for');
+      throw unexpectedResponse('Oracle Cloud', 'answers with another machine than it was asked for');
     };
   }
 
-  async find(sought: readonly Sought[]): Promise<OciMachine[]> {
-    if (sought.length > FEW) return this.machines();
-    return (await atOnce(sought, ({ nodeToken }) => this.named(nodeToken))).flat();
+  async find(sought: readonly NodeQuery[]): Promise<OciMachine[]> {
+    if (sought.length > MAX_SINGLE_LOOKUPS) return this.machines();
+    return (await mapConcurrently(sought, ({ nodeToken }) => this.machinesOf(nodeToken))).flat();
   }
 
-  async owned(installationId: string): Promise<OciMachine[]> {
+  async listOwned(installationId: string): Promise<OciMachine[]> {
     return (await this.machines()).filter(({ owner }) => owner.installationId === installationId);
   }
 
-  async complete(machines: readonly OciMachine[]): Promise<OciMachine[]> {
+  async loadDetails(machines: readonly OciMachine[]): Promise<OciMachine[]> {
     const running = machines.filter(({ phase }) => phase === 'running').map(({ id }) => id);
     const addresses = await this.addresses(running);
-    return atOnce(machines, async (machine) => {
+    return mapConcurrently(machines, async (machine) => {
       // A machine that never came up has ended for a reason that only the request for it knows.
-      const isUnexplained = machine.phase === 'over' && !machine.isDismissed;
+      const isUnexplained = machine.phase === 'over' && !machine.isEndedByPlatform;
       const fault = isUnexplained ? await this.oci.launchFault(machine.id) : null;
       return fault ? { ...machine, end: 'failed', fault } : { ...machine, ...addresses.get(machine.id) };
     });
@@ -101,10 +101,10 @@ class OciPort implements CloudPort<OciMachine> {
       await this.oci.compute((client) => client.instanceAction({ instanceId, action: 'SOFTSTOP' }));
   }
 
-  async end(machines: readonly OciMachine[]): Promise<void> {
+  async terminate(machines: readonly OciMachine[]): Promise<void> {
     const nothing = { preserveBootVolume: false, preserveDataVolumesCreatedAtLaunch: false };
     for (const machine of machines) {
-      if (machine.isSpot && !machine.isDismissed) await this.forget(machine);
+      if (machine.isSpot && !machine.isEndedByPlatform) await this.dismissEnd(machine);
       try {
         await this.oci.compute((client) => client.terminateInstance({ instanceId: machine.id, ...nothing }));
       } catch (error) {
@@ -115,61 +115,61 @@ class OciPort implements CloudPort<OciMachine> {
   }
 
   /** Notes at the machine that it was not taken back. If Oracle Cloud refuses the note, the machine is not kept for that. */
-  async forget({ id: instanceId }: OciMachine): Promise<void> {
+  async dismissEnd({ id: instanceId }: OciMachine): Promise<void> {
     try {
-      const updateInstanceDetails = { extendedMetadata: ENDED };
+      const updateInstanceDetails = { extendedMetadata: ENDED_BY_PLATFORM };
       await this.oci.compute((client) => client.updateInstance({ instanceId, updateInstanceDetails }));
     } catch (error) {
       if (!(error instanceof ComputeDriverError) || error.kind === 'throttled') throw error;
     }
   }
 
-  async leftoversOf(nodeToken: string): Promise<Leftover[]> {
+  async leftoversOfNode(nodeToken: string): Promise<Leftover[]> {
     return (await this.disksOf(nodeToken)).map((disk) => this.leftover(disk));
   }
 
   /** Disks of machines that have ended bear no tags, but the name of a machine, which is listed for some time. */
-  async leftovers(_installationId: string, machines: readonly OciMachine[]): Promise<Leftover[]> {
+  async leftoversOfInstallation(_installationId: string, machines: readonly OciMachine[]): Promise<Leftover[]> {
     const ended = new Set(machines.filter(({ phase }) => phase === 'over').map(({ owner }) => owner.nodeToken));
     if (ended.size === 0) return [];
     const { oci, compartmentId } = this;
-    const volumes = await oci.allOf(
+    const volumes = await oci.readAll(
       (page) => oci.disks((client) => client.listVolumes({ compartmentId, ...page })),
       (volume) => diskIn(volume, 'volume'),
     );
-    const boot = await oci.allOf(
+    const boot = await oci.readAll(
       (page) => oci.disks((client) => client.listBootVolumes({ compartmentId, ...page })),
       (volume) => diskIn(volume, 'boot volume'),
     );
     return [...volumes, ...boot].filter(({ nodeToken }) => ended.has(nodeToken)).map((disk) => this.leftover(disk));
   }
 
-  classOf(error: ComputeDriverError): ErrorClass | null {
+  classify(error: ComputeDriverError): ErrorClass | null {
     return isBusy(error) ? 'busy' : null;
   }
 
   /** Machines of the node, those that have ended among them as long as they are listed. */
-  private named(nodeToken: string): Promise<OciMachine[]> {
+  private machinesOf(nodeToken: string): Promise<OciMachine[]> {
     return this.machines({ displayName: encodeURIComponent(machineName(nodeToken)) });
   }
 
   private machines(filter: { displayName?: string } = {}): Promise<OciMachine[]> {
     const { oci, compartmentId } = this;
-    return oci.allOf(
+    return oci.readAll(
       (page) => oci.compute((client) => client.listInstances({ compartmentId, ...filter, ...page })),
       machineIn,
     );
   }
 
   private async isListed({ id, owner }: OciMachine): Promise<boolean> {
-    return (await this.named(owner.nodeToken)).some((one) => one.id === id && one.phase !== 'over');
+    return (await this.machinesOf(owner.nodeToken)).some((one) => one.id === id && one.phase !== 'over');
   }
 
   private async addresses(instanceIds: readonly string[]): Promise<Map<string, Addresses>> {
     const { oci, compartmentId } = this;
     const addresses = new Map<string, Addresses>();
     if (instanceIds.length === 0) return addresses;
-    const attachments = await oci.all((page) =>
+    const attachments = await oci.listAll((page) =>
       oci.compute((client) =>
         client.listVnicAttachments({
           ...{ compartmentId, ...page },
@@ -181,9 +181,9 @@ class OciPort implements CloudPort<OciMachine> {
     const cards = attachments.flatMap(({ instanceId, vnicId, lifecycleState }) =>
       wanted.has(instanceId) && isOcid(vnicId) && String(lifecycleState) === 'ATTACHED' ? [{ instanceId, vnicId }] : [],
     );
-    for (let at = 0; at < cards.length; at += FEW)
+    for (let at = 0; at < cards.length; at += MAX_SINGLE_LOOKUPS)
       await Promise.all(
-        cards.slice(at, at + FEW).map(async ({ instanceId, vnicId }) => {
+        cards.slice(at, at + MAX_SINGLE_LOOKUPS).map(async ({ instanceId, vnicId }) => {
           const vnic = await this.vnic(vnicId);
           if (vnic && (vnic.isPrimary !== false || !addresses.has(instanceId)))
             addresses.set(instanceId, { privateIp: addressOf(vnic.privateIp), publicIp: addressOf(vnic.publicIp) });
@@ -205,7 +205,7 @@ class OciPort implements CloudPort<OciMachine> {
   private async disksOf(nodeToken: string): Promise<Disk[]> {
     const { oci, compartmentId } = this;
     const displayName = encodeURIComponent(machineName(nodeToken));
-    const disks = await oci.allOf(
+    const disks = await oci.readAll(
       (page) => oci.disks((client) => client.listVolumes({ compartmentId, displayName, ...page })),
       (volume) => diskIn(volume, 'volume'),
     );

@@ -1,7 +1,7 @@
 import { printable } from '../../object-storage/store-fault';
 import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode } from '../machines/meanings';
-import { withoutControls } from '../no-answer';
+import { withoutControls } from '../call-faults';
 
 /** What Oracle Cloud answers to a call that it does not do. */
 export interface OciRefusal {
@@ -13,7 +13,7 @@ export interface OciRefusal {
 }
 
 const DENIED: Meaning = { kind: 'denied' };
-const AGAIN: Meaning = { kind: 'transient' };
+const TRANSIENT: Meaning = { kind: 'transient' };
 
 /** By Oracle's code; it decides before the status. */
 const CODES = meaningsByCode([
@@ -21,9 +21,9 @@ const CODES = meaningsByCode([
   [{ kind: 'quota', scope: 'region' }, 'LimitExceeded QuotaExceeded'],
   [DENIED, 'NotAuthenticated NotAuthorized NotAuthorizedOrNotFound NotAuthorizedOrResourceAlreadyExists'],
   [DENIED, 'RelatedResourceNotAuthorizedOrNotFound SignUpRequired'],
-  [AGAIN, 'IncorrectState Conflict ExternalServerIncorrectState'],
+  [TRANSIENT, 'IncorrectState Conflict ExternalServerIncorrectState'],
   // The machine of that request has changed or ended; the next look at it says which.
-  [AGAIN, 'InvalidatedRetryToken'],
+  [TRANSIENT, 'InvalidatedRetryToken'],
 ]);
 
 /** What a machine that nobody has room for is refused by: an error 500 like any other but for its words. */
@@ -54,7 +54,7 @@ function meaningOf(status: number, code: string | null, message: string): Meanin
   if (known) return known;
   if (status === 429) return { kind: 'throttled' };
   if (status === 401 || status === 403) return DENIED;
-  if (status === 409 || status === 412 || status >= 500) return AGAIN;
+  if (status === 409 || status === 412 || status >= 500) return TRANSIENT;
   return { kind: 'invalid' };
 }
 

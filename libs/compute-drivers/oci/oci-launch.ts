@@ -38,17 +38,19 @@ export function retryToken({ labels, attempt }: NodeSpec): string {
 /** Throws {@link ComputeDriverError} of kind `invalid` for what no machine can be made of. */
 export function assertLaunchable(spec: NodeSpec): void {
   const { image, identity, disks } = spec;
-  if (!isOcid(image, 'image')) throw refused(`the image is to be given by its OCID, not as "${spec.image}"`);
+  if (!isOcid(image, 'image')) throw unsupportedNode(`the image is to be given by its OCID, not as "${spec.image}"`);
   if (identity !== null)
-    throw refused('machines have no identity of their own; a dynamic group in a policy gives them rights');
+    throw unsupportedNode('machines have no identity of their own; a dynamic group in a policy gives them rights');
   for (const { type, iops, throughputMb } of disks) {
-    if (PERFORMANCE[type] === undefined) throw refused(`there are no disks of the type ${type}`);
+    if (PERFORMANCE[type] === undefined) throw unsupportedNode(`there are no disks of the type ${type}`);
     if (iops !== null || throughputMb !== null)
-      throw refused('the speed of a disk follows from its size; IOPS and throughput cannot be chosen');
+      throw unsupportedNode('the speed of a disk follows from its size; IOPS and throughput cannot be chosen');
   }
   const tags = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (tags > MAX_TAGS)
-    throw refused(`it would have ${tags} free-form tags, and Oracle Cloud allows ${MAX_TAGS}; remove some labels`);
+    throw unsupportedNode(
+      `it would have ${tags} free-form tags, and Oracle Cloud allows ${MAX_TAGS}; remove some labels`,
+    );
 }
 
 /** The same for every try of an attempt. */
@@ -59,7 +61,7 @@ export function launchDetails(
   script: string,
 ): models.LaunchInstanceDetails {
   const userData = Buffer.from(script).toString('base64');
-  if (userData.length > MAX_METADATA) throw refused(`the boot script exceeds ${MAX_METADATA} bytes`);
+  if (userData.length > MAX_METADATA) throw unsupportedNode(`the boot script exceeds ${MAX_METADATA} bytes`);
   const displayName = machineName(spec.labels.nodeToken);
   const freeformTags = machineLabels(spec, MAX_TAGS);
   return {
@@ -112,6 +114,6 @@ function volume({ gib, type }: NodeDisk, displayName: string): models.LaunchAtta
 }
 
 /** Oracle Cloud would not do it, or not as it is asked. */
-export function refused(what: string): ComputeDriverError {
+export function unsupportedNode(what: string): ComputeDriverError {
   return new ComputeDriverError('NodeUnsupported', `Oracle Cloud cannot make this node: ${what}.`, { kind: 'invalid' });
 }

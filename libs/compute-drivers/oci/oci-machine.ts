@@ -1,7 +1,7 @@
 import type { models } from 'oci-core';
 import { ownerOf } from '../cloud-driver';
 import { ComputeDriverError } from '../compute-driver';
-import { dateOf } from '../machines/answers';
+import { dateOf } from '../machines/response-values';
 import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { isOcid, textOf } from './oci-connection';
 
@@ -9,11 +9,11 @@ export interface OciMachine extends Machine {
   /** Oracle's lifecycle state. */
   lifecycle: string;
   /** Whether the platform has asked for its end. */
-  isDismissed: boolean;
+  isEndedByPlatform: boolean;
 }
 
 /** In the extended metadata of a preemptible machine: whoever ends it says so, for Oracle Cloud does not say who did. */
-export const ENDED = { platform: 'ended' };
+export const ENDED_BY_PLATFORM = { platform: 'ended' };
 
 const PHASES: Readonly<Record<string, MachinePhase>> = {
   PROVISIONING: 'starting',
@@ -37,12 +37,12 @@ export function machineIn(instance: models.Instance): OciMachine | null {
   const phase = PHASES[lifecycle] ?? 'starting';
   const isSpot = typeof preemptibleInstanceConfig === 'object' && preemptibleInstanceConfig !== null;
   const note = (extendedMetadata as Record<string, unknown> | undefined | null)?.['platform'];
-  const isDismissed = note === ENDED.platform;
+  const isEndedByPlatform = note === ENDED_BY_PLATFORM.platform;
   // A preemptible machine that ended without the platform's doing was taken back: nothing else ends it, but its owner.
-  const isTaken = phase === 'over' && isSpot && !isDismissed;
+  const isTaken = phase === 'over' && isSpot && !isEndedByPlatform;
   return {
-    ...{ id, owner, lifecycle, phase, isSpot, isDismissed, createdAt: dateOf(timeCreated) },
-    ...{ end: isTaken ? 'interrupted' : null, fault: isTaken ? takenBack() : null },
+    ...{ id, owner, lifecycle, phase, isSpot, isEndedByPlatform, createdAt: dateOf(timeCreated) },
+    ...{ end: isTaken ? 'interrupted' : null, fault: isTaken ? preemption() : null },
     ...{ privateIp: null, publicIp: null },
   };
 }
@@ -54,7 +54,7 @@ function textTags(tags: unknown): Record<string, string> {
   );
 }
 
-function takenBack(): ComputeDriverError {
+function preemption(): ComputeDriverError {
   return new ComputeDriverError('Preempted', 'Oracle Cloud has taken the preemptible machine back.', {
     kind: 'capacity',
     scope: 'zone',

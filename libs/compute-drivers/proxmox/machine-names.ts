@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OwnershipLabels } from '../compute-driver';
 
 /** Ids of machines: high ones, which nobody gets who takes the next free one. */
-const [FIRST_ID, IDS] = [100_000_000, 800_000_000];
+const [FIRST_ID, ID_COUNT] = [100_000_000, 800_000_000];
 /** How many ids a node may have, the next where the one before is somebody else's machine. */
 const CANDIDATES = 4;
 
@@ -10,7 +10,7 @@ const CANDIDATES = 4;
 export function idsOf(nodeToken: string): number[] {
   return Array.from(
     { length: CANDIDATES },
-    (_, n) => FIRST_ID + (parseInt(digest(`${n}:${nodeToken}`).slice(0, 12), 16) % IDS),
+    (_, n) => FIRST_ID + (parseInt(digest(`${n}:${nodeToken}`).slice(0, 12), 16) % ID_COUNT),
   );
 }
 
@@ -25,11 +25,11 @@ export function nameOf({ installationId, nodeToken }: OwnershipLabels): string {
 
 /** What the names of all machines of an installation begin with. */
 export function prefixOf(installationId: string): string {
-  return `platform-${seedMark(installationId)}-`;
+  return `platform-${installationHash(installationId)}-`;
 }
 
 /** What tells the installation in the name of an image. */
-export function seedMark(installationId: string): string {
+export function installationHash(installationId: string): string {
   return digest(installationId).slice(0, 8);
 }
 

@@ -9,19 +9,19 @@ export interface MachineNote {
   /** Options of the machine besides those of its template. */
   plan: Readonly<Record<string, string>>;
   /** Whether it has been finished and seen running: one that is stopped then was stopped by somebody. */
-  isMade: boolean;
+  isProvisioned: boolean;
 }
 
 const [BEGIN, END] = ['<!-- platform: do not edit', '-->'];
 /** Proxmox VE takes 8 kB for a whole description. */
-const LONGEST = 7000;
+const MAX_NOTE_LENGTH = 7000;
 /** Options that a plan may have; whoever may edit a description gets no others set by the platform. */
 const OPTION = /^(cores|memory|agent|net0|ide2|scsi([1-9]|[12]\d))$/;
 
 export function newNote(spec: NodeSpec, plan: MachineNote['plan']): string {
   const note = { labels: machineLabels(spec), created: new Date().toISOString(), plan, made: false };
   const text = block(note);
-  if (text.length > LONGEST)
+  if (text.length > MAX_NOTE_LENGTH)
     throw new ComputeDriverError('PROXMOX.LABELS_TOO_LONG', 'The labels of the cluster are too long for Proxmox VE.', {
       kind: 'invalid',
     });
@@ -29,20 +29,20 @@ export function newNote(spec: NodeSpec, plan: MachineNote['plan']): string {
 }
 
 /** The note in a description, around which people may have written; null where there is none, or none as it was. */
-export function noteIn(description: unknown): MachineNote | null {
-  const json = between(description);
+export function parseNote(description: unknown): MachineNote | null {
+  const json = noteJson(description);
   if (json === null) return null;
   const { labels, created, plan, made } = json;
   if (!isTexts(labels) || !isTexts(plan) || typeof created !== 'string' || typeof made !== 'boolean') return null;
   if (!Object.entries(plan).every(([key, value]) => OPTION.test(key) && /^[\x21-\x7e]{1,200}$/.test(value)))
     return null;
   const [owner, createdAt] = [ownerOf(labels), new Date(created)];
-  return owner === null || Number.isNaN(createdAt.getTime()) ? null : { owner, createdAt, plan, isMade: made };
+  return owner === null || Number.isNaN(createdAt.getTime()) ? null : { owner, createdAt, plan, isProvisioned: made };
 }
 
 /** The description with the note that its machine is made; all else stays as people left it. */
-export function madeIn(description: string): string {
-  const json = between(description);
+export function withProvisionedMark(description: string): string {
+  const json = noteJson(description);
   const [head, rest] = [
     description.slice(0, description.indexOf(BEGIN)),
     description.slice(description.indexOf(BEGIN)),
@@ -55,7 +55,7 @@ function block(note: object): string {
   return `${BEGIN}\n${JSON.stringify(note).replaceAll('>', '\\u003e')}\n${END}`;
 }
 
-function between(description: unknown): Record<string, unknown> | null {
+function noteJson(description: unknown): Record<string, unknown> | null {
   if (typeof description !== 'string' || description.length > SHORT_JSON.bytes) return null;
   const [, rest, ...others] = description.split(BEGIN);
   // Two of them are a copy's, or somebody's trick: neither counts.

@@ -3,7 +3,7 @@ import { LONG_JSON, readUntrusted } from '../../json/parse-json';
 import { AnswerTooLongError, sendOutbound } from '../../outbound-policy/outbound-request';
 import type { HostResources } from '../host-resources';
 import type { ProxmoxConnections } from './proxmox-connections';
-import { connectionError, kindInWords, ProxmoxError } from './proxmox-error';
+import { connectionError, kindFromText, ProxmoxError } from './proxmox-error';
 
 /** Where Proxmox VE is, and as whom to call it. */
 export interface ProxmoxAccount {
@@ -73,7 +73,7 @@ interface Ticket {
 }
 
 /** Tickets are valid for two hours; we drop ours earlier, so that none expires on its way. */
-const TICKET_KEPT_MS = 90 * 60_000;
+const TICKET_LIFETIME_MS = 90 * 60_000;
 const API_TOKEN = /@[A-Za-z][\w.-]*![A-Za-z][\w.-]*$/;
 const MAX_REASON_LENGTH = 200;
 
@@ -147,7 +147,7 @@ export class ProxmoxClient {
     const body = formBody({ username, password });
     const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, body, deadline, signal });
     // A malformed name or password is a fault of the credentials, too.
-    if (answer.status === 400) throw refusedCredentials(this.sentence(answer));
+    if (answer.status === 400) throw refusedCredentials(this.errorText(answer));
     const data = this.dataOf(answer);
     if (!isObject(data)) throw this.notProxmox('does not answer a login with a ticket');
     if (data['NeedTFA']) {
@@ -157,7 +157,7 @@ export class ProxmoxClient {
     if (!isHeaderText(ticket) || !isHeaderText(csrfToken)) {
       throw this.notProxmox('does not answer a login with a ticket');
     }
-    return { value: ticket, csrfToken, endsAt: performance.now() + TICKET_KEPT_MS };
+    return { value: ticket, csrfToken, endsAt: performance.now() + TICKET_LIFETIME_MS };
   }
 
   /** One deadline covers everything: a server that sends a byte now and then cannot hold up the caller. */
@@ -194,21 +194,21 @@ export class ProxmoxClient {
 
   private dataOf(answer: HttpAnswer): unknown {
     const { status } = answer;
-    if (status === 401 || status === 403) throw refusedCredentials(this.sentence(answer));
+    if (status === 401 || status === 403) throw refusedCredentials(this.errorText(answer));
     if (status >= 300 && status < 400)
       throw this.notProxmox(`answers with a redirect (${status}), which is not followed`);
     if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answers with status ${status}`);
-    if (status === 429 || status >= 500) throw this.trouble(answer);
-    if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.sentence(answer));
+    if (status === 429 || status >= 500) throw this.serverFault(answer);
+    if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.errorText(answer));
     const content = readUntrusted(answer.body, LONG_JSON);
     if (!isObject(content) || !('data' in content)) throw this.notProxmox('does not answer with JSON that has data');
     return content['data'];
   }
 
   /** Of the server itself, or of what it does with storages and machines: it answers both in the same way. */
-  private trouble(answer: HttpAnswer): ProxmoxError {
-    const isFull = kindInWords(answer.reason) === 'capacity';
-    return new ProxmoxError(isFull ? 'FULL' : 'UNAVAILABLE', this.sentence(answer));
+  private serverFault(answer: HttpAnswer): ProxmoxError {
+    const isFull = kindFromText(answer.reason) === 'capacity';
+    return new ProxmoxError(isFull ? 'FULL' : 'UNAVAILABLE', this.errorText(answer));
   }
 
   private nodeOf(entry: unknown): ProxmoxNode {
@@ -224,7 +224,7 @@ export class ProxmoxClient {
   }
 
   /** The status and what Proxmox VE says to it. The server is not trusted, so its text is cut and cleaned. */
-  private sentence({ status, reason: phrase, body }: HttpAnswer): string {
+  private errorText({ status, reason: phrase, body }: HttpAnswer): string {
     const reason = `${phrase} ${parameterErrors(body)}`.trim();
     const secrets = [this.account.password, this.ticket?.value ?? ''].filter((secret) => secret !== '');
     const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason);

@@ -11,15 +11,15 @@ import {
   type OwnedScope,
   type ProviderNode,
   type ProviderNodeState,
-  type Swept,
+  type SweepResult,
   type SweepScope,
 } from '../compute-driver';
-import { atOnce } from '../machines/at-once';
+import { mapConcurrently } from '../machines/map-concurrently';
 import { machineGone, otherAttempt } from '../machines/machine-faults';
 import type { Place } from '../place';
-import { both, sweepFound } from '../sweep';
-import { idsOf, isIdOf, nameOf, prefixOf, seedMark } from './machine-names';
-import { madeIn, type MachineNote, newNote, noteIn } from './machine-note';
+import { mergeSweepResults, removeOrphans } from '../sweep';
+import { idsOf, isIdOf, nameOf, prefixOf, installationHash } from './machine-names';
+import { withProvisionedMark, type MachineNote, newNote, parseNote } from './machine-note';
 import { ProxmoxClient } from './proxmox-client';
 import type { ProxmoxConnections } from './proxmox-connections';
 import { ProxmoxError, taskFault } from './proxmox-error';
@@ -33,7 +33,7 @@ export interface ProxmoxDriverOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 /** A machine in the list of the whole cluster. */
-interface Listed {
+interface ListedMachine {
   vmid: number;
   host: string;
   name: string;
@@ -43,15 +43,15 @@ interface Listed {
 }
 
 /** A machine as its host shows it. */
-interface Shown extends Listed {
+interface MachineDetails extends ListedMachine {
   config: Json;
   /** Null where it is somebody else's, or its description is not written yet. */
   note: MachineNote | null;
 }
 
 /** A machine of an installation. */
-interface Owned {
-  machine: Shown;
+interface OwnedMachine {
+  machine: MachineDetails;
   node: ProviderNode;
 }
 
@@ -72,16 +72,16 @@ interface Task {
 }
 
 const MAX_MACHINES = 20_000;
-const MAX_COPIES = 10_000;
+const MAX_CLONE_TASKS = 10_000;
 /** For so long after a node was asked for, a copy that failed is looked for. */
-const COPY_SECONDS = 3600;
-const LOCKED_MS = 5_000;
+const CLONE_LOOKBACK_SECONDS = 3600;
+const LOCKED_RETRY_MS = 5_000;
 const MIB = 2 ** 20;
 const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 const TOKEN = /^[A-Za-z0-9-]{1,80}$/;
 /** How long a machine may take to shut down before it is switched off, seconds. */
-const SHUTDOWN_SECONDS = 30;
+const SHUTDOWN_TIMEOUT_SECONDS = 30;
 const LIMITS = { callMs: 30_000, overallMs: 60_000, maxBytes: 16 * MIB };
 
 /**
@@ -93,7 +93,7 @@ const LIMITS = { callMs: 30_000, overallMs: 60_000, maxBytes: 16 * MIB };
 export class ProxmoxDriver implements ComputeDriver {
   readonly name = 'proxmox';
   /** By token of the node, the task that copies a template for it: what it fails by is no longer told by the machine. */
-  private readonly copies = new Map<string, string>();
+  private readonly cloneTasks = new Map<string, string>();
 
   constructor(private readonly options: ProxmoxDriverOptions) {}
 
@@ -103,30 +103,30 @@ export class ProxmoxDriver implements ComputeDriver {
     if (market === 'spot') throw fault('SPOT', 'Proxmox VE has no spot machines.');
     if (machine.gpu) throw fault('GPU', 'Nodes on Proxmox VE have no GPU.');
     if (!TOKEN.test(labels.nodeToken)) throw fault('TOKEN', 'The token of the node cannot be part of a name.');
-    const room = this.open(context);
-    const all = await room.machines();
-    const found = await room.ofNode(labels.nodeToken, all);
+    const cluster = this.open(context);
+    const all = await cluster.machines();
+    const found = await cluster.ofNode(labels.nodeToken, all);
     if (found) {
-      const { attempt = null } = found.note?.owner ?? (await room.seedOf(labels.nodeToken)) ?? {};
+      const { attempt = null } = found.note?.owner ?? (await cluster.seedOf(labels.nodeToken)) ?? {};
       if (attempt !== spec.attempt) throw otherAttempt(attempt);
-      return room.advance(found, labels.nodeToken);
+      return cluster.continueProvisioning(found, labels.nodeToken);
     }
     const vmid = idsOf(labels.nodeToken).find((id) => !all.has(id));
     if (vmid === undefined) throw fault('NO_ID', 'All ids of the node are taken by other machines.');
-    this.noteCopy(labels.nodeToken, await room.create(vmid, spec, userData, all));
+    this.recordClone(labels.nodeToken, await cluster.create(vmid, spec, userData, all));
     return pending(spec, vmid);
   }
 
   async describe(refs: readonly NodeRef[], context: DriverContext): Promise<ProviderNode[]> {
     if (refs.length === 0) return [];
-    const room = this.open(context);
-    const all = await room.machines();
-    const nodes = await atOnce(refs, async ({ nodeToken }) => {
-      const found = await room.ofNode(nodeToken, all);
-      return found ? room.advance(found, nodeToken) : goneNode(nodeToken);
+    const cluster = this.open(context);
+    const all = await cluster.machines();
+    const nodes = await mapConcurrently(refs, async ({ nodeToken }) => {
+      const found = await cluster.ofNode(nodeToken, all);
+      return found ? cluster.continueProvisioning(found, nodeToken) : goneNode(nodeToken);
     });
-    const expected = refs.filter((ref, index) => nodes[index]?.state === 'gone' && this.isExpected(ref));
-    const failed = await room.failedCopies(expected, this.copies);
+    const expected = refs.filter((ref, index) => nodes[index]?.state === 'gone' && this.isRecentlyAccepted(ref));
+    const failed = await cluster.failedClones(expected, this.cloneTasks);
     return nodes.map((node) => {
       const why = failed.get(node.labels.nodeToken);
       return why === undefined ? node : { ...node, state: 'failed', fault: why };
@@ -138,24 +138,25 @@ export class ProxmoxDriver implements ComputeDriver {
   }
 
   async stop({ nodeToken }: NodeRef, context: DriverContext): Promise<'stopped' | 'stopping'> {
-    const room = this.open(context);
-    const found = await room.ofNode(nodeToken, await room.machines());
+    const cluster = this.open(context);
+    const found = await cluster.ofNode(nodeToken, await cluster.machines());
     if (!found) return 'stopped';
     if (found.note === null || isLocked(found)) return 'stopping';
     // Else one who looks at it would take it for half made, and start it.
-    if (!found.note.isMade) await room.noteMade(found);
-    if (found.status === 'stopped') return (await room.isBusy(found)) ? 'stopping' : 'stopped';
-    if (!(await room.isBusy(found)))
-      await room.act(found, '/status/shutdown', { timeout: `${SHUTDOWN_SECONDS}`, forceStop: '1' });
+    if (!found.note.isProvisioned) await cluster.markProvisioned(found);
+    if (found.status === 'stopped') return (await cluster.isBusy(found)) ? 'stopping' : 'stopped';
+    if (!(await cluster.isBusy(found)))
+      await cluster.postAction(found, '/status/shutdown', { timeout: `${SHUTDOWN_TIMEOUT_SECONDS}`, forceStop: '1' });
     return 'stopping';
   }
 
   async start({ nodeToken }: NodeRef, context: DriverContext): Promise<ProviderNode> {
-    const room = this.open(context);
-    const found = await room.ofNode(nodeToken, await room.machines());
+    const cluster = this.open(context);
+    const found = await cluster.ofNode(nodeToken, await cluster.machines());
     if (!found) throw machineGone('Proxmox VE');
-    if (found.note === null || isLocked(found) || found.status !== 'stopped') return room.advance(found, nodeToken);
-    if (!(await room.isBusy(found))) await room.act(found, '/status/start');
+    if (found.note === null || isLocked(found) || found.status !== 'stopped')
+      return cluster.continueProvisioning(found, nodeToken);
+    if (!(await cluster.isBusy(found))) await cluster.postAction(found, '/status/start');
     return nodeOf(found, 'pending');
   }
 
@@ -163,72 +164,72 @@ export class ProxmoxDriver implements ComputeDriver {
     { nodeToken }: Pick<NodeRef, 'nodeToken' | 'place'>,
     context: DriverContext,
   ): Promise<'gone' | 'going'> {
-    const room = this.open(context);
-    const found = await room.ofNode(nodeToken, await room.machines());
-    this.copies.delete(nodeToken);
+    const cluster = this.open(context);
+    const found = await cluster.ofNode(nodeToken, await cluster.machines());
+    this.cloneTasks.delete(nodeToken);
     if (!found) {
-      await room.removeSeeds(nodeToken);
+      await cluster.removeSeeds(nodeToken);
       return 'gone';
     }
-    if (found.note === null || isLocked(found)) await room.assertLockEnds(found);
-    else await room.end(found);
+    if (found.note === null || isLocked(found)) await cluster.assertLockIsReleased(found);
+    else await cluster.terminate(found);
     return 'going';
   }
 
   async listOwned({ installationId }: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
-    const room = this.open(context);
-    return (await room.owned(installationId, await room.seeds(installationId))).map(({ node }) => node);
+    const cluster = this.open(context);
+    return (await cluster.ownedMachines(installationId, await cluster.seeds(installationId))).map(({ node }) => node);
   }
 
-  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
-    const room = this.open(context);
+  async sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult> {
+    const cluster = this.open(context);
     // Before the machines: an image whose machine is made meanwhile is not taken for one without.
-    const seeds = await room.seeds(scope.installationId);
-    const machines = await room.owned(scope.installationId, seeds);
-    const ended = await sweepFound(machines.map(swept), scope, context, {
-      remove: async ([one]) => one && (await room.end(one.machine)),
+    const seeds = await cluster.seeds(scope.installationId);
+    const machines = await cluster.ownedMachines(scope.installationId, seeds);
+    const ended = await removeOrphans(machines.map(toCandidate), scope, context, {
+      remove: async ([one]) => one && (await cluster.terminate(one.machine)),
     });
     const having = new Set(machines.map(({ node }) => node.labels.nodeToken));
     // Images whose machine was never made.
     const left = seeds.filter(({ token }) => !having.has(token)).map((seed) => ({ ...seed, nodeToken: seed.token }));
-    const removed = await sweepFound(left, scope, context, {
-      remove: async ([seed]) => seed && (await room.removeVolume(seed.host, seed.volume)),
+    const removed = await removeOrphans(left, scope, context, {
+      remove: async ([seed]) => seed && (await cluster.removeVolume(seed.host, seed.volume)),
     });
-    return both(ended, removed);
+    return mergeSweepResults(ended, removed);
   }
 
-  private noteCopy(nodeToken: string, task: string | null): void {
+  private recordClone(nodeToken: string, task: string | null): void {
     if (task === null) return;
-    this.copies.set(nodeToken, task);
-    for (const oldest of this.copies.keys()) {
-      if (this.copies.size <= MAX_COPIES) break;
-      this.copies.delete(oldest);
+    this.cloneTasks.set(nodeToken, task);
+    for (const oldest of this.cloneTasks.keys()) {
+      if (this.cloneTasks.size <= MAX_CLONE_TASKS) break;
+      this.cloneTasks.delete(oldest);
     }
   }
 
   /** Whether the node was asked for so lately that its machine may be missing because it could not be copied. */
-  private isExpected({ nodeToken, acceptedAt }: NodeRef): boolean {
-    if (this.copies.has(nodeToken)) return true;
-    return acceptedAt !== null && Date.now() - acceptedAt.getTime() < COPY_SECONDS * 1000;
+  private isRecentlyAccepted({ nodeToken, acceptedAt }: NodeRef): boolean {
+    if (this.cloneTasks.has(nodeToken)) return true;
+    return acceptedAt !== null && Date.now() - acceptedAt.getTime() < CLONE_LOOKBACK_SECONDS * 1000;
   }
 
-  private open({ endpoint, credentials, signal }: DriverContext): MachineRoom {
+  private open({ endpoint, credentials, signal }: DriverContext): ProxmoxCluster {
     const { USERNAME: username = '', PASSWORD: password = '' } = credentials;
     const account = { endpoint: endpoint ?? '', username, password };
-    return new MachineRoom(new ProxmoxClient(this.options.connections, account, LIMITS), signal);
+    return new ProxmoxCluster(new ProxmoxClient(this.options.connections, account, LIMITS), signal);
   }
 }
 
 /** One cluster of Proxmox VE as one call of the driver sees it. */
-class MachineRoom {
+class ProxmoxCluster {
   constructor(
     private readonly client: ProxmoxClient,
     private readonly signal: AbortSignal,
   ) {}
 
-  async machines(): Promise<Map<number, Listed>> {
+  async machines(): Promise<Map<number, ListedMachine>> {
     const data = await this.get('/cluster/resources?type=vm');
-    const listed = listOf(data).flatMap(({ vmid, node, name, template, status }): Listed[] => {
+    const listed = listOf(data).flatMap(({ vmid, node, name, template, status }): ListedMachine[] => {
       if (!Number.isSafeInteger(vmid) || typeof node !== 'string' || !HOST_NAME.test(node)) return [];
       const [isTemplate, power] = [template === 1, textOf(status)];
       return [{ vmid: vmid as number, host: node, name: textOf(name), isTemplate, status: power }];
@@ -237,11 +238,11 @@ class MachineRoom {
   }
 
   /** The machine of the node; also one that is just being copied, which has no description yet. */
-  async ofNode(nodeToken: string, all: ReadonlyMap<number, Listed>): Promise<Shown | null> {
+  async ofNode(nodeToken: string, all: ReadonlyMap<number, ListedMachine>): Promise<MachineDetails | null> {
     for (const id of idsOf(nodeToken)) {
       const listed = all.get(id);
       if (!listed) continue;
-      const shown = await this.show(listed);
+      const shown = await this.loadDetails(listed);
       if (shown === null) continue;
       if (shown.note?.owner.nodeToken === nodeToken) return shown;
       if (shown.note === null && isLocked(shown)) return shown;
@@ -250,14 +251,16 @@ class MachineRoom {
   }
 
   /** The machines of an installation, with those that are just being copied. */
-  async owned(installationId: string, seeds: readonly Seed[]): Promise<Owned[]> {
+  async ownedMachines(installationId: string, seeds: readonly Seed[]): Promise<OwnedMachine[]> {
     const all = await this.machines();
     // Of a host that is down, nothing can be read, and nothing ended.
     const online = new Set(await this.hosts());
     const named = [...all.values()].filter(
       ({ name, host }) => name.startsWith(prefixOf(installationId)) && online.has(host),
     );
-    const shown = (await atOnce(named, (one) => this.show(one, one.status))).filter((one) => one !== null);
+    const shown = (await mapConcurrently(named, (one) => this.loadDetails(one, one.status))).filter(
+      (one) => one !== null,
+    );
     const own = shown
       // A copy that somebody made of a machine has its description, and another id.
       .filter(({ note, vmid }) => note?.owner.installationId === installationId && isIdOf(note.owner.nodeToken, vmid))
@@ -265,7 +268,7 @@ class MachineRoom {
     const known = new Set(own.map(({ node }) => node.labels.nodeToken));
     // A machine that is being copied has no name yet; the image that it is to boot by has one.
     const unknown = seeds.filter(({ token }) => !known.has(token) && idsOf(token).some((id) => all.has(id)));
-    const copied = await atOnce(unknown, async ({ token, createdAt }): Promise<Owned[]> => {
+    const copied = await mapConcurrently(unknown, async ({ token, createdAt }): Promise<OwnedMachine[]> => {
       const machine = await this.ofNode(token, all);
       if (machine === null || machine.note !== null) return [];
       const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
@@ -275,34 +278,34 @@ class MachineRoom {
   }
 
   /** Does what is next to be done to end the machine. */
-  async end(machine: Shown): Promise<void> {
+  async terminate(machine: MachineDetails): Promise<void> {
     if (machine.note === null || isLocked(machine)) return;
     if (machine.status === 'stopped') return this.remove(machine);
-    if (!(await this.isBusy(machine, 'qmstop'))) await this.act(machine, '/status/stop');
+    if (!(await this.isBusy(machine, 'qmstop'))) await this.postAction(machine, '/status/stop');
   }
 
   /**
    * Null if it has disappeared since it was listed.
    * @param status as it was listed; asked for if it is not given
    */
-  async show(listed: Listed, status?: string): Promise<Shown | null> {
+  async loadDetails(listed: ListedMachine, status?: string): Promise<MachineDetails | null> {
     try {
       const config = objectOf(await this.get(`${pathOf(listed)}/config?current=1`));
       const current = status || textOf(objectOf(await this.get(`${pathOf(listed)}/status/current`))['status']);
-      return { ...listed, config, status: current, note: noteIn(config['description']) };
+      return { ...listed, config, status: current, note: parseNote(config['description']) };
     } catch (error) {
-      if (says(error, /does not exist|no such vm/i)) return null;
+      if (messageMatches(error, /does not exist|no such vm/i)) return null;
       throw error;
     }
   }
 
   /** Does what is next to be done to make the machine, and says how it is. */
-  async advance(machine: Shown, nodeToken: string): Promise<ProviderNode> {
+  async continueProvisioning(machine: MachineDetails, nodeToken: string): Promise<ProviderNode> {
     const { note, status, config } = machine;
     if (note === null || isLocked(machine))
       return { ...goneNode(nodeToken), ...pendingOf(machine), ...ownerPart(note) };
     if (status === 'running') {
-      if (!note.isMade) await this.noteMade(machine);
+      if (!note.isProvisioned) await this.markProvisioned(machine);
       return nodeOf(machine, 'running', await this.address(machine));
     }
     const [last] = await this.tasks(machine);
@@ -310,10 +313,10 @@ class MachineRoom {
     const failure = failedStart(last);
     if (failure && failure.kind !== 'transient') return { ...nodeOf(machine, 'failed'), fault: failure };
     // Nobody knows whether it is still to run; one that is half made is.
-    if (note.isMade) return { ...nodeOf(machine, 'stopped'), fault: failure };
-    const missing = Object.entries(note.plan).filter(([key, value]) => !isSet(config[key], value));
+    if (note.isProvisioned) return { ...nodeOf(machine, 'stopped'), fault: failure };
+    const missing = Object.entries(note.plan).filter(([key, value]) => !isApplied(config[key], value));
     if (missing.length > 0) await this.configure(machine, Object.fromEntries(missing));
-    else await this.act(machine, '/status/start');
+    else await this.postAction(machine, '/status/start');
     return nodeOf(machine, 'pending');
   }
 
@@ -322,7 +325,7 @@ class MachineRoom {
     vmid: number,
     spec: NodeSpec,
     userData: string,
-    all: ReadonlyMap<number, Listed>,
+    all: ReadonlyMap<number, ListedMachine>,
   ): Promise<string | null> {
     const { labels, place, image } = spec;
     const template = templateOf(image, all);
@@ -347,22 +350,24 @@ class MachineRoom {
     const form = { newid: `${vmid}`, name: nameOf(labels), description, full: '1' };
     try {
       const target: Record<string, string> = host === template.host ? {} : { target: host };
-      return textOf(await this.act(template, '/clone', { ...form, ...target }));
+      return textOf(await this.postAction(template, '/clone', { ...form, ...target }));
     } catch (error) {
       // Another call for the node was first: what it makes is found from now on.
-      if (!says(error, /already exists/i)) throw error;
+      if (!messageMatches(error, /already exists/i)) throw error;
       return null;
     }
   }
 
   /** By token, why the machines of these nodes could not be copied: by their tasks, or by tasks that name their ids. */
-  async failedCopies(
+  async failedClones(
     refs: readonly NodeRef[],
     tasks: ReadonlyMap<string, string>,
   ): Promise<Map<string, ComputeDriverError>> {
     const failed = new Map<string, ComputeDriverError>();
     if (refs.length === 0) return failed;
-    const copies = await this.copyTasks(`errors=1&since=${Math.floor(Date.now() / 1000) - COPY_SECONDS}`);
+    const copies = await this.listCloneTasks(
+      `errors=1&since=${Math.floor(Date.now() / 1000) - CLONE_LOOKBACK_SECONDS}`,
+    );
     for (const { nodeToken } of refs) {
       const ids = new RegExp(`(?<!\\d)(${idsOf(nodeToken).join('|')})(?!\\d)`);
       const task = tasks.get(nodeToken);
@@ -377,22 +382,22 @@ class MachineRoom {
    * Whoever waits for a lock that nobody will release is to know of it.
    * @throws ComputeDriverError of kind `transient`
    */
-  async assertLockEnds(machine: Shown): Promise<void> {
+  async assertLockIsReleased(machine: MachineDetails): Promise<void> {
     const { config, vmid } = machine;
     const lock = textOf(config['lock']);
-    if (lock === 'clone' && (await this.copyTasks('source=active')).length > 0) return;
+    if (lock === 'clone' && (await this.listCloneTasks('source=active')).length > 0) return;
     // The lock may have ended with the task meanwhile.
-    if ((await this.show(machine))?.config['lock'] !== config['lock']) return;
+    if ((await this.loadDetails(machine))?.config['lock'] !== config['lock']) return;
     const words =
       lock === 'clone'
         ? `Machine ${vmid} is locked by a copy that no longer runs: "qm unlock ${vmid}" on its host releases it.`
         : `Machine ${vmid} is locked (${lock.replaceAll(/[^\w-]/g, ' ').slice(0, 40)}).`;
-    throw new ComputeDriverError('PROXMOX.LOCKED', words, { kind: 'transient', retryAfterMs: LOCKED_MS });
+    throw new ComputeDriverError('PROXMOX.LOCKED', words, { kind: 'transient', retryAfterMs: LOCKED_RETRY_MS });
   }
 
   /** Tasks that copy templates, on all hosts, the newest first. */
-  private async copyTasks(query: string): Promise<{ upid: string; status: string }[]> {
-    const found = await atOnce(await this.hosts(), async (host) => {
+  private async listCloneTasks(query: string): Promise<{ upid: string; status: string }[]> {
+    const found = await mapConcurrently(await this.hosts(), async (host) => {
       const data = listOf(await this.get(`/nodes/${host}/tasks?typefilter=qmclone&limit=500&${query}`));
       return data.map((one) => ({ upid: textOf(one['upid']), status: textOf(one['status']) }));
     });
@@ -405,31 +410,31 @@ class MachineRoom {
     return nodes.filter(({ isOnline, name }) => isOnline && HOST_NAME.test(name)).map(({ name }) => name);
   }
 
-  async noteMade(machine: Shown): Promise<void> {
+  async markProvisioned(machine: MachineDetails): Promise<void> {
     const description = textOf(machine.config['description']);
-    await this.change(machine, { description: madeIn(description) });
+    await this.updateConfig(machine, { description: withProvisionedMark(description) });
   }
 
   /** Whether a task of the machine, or one of the type, is running. */
-  async isBusy(machine: Listed, type?: string): Promise<boolean> {
+  async isBusy(machine: ListedMachine, type?: string): Promise<boolean> {
     const tasks = await this.tasks(machine);
     return tasks.some((one) => one.isRunning && (type === undefined || one.type === type));
   }
 
   /** Answers the task that does it. */
-  act(machine: Listed, path: string, form: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  postAction(machine: ListedMachine, path: string, form: Readonly<Record<string, string>> = {}): Promise<unknown> {
     return this.client.request('POST', `${pathOf(machine)}${path}`, { form, signal: this.signal });
   }
 
   /** The image first: its name is known only as long as the machine is. */
-  async remove(machine: Shown): Promise<void> {
+  async remove(machine: MachineDetails): Promise<void> {
     const volume = seedVolume(machine);
     if (volume) await this.removeVolume(machine.host, volume);
     try {
       const path = `${pathOf(machine)}?purge=1&destroy-unreferenced-disks=1`;
       await this.client.request('DELETE', path, { signal: this.signal });
     } catch (error) {
-      if (!says(error, /does not exist/i)) throw error;
+      if (!messageMatches(error, /does not exist/i)) throw error;
     }
   }
 
@@ -444,7 +449,7 @@ class MachineRoom {
 
   /** The images of discs of an installation, or of all. */
   async seeds(installationId: string | null): Promise<Seed[]> {
-    const found = await atOnce(await this.hosts(), async (host) => {
+    const found = await mapConcurrently(await this.hosts(), async (host) => {
       const storages = listOf(await this.get(`/nodes/${host}/storage?content=iso&enabled=1`));
       const names = storages.filter((one) => one['active'] !== 0).map((one) => textOf(one['storage']));
       const contents = names
@@ -454,9 +459,9 @@ class MachineRoom {
           return volumes.map((one) => ({ volume: textOf(one['volid']), ctime: Number(one['ctime']) }));
         });
       return (await Promise.all(contents)).flat().flatMap(({ volume, ctime }) => {
-        const [, prefix, attempt, token] = SEED.exec(volume) ?? [];
+        const [, prefix, attempt, token] = SEED_VOLUME.exec(volume) ?? [];
         if (token === undefined || !Number.isFinite(ctime)) return [];
-        if (installationId !== null && prefix !== seedMark(installationId)) return [];
+        if (installationId !== null && prefix !== installationHash(installationId)) return [];
         return [{ host, volume, token, attempt: Number(attempt), createdAt: new Date(ctime * 1000) }];
       });
     });
@@ -469,31 +474,31 @@ class MachineRoom {
       const path = `/nodes/${host}/storage/${storage}/content/${encodeURIComponent(volume)}`;
       await this.client.request('DELETE', path, { signal: this.signal });
     } catch (error) {
-      if (!says(error, /does not exist|no such/i)) throw error;
+      if (!messageMatches(error, /does not exist|no such/i)) throw error;
     }
   }
 
   /** Sets options, and takes away the template's own discs for cloud-init, which would be read in place of ours. */
-  private async configure(machine: Shown, options: Record<string, string>): Promise<void> {
+  private async configure(machine: MachineDetails, options: Record<string, string>): Promise<void> {
     const discs = Object.entries(machine.config)
       .filter(([key, value]) => /^(ide|sata|scsi)\d+$/.test(key) && /cloudinit/.test(textOf(value)))
       .map(([key]) => key)
       .filter((key) => !(key in options));
-    await this.change(machine, discs.length === 0 ? options : { ...options, delete: discs.join(',') });
+    await this.updateConfig(machine, discs.length === 0 ? options : { ...options, delete: discs.join(',') });
   }
 
   /** Another one who changes it at the same time is let go first. */
-  private async change(machine: Shown, options: Readonly<Record<string, string>>): Promise<void> {
+  private async updateConfig(machine: MachineDetails, options: Readonly<Record<string, string>>): Promise<void> {
     const form = { ...options, digest: textOf(machine.config['digest']) };
     try {
       await this.client.request('PUT', `${pathOf(machine)}/config`, { form, signal: this.signal });
     } catch (error) {
-      if (!says(error, /modified configuration|checksum missmatch|digest/i)) throw error;
+      if (!messageMatches(error, /modified configuration|checksum missmatch|digest/i)) throw error;
     }
   }
 
   /** The host with the most memory left of those that may carry the node; that of the template where it has room. */
-  private async hostFor({ place, machine }: NodeSpec, template: Listed): Promise<string> {
+  private async hostFor({ place, machine }: NodeSpec, template: ListedMachine): Promise<string> {
     const online = (await this.client.onlineHosts(this.signal)).filter(({ name }) => HOST_NAME.test(name));
     const unknown = place.hosts.find((name) => !online.some((one) => one.name === name));
     const allowed = online.filter(({ name }) => place.hosts.length === 0 || place.hosts.includes(name));
@@ -521,7 +526,7 @@ class MachineRoom {
       throw fault('NO_BRIDGE', `Host ${host} has no bridge ${network}.`);
   }
 
-  private async address(machine: Listed): Promise<string | null> {
+  private async address(machine: ListedMachine): Promise<string | null> {
     try {
       const { result } = objectOf(await this.get(`${pathOf(machine)}/agent/network-get-interfaces`));
       const addresses = listOf(result).flatMap((card) => listOf(card['ip-addresses'] ?? []));
@@ -538,7 +543,7 @@ class MachineRoom {
   }
 
   /** The machine's last tasks, the newest first. */
-  private async tasks({ host, vmid }: Listed): Promise<Task[]> {
+  private async tasks({ host, vmid }: ListedMachine): Promise<Task[]> {
     const data = listOf(await this.get(`/nodes/${host}/tasks?vmid=${vmid}&source=all&limit=10`));
     const tasks = data.map((one) => ({ ...one, start: Number(one['starttime']) || 0 }));
     return tasks
@@ -560,7 +565,7 @@ function failedStart(last: Task | undefined): ComputeDriverError | null {
   return taskFault('START_FAILED', 'Proxmox VE cannot start it', last.status);
 }
 
-function templateOf(image: string, all: ReadonlyMap<number, Listed>): Listed {
+function templateOf(image: string, all: ReadonlyMap<number, ListedMachine>): ListedMachine {
   const templates = [...all.values()].filter(({ isTemplate }) => isTemplate);
   const found = templates.find(({ vmid, name }) => name === image || `${vmid}` === image);
   if (!found) throw fault('NO_TEMPLATE', `Proxmox VE has no template ${image}.`);
@@ -589,7 +594,7 @@ function planOf({ place, machine, disks }: NodeSpec, seed: string): Record<strin
 }
 
 /** Whether an option is as planned; a disk is once there is one, and has another name than its request. */
-function isSet(actual: unknown, planned: string): boolean {
+function isApplied(actual: unknown, planned: string): boolean {
   if (actual === undefined) return false;
   if (/^\d+$/.test(planned)) return actual === planned || actual === Number(planned);
   if (planned.includes('media=cdrom')) return textOf(actual).startsWith(planned.split(',')[0] ?? planned);
@@ -601,22 +606,23 @@ function isSet(actual: unknown, planned: string): boolean {
   return textOf(actual).startsWith(`${planned.split(':')[0]}:`);
 }
 
-function seedVolume({ note }: Shown): string | null {
+function seedVolume({ note }: MachineDetails): string | null {
   const [volume = ''] = note?.plan['ide2']?.split(',') ?? [];
-  return SEED.test(volume) ? volume : null;
+  return SEED_VOLUME.test(volume) ? volume : null;
 }
 
-const SEED = /^[A-Za-z][A-Za-z0-9._-]{0,99}:iso\/platform-seed-([0-9a-f]{8})-(\d{1,9})-([A-Za-z0-9-]{1,80})\.iso$/;
+const SEED_VOLUME =
+  /^[A-Za-z][A-Za-z0-9._-]{0,99}:iso\/platform-seed-([0-9a-f]{8})-(\d{1,9})-([A-Za-z0-9-]{1,80})\.iso$/;
 
 function seedName({ labels, attempt }: NodeSpec): string {
-  return `platform-seed-${seedMark(labels.installationId)}-${attempt}-${labels.nodeToken}.iso`;
+  return `platform-seed-${installationHash(labels.installationId)}-${attempt}-${labels.nodeToken}.iso`;
 }
 
-function swept({ machine, node }: Owned) {
+function toCandidate({ machine, node }: OwnedMachine) {
   return { machine, nodeToken: node.labels.nodeToken, createdAt: node.createdAt };
 }
 
-function pathOf({ host, vmid }: Listed): string {
+function pathOf({ host, vmid }: ListedMachine): string {
   return `/nodes/${host}/qemu/${vmid}`;
 }
 
@@ -624,11 +630,11 @@ function free({ memoryBytes, memoryUsedBytes }: { memoryBytes: number; memoryUse
   return memoryBytes - memoryUsedBytes;
 }
 
-function isLocked({ config }: Shown): boolean {
+function isLocked({ config }: MachineDetails): boolean {
   return config['lock'] !== undefined;
 }
 
-function nodeOf(machine: Shown, state: ProviderNodeState, privateIp: string | null = null): ProviderNode {
+function nodeOf(machine: MachineDetails, state: ProviderNodeState, privateIp: string | null = null): ProviderNode {
   const { note, vmid } = machine;
   return {
     ...goneNode(''),
@@ -646,7 +652,7 @@ function ownerPart(note: MachineNote | null): Partial<ProviderNode> {
   return { labels: { installationId, tenantId, clusterId, nodeToken }, createdAt: note.createdAt };
 }
 
-function pendingOf({ vmid }: Listed): Partial<ProviderNode> {
+function pendingOf({ vmid }: ListedMachine): Partial<ProviderNode> {
   return { providerRef: `${vmid}`, state: 'pending' };
 }
 
@@ -658,7 +664,7 @@ function fault(code: string, message: string, kind: FaultKind = 'invalid'): Comp
   return new ComputeDriverError(`PROXMOX.${code}`, message, { kind });
 }
 
-function says(error: unknown, words: RegExp): boolean {
+function messageMatches(error: unknown, words: RegExp): boolean {
   return error instanceof ProxmoxError && words.test(error.message);
 }
 

@@ -1,6 +1,6 @@
 import { printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind } from '../compute-driver';
-import { withoutControls } from '../no-answer';
+import { withoutControls } from '../call-faults';
 
 /** Why a call to Proxmox VE failed. */
 export type ProxmoxFault =
@@ -55,7 +55,7 @@ const BUSY = /can't lock|got (lock )?timeout|timed? ?out|\bis locked\b|cfs-lock|
 const FORBIDDEN = /permission (check failed|denied)/i;
 
 /** What an error means that Proxmox VE tells in words alone; null where they say no more than that it is one. */
-export function kindInWords(words: string): FaultKind | null {
+export function kindFromText(words: string): FaultKind | null {
   if (FULL.test(words)) return 'capacity';
   if (BUSY.test(words)) return 'transient';
   return FORBIDDEN.test(words) ? 'denied' : null;
@@ -67,7 +67,7 @@ export function kindInWords(words: string): FaultKind | null {
  * @param status how the task ended, in the words of Proxmox VE
  */
 export function taskFault(code: string, what: string, status: string): ComputeDriverError {
-  const kind = kindInWords(status) ?? 'invalid';
+  const kind = kindFromText(status) ?? 'invalid';
   const words = printable(withoutControls(status), []) || 'It gives no reason.';
   return new ComputeDriverError(`PROXMOX.${code}`, `${what}: ${words}`, {
     kind,

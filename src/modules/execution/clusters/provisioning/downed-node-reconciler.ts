@@ -34,7 +34,7 @@ export class DownedNodeReconciler extends Reconciler {
     for (const [token, { until }] of this.backoffs) if (now > until + MAX_BACKOFF_MS) this.backoffs.delete(token);
     const failures = new FailureCollector(signal);
     for (const driver of await this.drivers.withoutCredentials()) {
-      const downed = ((await driver.onSite?.downed()) ?? []).filter(
+      const downed = ((await driver.onSite?.listDownNodes()) ?? []).filter(
         (token) => now >= (this.backoffs.get(token)?.until ?? 0),
       );
       if (downed.length === 0) continue;

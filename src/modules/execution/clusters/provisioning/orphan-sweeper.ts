@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { SweepScope, Swept } from '../../../../../libs/compute-drivers/compute-driver';
+import type { SweepScope, SweepResult } from '../../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../../libs/compute-drivers/place';
 import { messageOf } from '../../../../platform/kernel/errors/message-of';
 import { Installation } from '../../../../platform/kernel/installation/installation';
@@ -99,7 +99,7 @@ export class OrphanSweeper extends Reconciler {
   private async sweep(place: MachinePlace, signal: AbortSignal): Promise<void> {
     const { machine_place_id: id, cloud_provider_id: providerId, endpoint } = place;
     if (!this.drivers.serves(providerId, endpoint || null)) return this.places.release(id, RELEASE_DELAY_MS);
-    let swept: Swept;
+    let swept: SweepResult;
     try {
       swept = await this.sweepAtProvider(place, signal);
     } catch (error) {
@@ -122,7 +122,7 @@ export class OrphanSweeper extends Reconciler {
     await this.places.recordSweep(id, { orphans: removed.length + failed.length, removed: removed.length });
   }
 
-  private async sweepAtProvider(place: MachinePlace, pass: AbortSignal): Promise<Swept> {
+  private async sweepAtProvider(place: MachinePlace, pass: AbortSignal): Promise<SweepResult> {
     const { tenant_id: tenantId, account, region, machine_place_id: id } = place;
     const endpoint = place.endpoint || null;
     const signal = withDeadline(PLACE_TIMEOUT_MS, pass);

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** How many calls are under way at once: providers limit those of an account. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_CALLS = 8;
 
 /** Makes a call for each item, in order and a few at a time; begins no further one once a call has failed. */
-export async function atOnce<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapConcurrently<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
   const results = new Array<R>(items.length);
   const open = items.entries();
   let hasFailed = false;
@@ -12,7 +12,7 @@ export async function atOnce<T, R>(items: readonly T[], call: (item: T) => Promi
     for (const [index, item] of open) {
       if (hasFailed) return;
       results[index] = await call(item);
-      if (index % AT_ONCE === 0) await setImmediate();
+      if (index % MAX_CONCURRENT_CALLS === 0) await setImmediate();
     }
   };
   const noted = () =>
@@ -20,6 +20,6 @@ export async function atOnce<T, R>(items: readonly T[], call: (item: T) => Promi
       hasFailed = true;
       throw error;
     });
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, noted));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_CALLS, items.length) }, noted));
   return results;
 }

@@ -8,11 +8,14 @@ export class RightsUnknownError extends Error {}
  * What credentials that work are not allowed and nodes need, for people; null for nothing. Who uses them for something
  * else needs none of it.
  * @param where such as `in own-project`
- * @param look answers the provider's own names of the rights that are missing
+ * @param findMissing answers the provider's own names of the rights that are missing
  */
-export async function lackedRights(where: string, look: () => Promise<readonly string[]>): Promise<string | null> {
+export async function describeMissingRights(
+  where: string,
+  findMissing: () => Promise<readonly string[]>,
+): Promise<string | null> {
   try {
-    const lacking = await look();
+    const lacking = await findMissing();
     return lacking.length === 0 ? null : `To make nodes ${where}, they lack ${lacking.join(', ')}.`;
   } catch (error) {
     const kinds = [ProviderUnreachableError, RightsUnknownError, ComputeDriverError];

@@ -3,14 +3,14 @@ import { AnswerTooLongError } from '../outbound-policy/outbound-request';
 import { ComputeDriverError } from './compute-driver';
 
 /** The error of a call that got no answer: it took too long, the outbound policy forbids it, or nobody is there. */
-export function unanswered(host: string, error: unknown, signal: AbortSignal): ComputeDriverError {
+export function connectionFault(host: string, error: unknown, signal: AbortSignal): ComputeDriverError {
   if (error instanceof ComputeDriverError) return error;
   if (signal.aborted) {
     const message = `${host} did not answer in the time that the call had.`;
     return new ComputeDriverError('Timeout', message, { kind: 'transient', cause: error });
   }
   if (error instanceof AnswerTooLongError)
-    return strangeAnswer(host, `answers with more than ${error.maxBytes} bytes`, error);
+    return unexpectedResponse(host, `answers with more than ${error.maxBytes} bytes`, error);
   if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
     const message = errorField(error, 'message') ?? `${host} may not be called.`;
     return new ComputeDriverError('AddressRefused', message, { kind: 'invalid', cause: error });
@@ -21,7 +21,7 @@ export function unanswered(host: string, error: unknown, signal: AbortSignal): C
 }
 
 /** Something that answers, though not as the provider does. */
-export function strangeAnswer(host: string, what: string, cause?: unknown): ComputeDriverError {
+export function unexpectedResponse(host: string, what: string, cause?: unknown): ComputeDriverError {
   return new ComputeDriverError('StrangeAnswer', `${host} ${what}.`, { kind: 'transient', cause });
 }
 
