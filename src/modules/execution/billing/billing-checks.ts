@@ -10,7 +10,6 @@ export interface BillingReport {
   /** Differences between ledger and node histories: the first ones, and the total number. */
   differences: LedgerDifference[];
   total: number;
-  /** Number of daily sums that differ from the ledger. */
   wrongSums: number;
 }
 

@@ -26,7 +26,6 @@ import { type LineForm, type PricedPeriod, type UsageFilter, UsageRepository } f
 
 export type TableForm = 'json' | 'csv';
 
-/** A day before any usage. */
 const FIRST_DAY = '0001-01-01';
 /** Maximum length of a period: ten years, one more than most countries require for books. */
 const MAX_DAYS = 3_660;
@@ -35,10 +34,8 @@ type LinesQuery = Pick<
   BilledUsageQuery,
   'tenant_ids' | 'cloud_providers' | 'cluster_ids' | 'machine_type_ids' | 'labels'
 >;
-/** The columns of a line by name. */
 type Line = Readonly<Record<string, string | number | Record<string, string>>>;
 
-/** Reports of usage and of its cost. */
 @Injectable()
 export class BillingService {
   private readonly prices: readonly PricedPeriod[];
@@ -139,7 +136,6 @@ export class BillingService {
     }
   }
 
-  /** Reads a month at a time. */
   private async *invoiceLines(
     filter: UsageFilter,
     from: string,

@@ -20,7 +20,6 @@ export function monthsBetween(from: string, until: string): { first: string; las
   return months;
 }
 
-/** Returns the first day of the month. */
 export function monthOf(day: string): string {
   return `${day.slice(0, 7)}-01`;
 }

@@ -1,4 +1,3 @@
-/** Approximate number of lines that are read at once. */
 const LINES_PER_READ = 8_000;
 /** Maximum number of days that are read at once, which limits the steps through a period without lines. */
 const MAX_DAYS = 366;

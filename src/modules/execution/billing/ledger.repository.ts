@@ -4,7 +4,6 @@ import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import { firstRow, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { OpenInterval } from './entities/open-interval.entity';
 
-/** Maximum number of stays that a pass of the reconciler books. */
 const BATCH_SIZE = 1000;
 
 const COLUMNS = columnsOf(OpenInterval);

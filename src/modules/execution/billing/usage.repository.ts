@@ -16,7 +16,6 @@ import { dayOf } from './ledger.repository';
 /** Advisory lock of a cluster whose sums are being renewed. */
 const SUM_LOCK = 7_203_107;
 
-/** The columns by which usage is grouped. */
 const GROUP = 'tenant_id, cluster_id, machine_type_id, labels_key';
 const KEY = `usage_date, ${GROUP}`;
 const NAMES = 'tenant_name, cluster_name, cloud_provider, machine_type, labels, named_at';
@@ -44,7 +43,6 @@ const rounded = (dividend: string, divisor: string, decimals: { power: string; u
 
 /** `ycu_ms` of an hour with one compute unit. */
 const HOUR = '3600000::numeric';
-/** Decimals of compute units in responses. */
 const SIX_DECIMALS = { power: '1000000', unit: '0.000001' };
 const SECONDS = (ms: string) => `div(2 * ${ms}::numeric + 1000, 2000)::bigint`;
 
@@ -127,7 +125,6 @@ export interface UsageLine {
   labels: Record<string, string>;
   node_count: number;
   running_seconds: number;
-  /** Decimal number. */
   ycu: string;
 }
 
@@ -200,7 +197,6 @@ export class UsageRepository {
     return (await firstRow<{ day: string | null }>(this.dataSource.manager, sql, params.values))?.day ?? null;
   }
 
-  /** Returns the tenants with usage since the day. */
   async tenants(filter: UsageFilter, since: string): Promise<BilledTenant[]> {
     return this.queryGroups(
       filter,
@@ -229,7 +225,6 @@ export class UsageRepository {
     );
   }
 
-  /** Returns the label values by key. */
   async labels(filter: UsageFilter, since: string): Promise<Record<string, string[]>> {
     const found = await this.queryGroups<{ key: string; used: string[] }>(
       filter,
@@ -250,7 +245,6 @@ export class UsageRepository {
     return range ?? null;
   }
 
-  /** Returns some clusters with stale sums. */
   async staleClusters(limit: number): Promise<number[]> {
     const stale = await rows<{ cluster_id: number }>(
       this.dataSource.manager,
@@ -287,7 +281,6 @@ export class UsageRepository {
     );
   }
 
-  /** Marks all sums of the cluster as stale. */
   async markStale(tx: Tx, clusterId: number): Promise<void> {
     await tx.query(`INSERT INTO stale_usage (cluster_id, from_date) VALUES ($1, '0001-01-01')`, [clusterId]);
   }

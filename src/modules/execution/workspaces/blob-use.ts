@@ -1,5 +1,4 @@
 /** Asks the domain that stores its own bytes in the file store which of them it needs. */
 export abstract class BlobUse {
-  /** Returns the keys whose bytes are needed. */
   abstract keysInUse(keys: readonly string[]): Promise<Set<string>>;
 }

@@ -22,7 +22,6 @@ const both = '/ac/workspace/{workspace_id}/cluster/{cluster_id}';
 const ofWorkspace = '/ac/workspace/{workspace_id}/clusters';
 const ofCluster = '/ac/cluster/{cluster_id}/workspaces';
 
-/** Associations of clusters with the workspaces that they serve. */
 @Controller()
 export class ClusterWorkspacesController {
   constructor(private readonly associations: ClusterWorkspacesService) {}

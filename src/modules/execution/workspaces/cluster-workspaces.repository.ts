@@ -24,7 +24,6 @@ export interface ClusterWorkspaceRow extends ClusterWorkspace, AuthorNames {
 /** A cluster and a workspace of one tenant. */
 export type Pair = Pick<ClusterWorkspace, 'cluster_id' | 'workspace_id'>;
 
-/** Criteria for the clusters of a workspace. */
 interface ClusterCriteria {
   partOfName?: string | undefined;
   statuses?: readonly string[] | undefined;
@@ -32,7 +31,6 @@ interface ClusterCriteria {
   sparkInfraVersionIds?: readonly number[] | undefined;
 }
 
-/** The workspaces that clusters serve. */
 @Injectable()
 export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorkspace, ClusterWorkspaceRow> {
   constructor(dataSource: DataSource) {
@@ -63,7 +61,6 @@ export class ClusterWorkspacesRepository extends ResourceRepository<ClusterWorks
     return row ?? null;
   }
 
-  /** Returns true if they were associated. */
   async dissociate(tx: Tx, scope: TenantScope, pair: Pair): Promise<boolean> {
     const change = { to_date: NOW, modified_by_user_id: scope.userId, last_update_date: NOW };
     const closed = await updateRows(tx, ClusterWorkspace, change, { ...inTenant(scope), ...pair, to_date: Infinity });

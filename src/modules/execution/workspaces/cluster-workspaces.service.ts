@@ -108,7 +108,6 @@ export class ClusterWorkspacesService {
     if (!(await this.repository.serves(tx, pair))) throw notAssociated(cluster, workspace);
   }
 
-  /** Returns both records of the tenant; 404 if one does not exist. */
   private async findBoth(tx: Tx, scope: TenantScope, pair: Pair) {
     const workspace = await this.workspaceRecords.get(scope, { id: pair.workspace_id }, tx);
     return { workspace, cluster: await this.clusters.named(scope, { id: pair.cluster_id }, tx) };
@@ -132,7 +131,6 @@ interface NamedCluster {
   name: string;
 }
 
-/** Returns the error for a cluster in a workspace that it does not serve. */
 export function notAssociated(cluster: NamedCluster, workspace: WorkspaceContext): DomainError {
   return conflict(
     'CLUSTER.NOT_ASSOCIATED',

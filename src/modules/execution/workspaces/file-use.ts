@@ -5,7 +5,6 @@ import type { WorkspaceFileRow } from './workspace-files.repository';
 
 export type { WorkspaceFileRow };
 
-/** Bytes that were just uploaded. */
 export interface UploadedContent {
   sizeBytes: number;
   open(): Promise<Readable>;

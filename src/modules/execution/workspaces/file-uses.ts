@@ -4,7 +4,6 @@ import type { TenantScope } from '../../../platform/kernel/auth/principal';
 import type { Tx } from '../../../platform/kernel/persistence/sql';
 import { FileUse, type ApplyUpload, type UploadedContent, type WorkspaceFileRow } from './file-use';
 
-/** Calls all domains that use files of workspaces. */
 @Injectable()
 export class FileUses implements OnModuleInit {
   private uses: readonly FileUse[] = [];

@@ -25,7 +25,6 @@ import { WorkspaceHoldersController } from './workspace-holders.controller';
 
 const tag = 'Workspace access';
 
-/** Lookup of the permissions. */
 @Controller()
 export class WorkspacePermissionsController {
   constructor(private readonly access: WorkspaceAccessService) {}
@@ -57,7 +56,6 @@ export class WorkspacePermissionsController {
   }
 }
 
-/** Permissions of users on a workspace. */
 @Controller()
 export class WorkspaceUsersController extends WorkspaceHoldersController({
   kind: 'user',
@@ -83,7 +81,6 @@ export class WorkspaceUsersController extends WorkspaceHoldersController({
   }
 }
 
-/** Permissions of groups, and so of their members, on a workspace. */
 @Controller()
 export class WorkspaceGroupsController extends WorkspaceHoldersController({
   kind: 'group',

@@ -32,7 +32,6 @@ export type HeldPermission = AuditColumns &
 export type AssignedPermission = AuditColumns &
   Pick<WorkspaceUser, 'tenant_id' | 'workspace_id' | 'permission_id'> & { held_id: number };
 
-/** Criteria for holders. */
 export interface HolderFilter {
   permissionId?: number | undefined;
   /** A group of the users, or a member of the groups. */
@@ -47,7 +46,6 @@ interface HolderSql {
   table: 'workspace_users' | 'workspace_groups';
   key: 'auth_workspace_user_id' | 'auth_workspace_group_id';
   id: 'user_id' | 'group_id';
-  /** Table of the holders, and its columns. */
   records: 'users' | 'groups';
   name: 'username' | 'group_name';
   columns: string;
@@ -92,7 +90,6 @@ const HOLDERS: Record<HolderKind, HolderSql> = {
   },
 };
 
-/** Columns that both tables have. */
 const COLUMNS = ['tenant_id', 'workspace_id', 'permission_id', ...columnsOf(AuditColumns)];
 
 /**
@@ -143,13 +140,11 @@ export class WorkspaceAccessRepository {
     return pageOf(found, counted?.total ?? 0, page);
   }
 
-  /** Returns the permission that the user or group holds directly; null if there is none. */
   async heldBy(kind: HolderKind, workspaceId: number, holderId: number): Promise<HeldPermission | null> {
     const { id } = HOLDERS[kind];
     return (await this.held(kind, workspaceId, `t.${id} = $2`, holderId))[0] ?? null;
   }
 
-  /** Returns the permissions of the user's groups, the strongest first. */
   heldByGroupsOf(workspaceId: number, userId: number): Promise<HeldPermission[]> {
     return this.held('group', workspaceId, HOLDERS.group.together('$2'), userId);
   }

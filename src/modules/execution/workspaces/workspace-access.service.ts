@@ -25,7 +25,6 @@ import {
   WorkspaceAccessRepository,
 } from './workspace-access.repository';
 
-/** Permissions of users and groups on workspaces: lists and changes. */
 @Injectable()
 export class WorkspaceAccessService {
   constructor(
@@ -53,14 +52,14 @@ export class WorkspaceAccessService {
   async matchUser(workspace: WorkspaceContext, username: string): Promise<UserRead> {
     // User names are stored in lower case.
     const [user] = (await this.findByName('user', workspace, username.toLowerCase())).data;
-    if (!user) throw noHolder('USER', `user findByName "${username}"`, workspace);
+    if (!user) throw noHolder('USER', `user named "${username}"`, workspace);
     return userRead(user);
   }
 
   /** Returns one group per directory. */
   async matchGroup(workspace: WorkspaceContext, groupname: string): Promise<GroupRead[]> {
     const { data } = await this.findByName('group', workspace, groupname);
-    if (data.length === 0) throw noHolder('GROUP', `group findByName "${groupname}"`, workspace);
+    if (data.length === 0) throw noHolder('GROUP', `group named "${groupname}"`, workspace);
     return data.map(groupRead);
   }
 
@@ -133,7 +132,7 @@ export class WorkspaceAccessService {
       if (!(await this.repository.revoke(tx, kind, scope, { workspaceId, holderId, permissionId }))) {
         throw notFound(
           'WORKSPACE_PERMISSION.NOT_HELD',
-          `The ${kind} with id ${holderId} does not lockHolder ${name} on the workspace "${scope.workspace.name}" directly.`,
+          `The ${kind} with id ${holderId} does not hold ${name} on the workspace "${scope.workspace.name}" directly.`,
         );
       }
       return {

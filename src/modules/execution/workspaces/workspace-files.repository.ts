@@ -34,7 +34,6 @@ const TREE_COLUMNS = ['tenant_id', 'workspace_file_id', 'path', 'is_dir', 'size_
 /** The columns that are read of each entry of a tree, which may have a million. */
 export type TreeEntry = Pick<WorkspaceFile, (typeof TREE_COLUMNS)[number]>;
 
-/** Maximum number of entries of a tree in memory. */
 const PAGE_OF_TREE = 1_000;
 
 /** Condition on a file or directory and everything below it. {@link treeParams} provides `$1` to `$3`. */
@@ -49,7 +48,6 @@ const MOVED_PATH = '$4::text || substr(path, length($2::text) + 1)';
 const MOVED_PARENT = 'CASE WHEN path = $2 THEN $5 ELSE $4 || substr(parent_path, length($2) + 1) END';
 const MOVED_NAME = 'CASE WHEN path = $2 THEN $6 ELSE name END';
 
-/** One file by its id or path. */
 export interface FileSelector {
   file_id?: number;
   file_path?: string;

@@ -230,7 +230,6 @@ export class WorkspaceFilesService {
     return this.contentOf(file);
   }
 
-  /** Opens a file or directory for a download. */
   async download(scope: WorkspaceScope, selector: FileSelector): Promise<FileContent> {
     const file = await this.repository.select(scope, selector);
     if (!file.is_dir) return this.fileContent(file);
@@ -382,7 +381,6 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-/** Returns the error for a file where a directory is needed. */
 export function notADirectory(path: string): DomainError {
   return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
 }

@@ -21,7 +21,6 @@ export interface HolderRoutes<Assignment extends object> {
     assignment: Type<Assignment>;
   };
   responses: { list: ResponseShape; match: ResponseShape; held: ResponseShape; assigned: ResponseShape };
-  /** The calls of the operations. */
   list: (
     access: WorkspaceAccessService,
     workspace: WorkspaceContext,

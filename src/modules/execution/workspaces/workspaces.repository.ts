@@ -11,7 +11,6 @@ import { STRONGEST_PERMISSION } from './workspaces.joins';
 
 export type WorkspaceRow = Workspace & AuthorNames;
 
-/** Permission ids of the lookup table. */
 export const PERMISSION_ID: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };
 
 @Injectable()
@@ -61,7 +60,6 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     });
   }
 
-  /** Sets the description of the workspace if it has none. */
   async describe(tx: Tx, workspaceId: number, description: string, userId: number): Promise<void> {
     await tx.query(
       `UPDATE workspaces SET description = $2, modified_by_user_id = $3, last_update_date = platform_now()

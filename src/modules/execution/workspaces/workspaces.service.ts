@@ -32,7 +32,6 @@ import type {
 import { sharedWith } from './workspaces.joins';
 import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
-/** Workspaces and the authorization of their users. */
 @Injectable()
 export class WorkspacesService implements WorkspaceAuthorizer {
   constructor(
@@ -117,7 +116,6 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     return this.setActive(scope, false);
   }
 
-  /** Sets the description of the workspace if it has none. */
   async describe(tx: Tx, scope: TenantScope, workspaceId: number, description: string): Promise<void> {
     await this.repository.describe(tx, workspaceId, description, scope.userId);
   }

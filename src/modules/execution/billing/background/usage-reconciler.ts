@@ -7,7 +7,6 @@ import { FailureCollector } from '../../../../platform/background/workflows/fail
 import { LedgerRepository } from '../ledger.repository';
 import { UsageRepository } from '../usage.repository';
 
-/** Number of clusters whose sums a pass renews. */
 const BATCH_SIZE = 200;
 
 /** Keeps the daily sums equal to the ledger, and the ledger equal to what processes of a release without ledger do. */

@@ -12,7 +12,6 @@ export abstract class BilledColumns {
   @Col.json() labels: Record<string, string>;
 }
 
-/** Columns of a node's stay in RUNNING. */
 export abstract class IntervalColumns extends BilledColumns {
   @Col.uuid() tenant_id: string;
   @Col.bigint() cluster_id: number;
@@ -27,7 +26,6 @@ export abstract class IntervalColumns extends BilledColumns {
   @Col.time() began_at: Date;
 }
 
-/** Columns of summed usage. */
 export abstract class SummedColumns extends BilledColumns {
   /** Start of the latest stay, which the names are taken from. */
   @Col.time() named_at: Date;

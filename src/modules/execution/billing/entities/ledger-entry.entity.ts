@@ -23,12 +23,10 @@ export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 export class LedgerEntry extends IntervalColumns {
   @Col.identity('pk_ledger_entries') ledger_entry_id: number;
   @Col.text() kind: LedgerEntryKind;
-  /** Entry in the node's history. */
   @Col.bigint() node_state_id: number;
   /** Earlier than `began_at` if the clock was set back in between. The stay then counts nothing. */
   @Col.time() ended_at: Date;
   @Col.bigint({ nullable: true }) reverses_id: number | null;
-  /** Reason of a correction. */
   @Col.text({ nullable: true }) reason: string | null;
   @Col.time({ default: () => 'platform_now()' }) written_at: Date;
 }

@@ -7,6 +7,5 @@ import { IntervalColumns } from './billed.columns';
 @Index('uq_ledger_open_intervals_node', ['node_id'], { unique: true })
 @Index('ix_ledger_open_intervals_cluster', ['cluster_id'])
 export class OpenInterval extends IntervalColumns {
-  /** Entry in the node's history. */
   @Col.bigint({ primary: true, primaryKeyConstraintName: 'pk_ledger_open_intervals' }) node_state_id: number;
 }

@@ -55,7 +55,6 @@ const ALWAYS_EDITABLE: readonly string[] = [
   'spark_config',
 ];
 
-/** Clusters as users define them. */
 @Injectable()
 export class ClusterDefinitionsService {
   constructor(
@@ -185,7 +184,6 @@ export class ClusterDefinitionsService {
     });
   }
 
-  /** Returns the driver memory of each parallel job on a machine. */
   driverMemory(query: DriverMemoryQuery): Message {
     const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
     const megabytes = driverMemoryMb(memory * 1024, jobs);

@@ -19,7 +19,6 @@ export interface OwnDisks extends DiskShape {
 
 /** The disks of each node: the cluster's own fields, with those of the volume as defaults. */
 export interface ClusterDisks {
-  /** The volume of the cluster configuration, if it has one. */
   volume: VolumeData | null;
   type: DiskTypeInfo;
   number: number;

@@ -23,14 +23,12 @@ function workersOf(clusterType: ClusterType, given: number | null): number | nul
   }
 }
 
-/** The records that a cluster refers to. */
 export interface ClusterParts {
   cloudEnv: CloudEnvData;
   clusterConf: ClusterConfData;
   metastoreCatalog: ClusterDraft['metastoreCatalog'];
 }
 
-/** Returns the draft of a requested cluster. */
 export function newDraft(body: CreateCluster, parts: ClusterParts): ClusterDraft {
   const clusterType = body.cluster_type as ClusterType;
   return {
@@ -73,7 +71,6 @@ export function changedDraft(
   };
 }
 
-/** Returns the columns of a new cluster, including defaults. */
 export function newClusterColumns(
   body: CreateCluster,
   draft: ClusterDraft,

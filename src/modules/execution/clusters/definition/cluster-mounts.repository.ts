@@ -21,7 +21,6 @@ export interface ClusterMountFilter {
 export const MOUNT_IDS = `(SELECT coalesce(jsonb_agg(cm.mount_id ORDER BY cm.mount_id), '[]') FROM cluster_mounts cm
   WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id)`;
 
-/** The attachments of mounts to clusters. */
 @Injectable()
 export class ClusterMountsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -53,7 +52,6 @@ export class ClusterMountsRepository {
     );
   }
 
-  /** Returns the mounts attached to a cluster, by mount point. */
   async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<AttachedMount[]> {
     return rows<AttachedMount>(
       tx,

@@ -10,7 +10,6 @@ import { ClusterRowsRepository } from '../model/cluster-rows.repository';
 import type { ClusterRow } from './cluster-definitions.repository';
 import type { ClusterMountPage, ClusterMountsQuery } from './dto/cluster-mount.dto';
 
-/** Lists the mounts of clusters and attaches them. */
 @Injectable()
 export class ClusterMountsService {
   constructor(
@@ -60,7 +59,6 @@ export class ClusterMountsService {
     return this.attached.open(tx, tenantId, clusterId, await this.repository.ofCluster(tx, tenantId, clusterId));
   }
 
-  /** Returns the mounts of the clusters by id. */
   async of(scope: TenantScope, clusters: readonly ClusterRow[]): Promise<Map<number, MountRead>> {
     return this.mounts.readAll(scope, [...new Set(clusters.flatMap(({ mount_ids }) => mount_ids))]);
   }

@@ -8,7 +8,6 @@ const REQUIRED = {
   PLATFORM_FUNCTIONS: 'platform_functions_support',
 } as const satisfies Record<string, keyof SparkInfraVersionRef>;
 
-/** True if clusters with this Spark version can run jobs of the type. */
 function runsJobType(version: SparkInfraVersionRef, jobType: string): boolean {
   const required = Object.entries(REQUIRED).find(([type]) => type === jobType)?.[1];
   // Lookups are stored with their wire names.

@@ -15,9 +15,7 @@ export type SubscribingDomain = (typeof SUBSCRIBING_DOMAINS)[number];
 interface Transition<S> {
   tenantId: string;
   clusterId: number;
-  /** The entry of the state history. */
   stateId: number;
-  /** Null for the first state. */
   from: S | null;
   to: S;
   reason: string | null;
@@ -37,7 +35,6 @@ export interface NodeBecameReady {
   clusterStatus: ClusterStatus;
 }
 
-/** The events that this domain publishes, by name. */
 export interface ClusterEventTypes {
   clusterTransitioned: ClusterTransitioned;
   nodeTransitioned: NodeTransitioned;
@@ -56,7 +53,6 @@ export abstract class ClusterSubscriber {
   };
 }
 
-/** Publishes cluster events to the subscribers of other domains. */
 @Injectable()
 export class ClusterEvents implements OnModuleInit {
   private subscribers: readonly ClusterSubscriber[] = [];

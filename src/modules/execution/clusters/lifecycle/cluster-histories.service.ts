@@ -19,7 +19,6 @@ import type {
 } from './dto/cluster-histories.dto';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** Histories of clusters and their nodes: states, errors, logs. */
 @Injectable()
 export class ClusterHistoriesService {
   constructor(

@@ -31,7 +31,6 @@ import { CLUSTER_WORKFLOWS } from './cluster-workflows';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** The cause of a transition. */
 interface Cause {
   reason: string;
   /** Null for the platform itself. */
@@ -86,7 +85,6 @@ export class ClusterLifecycle {
     await this.appendClusterState(tx, cluster, from, change, nodeCount);
   }
 
-  /** Writes the first history row of a new cluster. */
   async beginHistory(tx: Tx, cluster: Pick<Cluster, 'cluster_id' | 'tenant_id'>, userId: number): Promise<void> {
     await this.appendClusterState(
       tx,
@@ -258,7 +256,6 @@ export class ClusterLifecycle {
     return ended || this.clusters.hasReached(subject.id, instanceId, to);
   }
 
-  /** Ends the cluster's operation in ERROR with the step and its cause. */
   async failOperation(operation: Operation, from: ClusterStatus, reason: string): Promise<void> {
     await this.endOperation({ ...operation, actorUserId: null }, from, 'ERROR', reason);
   }
@@ -290,7 +287,6 @@ export class ClusterLifecycle {
     await this.events.publish(tx, 'nodeTransitioned', event);
   }
 
-  /** Returns the current step of the operation. */
   private async stepOf(tx: Tx, workflowInstanceId: number | null): Promise<string | null> {
     return workflowInstanceId === null ? null : currentStep(tx, workflowInstanceId);
   }

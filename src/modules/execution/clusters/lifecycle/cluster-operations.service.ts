@@ -10,7 +10,6 @@ import type { ClusterOperation } from '../model/cluster-state';
 import type { CosiOperation, CosiStopOperation } from './dto/cluster-operations.dto';
 import { assertEnabled, assertAllowed, stopDestroysNodes } from './operation-rules';
 
-/** Operations that users request on clusters. Each begins a workflow. */
 @Injectable()
 export class ClusterOperationsService {
   constructor(

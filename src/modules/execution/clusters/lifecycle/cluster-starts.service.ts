@@ -7,7 +7,6 @@ import { ClusterLifecycle } from './cluster-lifecycle';
 import type { LockedCluster } from '../model/cluster-rows.repository';
 import { computeDriverName, servedEnvironments } from '../model/compute-support';
 
-/** Starts of clusters, for users and for waiting jobs. */
 @Injectable()
 export class ClusterStartsService {
   constructor(

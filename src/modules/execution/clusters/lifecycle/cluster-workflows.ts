@@ -24,7 +24,6 @@ export const DESTROY_CLUSTER = defineWorkflow({
   deadlineMs: 15 * 60_000,
 });
 
-/** Adds nodes and replaces lost ones. */
 export const RESIZE_CLUSTER_UP = defineWorkflow({
   type: 'cosi_resize_up',
   subject: 'cluster',

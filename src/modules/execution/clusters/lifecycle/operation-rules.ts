@@ -4,7 +4,6 @@ import { CLUSTER_OPERATIONS, type ClusterOperation, type ClusterStatus } from '.
 import { endsSpot } from '../model/compute-support';
 import type { Cluster } from '../model/entities/cluster.entity';
 
-/** Throws a 409 for a disabled cluster. */
 export function assertEnabled({ name, active }: Pick<LockedCluster, 'name' | 'active'>): void {
   if (!active) throw conflict('CLUSTER.DISABLED', `The cluster "${name}" is disabled. Enable it first.`);
 }

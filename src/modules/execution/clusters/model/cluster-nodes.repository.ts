@@ -21,22 +21,21 @@ import { isNodeToken } from './node-token';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
-/** Limits of the silence of a node: when it counts as findSilent, and when as lost. */
+/** Limits of the silence of a node: when it counts as silent, and when as lost. */
 export interface Silence {
   /** Silence by the clock, milliseconds. */
   ms: number;
   /**
-   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been findSilent.
+   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been silent.
    */
   answeredSeconds: number;
   /** Number of such seconds after which the node is lost. */
   lostAfterSeconds: number;
 }
 
-/** Time within which a provider must show a machine that it has markAccepted, milliseconds; see ADR 0041. */
+/** Time within which a provider must show a machine that it has accepted, milliseconds; see ADR 0041. */
 const VISIBILITY_TIMEOUT_MS = 5 * 60_000;
 
-/** Maximum number of tokens in a query. */
 const TOKEN_BATCH_SIZE = 1000;
 
 /** A node that can take runs, and how many it has. */
@@ -48,7 +47,6 @@ export type DesiredNodeRow = ClusterNode &
   Pick<Cluster, 'object_storage_manager_id' | 'metastore_catalog_id' | 'spark_secret'> &
   Pick<Cluster, 'is_turbo_enabled' | 'is_cuda_enabled'> & {
     wrapped_key: Buffer | null;
-    /** URL of the cluster's master. */
     master_url_of_cluster: string | null;
     has_mounts: boolean;
   };
@@ -81,7 +79,6 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Returns the recorded references of the cluster's machines. */
   async references(clusterId: number): Promise<string[]> {
     const found = await rows<{ provider_ref: string }>(
       this.dataSource.manager,
@@ -249,7 +246,6 @@ export class ClusterNodesRepository {
     return ids;
   }
 
-  /** Returns the ids of the cluster's live workers. */
   async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
     const workers = await rows<Pick<ClusterNode, 'node_id'>>(
       tx,
@@ -309,7 +305,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Records that the provider has markAccepted the machine of the node's attempt, with its reference and address. */
+  /** Records that the provider has accepted the machine of the node's attempt, with its reference and address. */
   async markAccepted(
     { node_id, attempt }: NodeAttempt,
     machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>,
@@ -382,7 +378,6 @@ export class ClusterNodesRepository {
     return true;
   }
 
-  /** Records that the provider shows these nodes. */
   async markSeen(tokens: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE cluster_nodes SET seen_at = platform_now()
@@ -405,7 +400,6 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Records a heartbeat of the node's agent. */
   async recordHeartbeat(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
@@ -430,7 +424,6 @@ export class ClusterNodesRepository {
     return locked.map(({ node_id }) => node_id);
   }
 
-  /** Records that the platform answers agents in this second. */
   async recordAnsweredSecond(): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
@@ -461,7 +454,6 @@ export class ClusterNodesRepository {
     return live;
   }
 
-  /** Returns the nodes with these tokens that should be running. */
   async runningAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
     return rows<ClusterNode>(
       this.dataSource.manager,

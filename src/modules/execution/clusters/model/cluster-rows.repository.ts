@@ -28,9 +28,7 @@ export type LockedCluster = RunSettings &
   Pick<Cluster, 'is_spot_instance'> & {
     /** False while it is disabled. */
     active: boolean;
-    /** True if it removes idle nodes. */
     shrinks: boolean;
-    /** The environment of its nodes. */
     environment: Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
   };
 
@@ -119,7 +117,6 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Sets the status of a locked cluster. Returns its number of nodes. */
   async setStatus(
     tx: Tx,
     cluster: LockedCluster,
@@ -138,12 +135,10 @@ export class ClusterRowsRepository {
     return updated.node_count;
   }
 
-  /** Appends an entry to the history of a locked cluster. Returns its id. */
   appendState(tx: Tx, clusterId: number, entry: StateEntry<ClusterStateEntry>): Promise<number> {
     return appendState(tx, HISTORY, clusterId, entry);
   }
 
-  /** True if the operation moved the cluster to the state. */
   hasReached(clusterId: number, workflowInstanceId: number, status: ClusterStatus): Promise<boolean> {
     return this.dataSource.manager.existsBy(ClusterStateEntry, {
       cluster_id: clusterId,
@@ -165,7 +160,6 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Returns when the cluster last began to stop. */
   async lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
     const row = await firstRow<Pick<ClusterStateEntry, 'start_time'>>(
       tx,
@@ -194,7 +188,6 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Records that a new node is ready, and how long that took. */
   async recordGrowth(
     tx: Tx,
     clusterId: number,
@@ -208,7 +201,6 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Returns why the cluster is in its present state. */
   async stateReason(tx: Tx, clusterId: number): Promise<string | null> {
     const row = await firstRow<Pick<ClusterStateEntry, 'reason'>>(
       tx,
@@ -237,7 +229,6 @@ export class ClusterRowsRepository {
     );
   }
 
-  /** Returns the sealed secret of its Spark processes; null if it has none. */
   async sealedSecret(tx: Tx, clusterId: number): Promise<Buffer | null> {
     const sql = 'SELECT spark_secret FROM clusters WHERE cluster_id = $1';
     return (await firstRow<Pick<Cluster, 'spark_secret'>>(tx, sql, [clusterId]))?.spark_secret ?? null;

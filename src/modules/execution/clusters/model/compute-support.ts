@@ -10,7 +10,6 @@ interface DriverEntry {
   description: string;
   /** Accelerators that its nodes cannot have, whatever their machines; absent if there are none. */
   lackedAccelerators?: readonly AcceleratorKind[];
-  /** True if its provider sells no spot machines. */
   lacksSpot?: boolean;
   /** True if its spot machines cannot be stopped, as its driver's `canStop` says. */
   endsSpot?: boolean;

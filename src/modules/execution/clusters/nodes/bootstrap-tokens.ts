@@ -6,7 +6,6 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 const PURPOSE = 'bootstrap tokens of nodes';
 
-/** Returns the hash of an agent's token that the database stores. */
 export function agentTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
@@ -24,7 +23,6 @@ export class BootstrapTokens {
     this.keys = secrets.masterKeys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', PURPOSE, 32)));
   }
 
-  /** Returns the token of a new attempt. */
   create(node: Pick<ClusterNode, 'token' | 'attempt'>): string {
     const [token] = this.candidates(node);
     if (token === undefined) throw new Error('There is no master key');

@@ -10,7 +10,6 @@ import { type MeasuredNode, NodeUtilizationRepository, UTILIZATION_PERIODS } fro
 /** Maximum number of nodes in a response. The largest cluster has fewer, apart from its former nodes. */
 const MAX_NODES = 128;
 
-/** The resources that nodes of clusters use. */
 @Injectable()
 export class ClusterMetricsService {
   constructor(
@@ -18,7 +17,6 @@ export class ClusterMetricsService {
     private readonly utilization: NodeUtilizationRepository,
   ) {}
 
-  /** Records one report of utilization per node. */
   async record(reports: ReadonlyMap<number, NodeUtilization>): Promise<void> {
     await this.utilization.add(reports);
   }

@@ -26,7 +26,6 @@ export interface DesiredNode {
   node: ClusterNode;
   daemons: DesiredDaemons;
   runSettings: RunSettings;
-  /** True if mounts are attached to its cluster. */
   hasMounts: boolean;
 }
 
@@ -124,7 +123,6 @@ export class ClusterNodesService {
     return (await this.nodes.desiredVersion(nodeId)) ?? 0;
   }
 
-  /** Records a heartbeat of the node's agent. */
   async recordHeartbeat(nodeId: number): Promise<void> {
     await this.nodes.recordHeartbeat(nodeId);
   }
@@ -150,7 +148,6 @@ export class ClusterNodesService {
     return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
   }
 
-  /** Returns the number of GPUs of the node's machine. */
   private gpusOf({ machine_type_id: id }: Pick<ClusterNode, 'machine_type_id'>): number {
     return (id === null ? undefined : this.referenceData.machineType(id))?.info.gpus ?? 0;
   }

@@ -93,12 +93,10 @@ export class ClusterSlotsService {
     return (await this.starts.refusal(tx, cluster))?.message ?? null;
   }
 
-  /** Returns when the cluster last began to stop. */
   lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
     return this.rows.lastStopBegan(tx, clusterId);
   }
 
-  /** Returns why the cluster is in its present state. */
   stateReason(tx: Tx, clusterId: number): Promise<string | null> {
     return this.rows.stateReason(tx, clusterId);
   }

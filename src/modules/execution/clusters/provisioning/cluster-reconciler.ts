@@ -96,7 +96,6 @@ export class ClusterReconciler extends Reconciler {
       await this.restart(node, machine, snapshot, caller);
   }
 
-  /** Restarts a machine that went down by itself. */
   private async restart(
     node: SilentNode,
     { state, fault }: ProviderNode,

@@ -176,7 +176,6 @@ export class ClusterSnapshots {
   }
 }
 
-/** Returns the market on which the node's machine was bought. */
 export function marketOf({ is_spot }: Pick<ClusterNode, 'is_spot'>): Market {
   return is_spot ? 'spot' : 'on-demand';
 }

@@ -8,7 +8,6 @@ export interface DriverRegistration {
   isHeldElsewhere?(): Promise<boolean>;
   /** Returns why machines at this endpoint cannot become nodes; null if they can. Existing machines can still be removed. */
   unreachableReason(endpoint: string | null): string | null;
-  /** True if its nodes isolate tenants from each other. */
   isolatesTenants: boolean;
   /** Creates the driver at its first use. The SDKs of providers are large, so they are imported here. */
   make(): Promise<ComputeDriver>;

@@ -49,7 +49,6 @@ export class Drivers {
     };
   }
 
-  /** True if the nodes of the environment isolate tenants from each other. */
   isolateTenants(cloudProviderId: number, endpoint: string | null): boolean {
     const name = computeDriverName(cloudProviderId, endpoint);
     return name !== null && this.registered[name].isolatesTenants;
@@ -83,7 +82,6 @@ export class Drivers {
     return name !== null && this.registered[name].disabledReason() === null;
   }
 
-  /** Returns the drivers that reach all of their nodes without a tenant's credentials. */
   async withoutCredentials(): Promise<ComputeDriver[]> {
     return this.registered.local.disabledReason() === null ? [await this.driver('local')] : [];
   }

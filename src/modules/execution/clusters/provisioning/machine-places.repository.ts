@@ -4,13 +4,11 @@ import { firstRow, returning, type Tx } from '../../../../platform/kernel/persis
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { MachinePlace } from '../model/entities/machine-place.entity';
 
-/** The identity of a place. */
 export type MachinePlaceKey = Pick<
   MachinePlace,
   'tenant_id' | 'credentials_conf_id' | 'cloud_provider_id' | 'endpoint' | 'account' | 'region'
 >;
 
-/** The result of a sweep. */
 export interface SweepOutcome {
   /** Number of nodes without a cluster that still had resources there. */
   orphans: number;

@@ -273,8 +273,8 @@ function toProvisionResult(settled: PromiseSettledResult<RelocationResult>): Pro
 }
 
 /**
- * Divides nodes into probes, which are requested at once, and the rest. Per zone and market, only the first node has tried, one
- * node is the probe.
+ * Divides nodes into probes, which are requested at once, and the rest. Of the nodes of a zone and market that were never
+ * requested, only the first one is a probe.
  */
 function splitProbes(nodes: readonly ClusterNode[]): [ClusterNode[], ClusterNode[]] {
   const probed = new Set<string>();

@@ -2,7 +2,6 @@ import type { Place } from '../../../../../libs/compute-drivers/place';
 import type { CloudEnvData } from '../../../infrastructure/environments';
 import type { ReferenceData } from '../../../foundation/reference-data';
 
-/** Returns the place in which the nodes of a cloud environment are created. */
 export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'availabilityZone'>): Place {
   const { network_conf: network } = env;
   const zoneId = env.availability_zone_id ?? network.availability_zone_id;

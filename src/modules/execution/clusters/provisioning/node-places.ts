@@ -17,7 +17,6 @@ import { blockedForMs, type PlacementOptions, nextZone, scopeToBlock, noCapacity
 /** Maximum length of a provider's message that is kept with a node for each zone, in characters. */
 const MAX_ANSWER_LENGTH = 500;
 
-/** The operation that provisions nodes. */
 export interface Provisioning {
   /**
    * Writes with the cluster locked. Returns false, and writes nothing, once another operation has replaced this one.
@@ -169,7 +168,6 @@ function placeOf(snapshot: ClusterSnapshot, { place }: ClusterNode): Place {
   return place ?? snapshot.place;
 }
 
-/** Returns null if machines have no region. */
 function offerOf(snapshot: ClusterSnapshot, node: ClusterNode): RegionOffer | null {
   const { region } = placeOf(snapshot, node);
   if (region === null) return null;

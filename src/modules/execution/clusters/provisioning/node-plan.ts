@@ -23,7 +23,6 @@ export interface InstanceBounds {
 
 type ExistingNode = { node_number: number; role: NodeRole };
 
-/** The role of the nodes that are added and removed as the load changes. */
 const INSTANCE_ROLE = { PLATFORM: 'single', STANDALONE: 'master-and-workers', CLUSTER: 'worker' } as const;
 
 /**

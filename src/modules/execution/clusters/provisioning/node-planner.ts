@@ -16,10 +16,8 @@ interface Plan {
   reason: string;
   userId: number | null;
   workflowInstanceId: number;
-  /** Time in which their agents must register, milliseconds. */
   registrationTimeoutMs: number;
   market: Market;
-  /** True if they replace lost nodes. */
   replacement: boolean;
 }
 
@@ -34,7 +32,6 @@ export class NodePlanner {
     private readonly bootstrapTokens: BootstrapTokens,
   ) {}
 
-  /** Plans nodes of a locked cluster with the environment and machine type of the snapshot. */
   async plan(tx: Tx, snapshot: ClusterSnapshot, planned: readonly PlannedNode[], plan: Plan): Promise<void> {
     const { reason, userId, workflowInstanceId } = plan;
     const machine_place_id = planned.length > 0 ? await this.watchPlace(tx, snapshot) : null;

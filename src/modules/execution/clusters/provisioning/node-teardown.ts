@@ -12,7 +12,6 @@ import { type ClusterNode, hasReported } from '../model/entities/cluster-node.en
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
 
-/** Reasons of the states that a node passes through during a teardown. */
 const REASONS = {
   STOPPING: 'The machine is being stopped',
   STOPPED: 'The machine is stopped',
@@ -20,10 +19,8 @@ const REASONS = {
   DESTROYED: 'The machine is gone',
 } as const satisfies Partial<Record<NodeStatus, string>>;
 
-/** The states of a node during a teardown. */
 export type TeardownStatus = keyof typeof REASONS;
 
-/** Maximum number of nodes that a reason names. */
 const MAX_LISTED = 10;
 
 /** Ends the nodes of a cluster at the provider and in the database. Every call may be repeated. */

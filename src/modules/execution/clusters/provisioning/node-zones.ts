@@ -35,11 +35,9 @@ export function scopeToBlock(
 /** The places in which a node can be created. */
 export interface PlacementOptions {
   place: Place;
-  /** Zones of the region, in order. */
   zones: readonly string[];
   /** The provider's messages by zone that was tried. */
   tries: Readonly<Record<string, string>>;
-  /** Zones that must not be tried now. */
   blocked: ReadonlySet<string> | 'all';
 }
 

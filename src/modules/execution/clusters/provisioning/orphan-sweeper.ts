@@ -26,7 +26,6 @@ const ABORT_GRACE_MS = 2_000;
 const MIN_ORPHAN_AGE_MS = 10 * 60_000;
 /** Time after which another worker may claim a place that this worker has no driver for, milliseconds. */
 const RELEASE_DELAY_MS = 60_000;
-/** Maximum number of nodes or errors in a log line. */
 const MAX_LOGGED = 10;
 
 /** The parts of a place that a sweep does not restrict. */

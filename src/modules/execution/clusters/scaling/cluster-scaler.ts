@@ -35,7 +35,6 @@ export class ClusterScaler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** True if the cluster, as it was read, needs a change. */
   isDue(cluster: ScalableCluster): boolean {
     return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster) || spareWorkerChanged(cluster);
   }

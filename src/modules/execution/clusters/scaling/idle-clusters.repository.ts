@@ -8,7 +8,6 @@ import type { Cluster } from '../model/entities/cluster.entity';
 export class IdleClustersRepository {
   constructor(private readonly use: ClusterUse) {}
 
-  /** Returns the ids of some idle clusters. */
   async findIds(tx: Tx): Promise<number[]> {
     const found = await rows<Pick<Cluster, 'cluster_id'>>(
       tx,

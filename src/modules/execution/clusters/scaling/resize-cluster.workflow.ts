@@ -174,7 +174,6 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     }
   }
 
-  /** Returns the nodes that are gone. */
   private async remove(
     snapshot: ClusterSnapshot,
     nodes: readonly ClusterNode[],
@@ -273,7 +272,6 @@ export class ResizeClusterDownWorkflow extends ResizeClusterWorkflow {}
 /** A problem with the provider's message, and the pause before the next try. */
 interface Problem {
   message: string;
-  /** The messages about single nodes. */
   parts: PartProblems;
   ms: number;
 }
@@ -306,7 +304,6 @@ function isIdle({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
   return busy_slots === 0;
 }
 
-/** True if the machines match the planned nodes. */
 function isDone(nodes: readonly ClusterNode[]): boolean {
   return Object.values(workOf(nodes)).every((some: readonly ClusterNode[]) => some.length === 0);
 }

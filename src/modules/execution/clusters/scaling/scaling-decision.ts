@@ -50,7 +50,6 @@ export type ScalingDecision =
   | { kind: 'none' }
   /** Moves to RESIZING_UP, or adds to the resize under way. */
   | { kind: 'grow'; by: number; reason: string }
-  /** Moves to RESIZING_DOWN. */
   | { kind: 'shrink'; nodeIds: number[]; reason: string }
   /** Replaces nodes below the minimum. The cluster stays RUNNING, unless it has no node at all. */
   | { kind: 'replace'; by: number; reason: string };
@@ -205,7 +204,6 @@ function hasMaster(nodes: readonly NodeFacts[]): boolean {
   return nodes.every((node) => node.role !== 'master' || isReady(node));
 }
 
-/** True if no node works or starts. */
 function hasNoUsableNode({ nodes }: ScalingFacts): boolean {
   return nodes.every(({ phase }) => phase === 'leaving' || phase === 'broken');
 }

@@ -17,7 +17,6 @@ const STOP_TIMEOUT_MS = 1_000;
  * time.
  */
 const MIN_INTERVAL_MS = 200;
-/** Number of clusters that are read together. */
 const BATCH_SIZE = 200;
 
 /**

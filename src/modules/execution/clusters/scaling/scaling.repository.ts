@@ -78,7 +78,6 @@ const facts = (use: ClusterUse, which: string) => `
     ) n
   WHERE ${givesSlots('c')} AND ${which}`;
 
-/** Reads the facts that decide the size of running clusters. */
 @Injectable()
 export class ScalingRepository {
   constructor(private readonly use: ClusterUse) {}
@@ -92,12 +91,10 @@ export class ScalingRepository {
     return found.map(toScalable);
   }
 
-  /** Records since when a worker of the cluster could be removed. */
   async setSpareWorker(tx: Tx, clusterId: number, isSpare: boolean): Promise<void> {
     await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
-  /** Returns one running cluster; null if it does not run. */
   async find(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
     const [found] = await rows<Row>(tx, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
     return found ? toScalable(found) : null;

@@ -4,7 +4,6 @@ import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 import { WorkspaceRef } from './workspace.dto';
 
-/** Selects one file or directory by id or path. */
 export class WorkspaceFileSelector extends RecordSelectorQuery('workspace') {
   @Param.id() file_id?: number;
   @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) file_path?: string;
@@ -35,7 +34,6 @@ export class RenameFileQuery extends WorkspaceFileSelector {
   @Param.text({ optional: false, maxLength: 255, description: 'The new name, without a slash' }) file_name: string;
 }
 
-/** Source and destination of a move or copy. */
 export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
   @Param.id() source_file_id?: number;
   @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) source_file_path?: string;

@@ -2,7 +2,6 @@ import { Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 const KEY = { type: 'bigint', primaryKeyConstraintName: 'pk_cluster_mounts' } as const;
 
-/** A mount that is attached to a cluster. */
 @Entity('cluster_mounts')
 @Index('ix_cluster_mounts_mount', ['tenant_id', 'mount_id'])
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_mounts_cluster' })

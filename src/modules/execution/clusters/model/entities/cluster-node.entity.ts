@@ -52,9 +52,7 @@ export class ClusterNode extends ValidityColumns {
   @Col.json({ default: () => `'{}'` }) tries: Record<string, string>;
   /** The place where an orphaned machine of the node is searched; null if the search needs no credentials. */
   @Col.bigint({ nullable: true }) machine_place_id: number | null;
-  /** Time at which the provider accepted the request for its machine. */
   @Col.time({ nullable: true }) accepted_at: Date | null;
-  /** Time at which the provider first showed the machine. */
   @Col.time({ nullable: true }) seen_at: Date | null;
   @Col.text({ nullable: true }) provider_ref: string | null;
   @Col.text({ nullable: true }) ip_address: string | null;
@@ -82,9 +80,7 @@ export class ClusterNode extends ValidityColumns {
   /** Grows with every change of the node's desired state. Agents wait until it passes the version that they know. */
   @Col.bigint({ default: 1 }) desired_version: number;
   @Col.text({ default: 'starting' }) daemons_state: string;
-  /** Number of unfinished runs on the node. */
   @Col.int({ default: 0 }) busy_slots: number;
-  /** True if the node was planned to replace a lost one. */
   @Col.bool({ default: false }) replacement: boolean;
   /** Deadline for a draining worker to hand over its blocks. After that, it is removed in any case. */
   @Col.time({ nullable: true }) drain_until: Date | null;
@@ -110,7 +106,6 @@ export class ClusterNode extends ValidityColumns {
   @Col.text({ nullable: true }) interruption: string | null;
   /** No index contains it, because it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
-  /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
   /** True once its complete logs have been merged into as few pieces as possible. Only some stores keep pieces. */
   @Col.bool({ default: false }) logs_settled: boolean;

@@ -53,7 +53,6 @@ export class MachinePlace {
   @Col.text() region: string;
   /** Infinity once nothing can be left there. */
   @Col.time({ default: () => 'platform_now()' }) due_at: Moment;
-  /** Failures in a row. */
   @Col.int({ default: 0 }) failures: number;
   /** Time of the last complete sweep. */
   @Col.time({ nullable: true }) swept_at: Date | null;

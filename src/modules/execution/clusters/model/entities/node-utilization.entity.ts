@@ -17,7 +17,6 @@ export class NodeUtilizationStep {
   @Col.int(PRIMARY) step_seconds: number;
   /** The number of the step since 1970, modulo the number of kept steps. */
   @Col.int(PRIMARY) place: number;
-  /** Start of the step. */
   @Col.time() time: Date;
   /** Number of the node's reports in the sums. */
   @Col.int() reports: number;
