@@ -34,7 +34,7 @@ describe('HeartbeatBatcher', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  const settled = () => jest.advanceTimersByTimeAsync(0);
+  const flushPromises = () => jest.advanceTimersByTimeAsync(0);
 
   it('records all heartbeats of a second in one statement', async () => {
     const { batcher, batches } = fakeBatcher();
@@ -53,11 +53,11 @@ describe('HeartbeatBatcher', () => {
     batcher.add(1);
     const done = jest.fn();
     void batcher.add(2).recorded().then(done);
-    await settled();
+    await flushPromises();
     expect(batches).toEqual([[1, 2]]);
     expect(done).not.toHaveBeenCalled();
     (await next()).end();
-    await settled();
+    await flushPromises();
     expect(done).toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(5_000);
     expect(batches).toHaveLength(1);
@@ -66,13 +66,13 @@ describe('HeartbeatBatcher', () => {
   it('collects heartbeats during a statement for the next one', async () => {
     const { batcher, batches, next } = fakeBatcher();
     void batcher.add(1).recorded();
-    await settled();
+    await flushPromises();
     void batcher.add(2).recorded();
     void batcher.add(3).recorded();
-    await settled();
+    await flushPromises();
     expect(batches).toEqual([[1]]);
     (await next()).end();
-    await settled();
+    await flushPromises();
     expect(batches).toEqual([[1], [2, 3]]);
   });
 
@@ -81,31 +81,31 @@ describe('HeartbeatBatcher', () => {
     batcher.add(1);
     const done = jest.fn();
     void batcher.add(2).recorded().then(done);
-    await settled();
+    await flushPromises();
     (await next()).end();
-    await settled();
+    await flushPromises();
     expect(done).toHaveBeenCalled();
     expect(single).toEqual([]);
     const { recorded } = batcher.add(1);
     void recorded();
-    await settled();
+    await flushPromises();
     expect(batches).toEqual([[1, 2], [1]]);
     (await next()).end();
-    await settled();
+    await flushPromises();
     expect(single).toEqual([1]);
   });
 
   it('records nodes one by one after a failed batch, and logs a failure that nobody awaits', async () => {
     const { batcher, single, warned, next } = fakeBatcher();
     void batcher.add(1).recorded();
-    await settled();
+    await flushPromises();
     (await next()).fail();
-    await settled();
+    await flushPromises();
     expect(single).toEqual([1]);
     batcher.add(2);
     await jest.advanceTimersByTimeAsync(1_000);
     (await next()).fail();
-    await settled();
+    await flushPromises();
     expect(warned).toHaveLength(1);
   });
 });

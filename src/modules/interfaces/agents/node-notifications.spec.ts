@@ -8,66 +8,66 @@ function polls(maxPolls: number) {
   const listener = { on: (_channel: string, listen: (payload: string) => void) => (notify = listen) };
   const notifications = new NodeNotifications(listener as unknown as PgListener, { http: { maxPolls } } as Config);
   notifications.onModuleInit();
-  const woken: string[] = [];
+  const notified: string[] = [];
   const poll = (nodeId: number, name: string) => {
     const subscription = notifications.subscribe(nodeId);
-    void subscription.notified.then(() => woken.push(name));
+    void subscription.notified.then(() => notified.push(name));
     return subscription.cancel;
   };
-  return { woken, poll, notify: (payload: string) => notify(payload), notifications };
+  return { notified, poll, notify: (payload: string) => notify(payload), notifications };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const flushPromises = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('NodeNotifications', () => {
   it('notifies the polls of the named nodes, or all polls if the payload is empty', async () => {
-    const { woken, poll, notify } = polls(10);
+    const { notified, poll, notify } = polls(10);
     poll(1, 'one');
     poll(2, 'two');
     poll(3, 'three');
     poll(4, 'four');
     notify('2');
-    await settled();
-    expect(woken).toEqual(['two']);
+    await flushPromises();
+    expect(notified).toEqual(['two']);
     notify('4,17,3');
-    await settled();
-    expect(woken).toEqual(['two', 'four', 'three']);
+    await flushPromises();
+    expect(notified).toEqual(['two', 'four', 'three']);
     notify('');
-    await settled();
-    expect(woken).toEqual(['two', 'four', 'three', 'one']);
+    await flushPromises();
+    expect(notified).toEqual(['two', 'four', 'three', 'one']);
   });
 
   it('ends a poll when its node polls again', async () => {
-    const { woken, poll, notify } = polls(10);
+    const { notified, poll, notify } = polls(10);
     const endFirst = poll(1, 'first');
     poll(1, 'second');
-    await settled();
-    expect(woken).toEqual(['first']);
+    await flushPromises();
+    expect(notified).toEqual(['first']);
     endFirst();
     notify('1');
-    await settled();
-    expect(woken).toEqual(['first', 'second']);
+    await flushPromises();
+    expect(notified).toEqual(['first', 'second']);
   });
 
   it('ends the oldest poll when too many wait', async () => {
-    const { woken, poll } = polls(2);
+    const { notified, poll } = polls(2);
     poll(1, 'one');
     const endTwo = poll(2, 'two');
     poll(3, 'three');
-    await settled();
-    expect(woken).toEqual(['one']);
+    await flushPromises();
+    expect(notified).toEqual(['one']);
     endTwo();
     poll(4, 'four');
-    await settled();
-    expect(woken).toEqual(['one', 'two']);
+    await flushPromises();
+    expect(notified).toEqual(['one', 'two']);
   });
 
   it('ends all polls when the process stops', async () => {
-    const { woken, poll, notifications } = polls(10);
+    const { notified, poll, notifications } = polls(10);
     poll(1, 'one');
     notifications.onModuleDestroy();
     poll(2, 'two');
-    await settled();
-    expect(woken).toEqual(['one', 'two']);
+    await flushPromises();
+    expect(notified).toEqual(['one', 'two']);
   });
 });

@@ -14,7 +14,7 @@ type Read<T> = () => Promise<readonly T[]>;
 
 interface CachedList {
   list: PackedList<unknown>;
-  /** When the read started. */
+  /** Time at which the read started. */
   readAt: number;
 }
 

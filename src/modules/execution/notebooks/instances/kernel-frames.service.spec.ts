@@ -89,7 +89,7 @@ describe('frames of kernels', () => {
       display(`{"application/json":[${'1.5,'.repeat(600_000)}1.0]}`),
       display(`{"application/json":[}`),
     );
-    const outputs = calls.flatMap(([, given]) => (given as object[]).map((output) => exactJson(output)));
+    const outputs = calls.flatMap(([, outputs]) => (outputs as object[]).map((output) => exactJson(output)));
     expect(outputs[0]).toBe(
       '{"output_type":"display_data","data":{"application/json":{"a":[1.0,{"b":9007199254740993}]},"text/plain":"a\\nb"},"metadata":{}}',
     );

@@ -78,9 +78,9 @@ export function readClientMessage(text: string): ClientRequest | null {
   const type = message['msg_type'] ?? header['msg_type'];
   const msgId = message['msg_id'] ?? header['msg_id'];
   if (typeof type !== 'string' || typeof msgId !== 'string')
-    throw malformed('msg_type and msg_id are required and must be strings.');
+    throw malformed('The fields msg_type and msg_id are required and must be strings.');
   if (!isMessageId(msgId)) {
-    throw malformed(`msg_id must have 1 to ${MAX_ID_LENGTH} visible ASCII characters.`);
+    throw malformed(`The msg_id must have 1 to ${MAX_ID_LENGTH} visible ASCII characters.`);
   }
   if (!isRequestType(type)) return null;
   const received = objectOf(message['content']) ?? {};
@@ -205,7 +205,7 @@ export function repliesTo(msgId: string, reply: Json): string[] {
   ];
 }
 
-/** Returns the status message that tells clients of a change of the kernel's state. */
+/** Returns the status message for clients after a change of the kernel's state. */
 export function stateMessage(state: StoredKernelState): string {
   return replyText({ msgId: '', type: '' }, 'status', { execution_state: state }, 'iopub');
 }

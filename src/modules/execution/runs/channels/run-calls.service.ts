@@ -19,9 +19,9 @@ import type { FramedRun } from './frame-consumer';
 import { RunChannelsRepository } from './run-channels.repository';
 import { RunChannelsService } from './run-channels.service';
 
-/** In this process. */
+/** Pending calls to one run in this process. */
 const MAX_CALLS_PER_RUN = 1_000;
-/** How often the process polls for runs that have ended. */
+/** Interval of polling for runs that have ended. */
 const POLL_INTERVAL_MS = 1_000;
 const MAX_RUNS_PER_QUERY = 1_000;
 /** Time for the call to reach the run and for the answer to come back, in addition to the timeout that the run applies. */

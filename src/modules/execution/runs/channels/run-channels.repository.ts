@@ -28,7 +28,7 @@ export const ENDED_CHANNELS: Retention = {
 /** The frame log of a run; its row is locked, so nobody else appends frames. */
 export type LockedFrameLog = Pick<RunFrameLog, 'run_id' | 'last' | 'dropped' | 'kept_bytes'>;
 
-/** How far the node has acknowledged the requests of a run, and the bytes that it has not. */
+/** The last acknowledged request of a run, and the bytes of the requests after it. */
 type Unacknowledged = Pick<RunRequestQueue, 'acknowledged' | 'waiting_bytes'>;
 
 /** A run whose row is locked while its frames are stored. */

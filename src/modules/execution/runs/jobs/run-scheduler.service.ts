@@ -179,7 +179,7 @@ export class RunScheduler {
 
   /**
    * Ends waiting runs whose submitters could no longer submit them, because they would start with the submitter's secrets, and
-   * returns the others. Runs that wait behind the ended ones are scheduled after the commit.
+   * returns the others. Runs that wait after the ended ones are scheduled after the commit.
    */
   private async endBarred(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
     const barred = waiting.filter((run) => run.barred !== null);

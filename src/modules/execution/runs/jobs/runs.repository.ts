@@ -76,7 +76,7 @@ export type NewRun = Pick<
 
 /**
  * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this order. With
- * `run_id` alone, or no order, the planner may scan all ended runs when it estimates that there are few.
+ * `run_id` alone, or no order, the planner may scan all ended runs if it expects few.
  */
 export const waitingFor = (cluster: string) =>
   `WHERE cluster_id BETWEEN ${cluster} AND ${cluster} AND ${IS_WAITING} ORDER BY cluster_id, run_id`;

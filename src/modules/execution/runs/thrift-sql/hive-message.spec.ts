@@ -34,7 +34,7 @@ describe('fetch messages', () => {
     expect(keys).toEqual(fetches.map(({ message, user }) => parseFetch(message, user)?.key));
   });
 
-  it('are told apart from other messages', () => {
+  it('are distinguished from other messages', () => {
     const long = Buffer.from(messages[0] ?? '');
     long.writeUInt32BE(13, 4);
     const others = [

@@ -9,7 +9,7 @@ type FieldName = keyof SecretValues;
 interface Constraint {
   optional?: boolean;
   isValid?: (value: string) => boolean;
-  /** What a valid value is, for the error: `must be …`. */
+  /** Describes a valid value for the error: `must be …`. */
   expected?: string;
 }
 

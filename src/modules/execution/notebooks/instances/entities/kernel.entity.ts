@@ -17,7 +17,7 @@ export class Kernel {
   /** Number of the kernel within the instance, from 1. Each restart starts another kernel. */
   @Col.int({ default: 1 }) generation: number;
   @Col.text({ default: 'starting' }) state: StoredKernelState;
-  /** Why the kernel is dead. */
+  /** The cause if the kernel is dead. */
   @Col.text({ nullable: true }) reason: string | null;
   @Col.time({ default: () => 'platform_now()' }) last_activity: Date;
   /** Number of execute requests sent to the instance. */

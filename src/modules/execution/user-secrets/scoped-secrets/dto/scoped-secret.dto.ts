@@ -4,7 +4,7 @@ import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { type RecordSelector, RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { SECRET_TYPES, type SecretTypeName } from '../../../../foundation/reference-data';
 
-/** Of all values of one secret together. */
+/** Limit for all values of one secret together. */
 export const MAX_SECRET_BYTES = 65_536;
 
 const value = (description?: string) =>
