@@ -12,14 +12,14 @@ import type { Cluster } from '../model/entities/cluster.entity';
 const DEFAULT_STANDALONE_WORKERS = 1;
 
 /** Returns the num_of_workers that a cluster of the type stores: the type may have a default, or no workers. */
-function workersOf(clusterType: ClusterType, given: number | null): number | null {
+function workersOf(clusterType: ClusterType, requested: number | null): number | null {
   switch (clusterType) {
     case 'PLATFORM':
       return null;
     case 'STANDALONE':
-      return given ?? DEFAULT_STANDALONE_WORKERS;
+      return requested ?? DEFAULT_STANDALONE_WORKERS;
     case 'CLUSTER':
-      return given;
+      return requested;
   }
 }
 

@@ -32,10 +32,10 @@ describe('labels of clusters', () => {
 
   it('of Azure differ by more than case, also from those of the environment', () => {
     const cloudEnv = { cloud_provider_id: CLOUD_PROVIDER_ID.Azure, labels: { Team: 'data' } };
-    const made = (own: Record<string, string>, provider: number = CLOUD_PROVIDER_ID.Azure) =>
+    const labelsWith = (own: Record<string, string>, provider: number = CLOUD_PROVIDER_ID.Azure) =>
       clusterLabels(own, { ...cloudEnv, cloud_provider_id: provider } as unknown as CloudEnvData, '7', referenceData);
-    expect(() => made({ team: 'data' })).toThrow(/the labels "team" and "Team" as the same/);
-    expect(made({ Team: 'other' })).toMatchObject({ Team: 'other' });
-    expect(made({ team: 'data' }, CLOUD_PROVIDER_ID.AWS)).toMatchObject({ team: 'data' });
+    expect(() => labelsWith({ team: 'data' })).toThrow(/the labels "team" and "Team" as the same/);
+    expect(labelsWith({ Team: 'other' })).toMatchObject({ Team: 'other' });
+    expect(labelsWith({ team: 'data' }, CLOUD_PROVIDER_ID.AWS)).toMatchObject({ team: 'data' });
   });
 });

@@ -118,8 +118,8 @@ export class ClusterLifecycle {
    * Marks a node of a running cluster as lost. Another node replaces it, except for a master: the state of its Spark
    * cluster is lost with it, so the cluster becomes ERROR. Returns the reason for the log.
    */
-  async markNodeLost(tx: Tx, cluster: LockedCluster, node: ClusterNode, why: string): Promise<string> {
-    const reason = `Node ${node.node_number} is lost: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
+  async markNodeLost(tx: Tx, cluster: LockedCluster, node: ClusterNode, problem: string): Promise<string> {
+    const reason = `Node ${node.node_number} is lost: ${/[.!?]$/.test(problem) ? problem : `${problem}.`}`;
     const cause = { reason, userId: null, workflowInstanceId: null };
     await this.transitionNode(tx, node, { to: 'ERROR', ...cause });
     if (!GIVES_SLOTS.includes(cluster.status)) return reason;

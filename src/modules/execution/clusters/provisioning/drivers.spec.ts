@@ -13,10 +13,10 @@ import type { CloudRegistrations } from './cloud-registrations';
 import { Drivers } from './drivers';
 
 describe('Drivers', () => {
-  const made = jest.fn<Promise<ComputeDriver>, []>();
+  const create = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
   const clouds = {
-    of: () => ({ disabledReason: () => null, unreachableReason: () => null, isolatesTenants: true, make: made }),
+    of: () => ({ disabledReason: () => null, unreachableReason: () => null, isolatesTenants: true, make: create }),
   };
   const localFolder = { problem: null as string | null, isHeldElsewhere: jest.fn<Promise<boolean>, []>() };
   const drivers = new Drivers(
@@ -41,11 +41,11 @@ describe('Drivers', () => {
 
   it('creates a driver once, and tries again after a failure', async () => {
     const driver = { name: 'aws' } as ComputeDriver;
-    made.mockRejectedValueOnce(new Error('not built')).mockResolvedValue(driver);
+    create.mockRejectedValueOnce(new Error('not built')).mockResolvedValue(driver);
     const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.AWS, null);
     await expect(ask()).rejects.toThrow('not built');
     expect([await ask(), await ask()]).toEqual([driver, driver]);
-    expect(made).toHaveBeenCalledTimes(2);
+    expect(create).toHaveBeenCalledTimes(2);
   });
 
   it('leaves local nodes to the worker that serves them, and refuses them if none does', async () => {

@@ -80,12 +80,12 @@ describe('the next zone', () => {
 
 describe('the message', () => {
   it('of a region without capacity names type, market, region and the answer of each zone', () => {
-    const words = noCapacityMessage(
+    const message = noCapacityMessage(
       choice({ tries: tried('ra', 'rc'), blocked: new Set(['rb', 'ra']) }),
       'm5.large',
       'spot',
     );
-    expect(words).toBe(
+    expect(message).toBe(
       'The provider has no capacity for spot machines of type m5.large in region r. Try again later, or choose another machine type or region. ' +
         'ra: none in ra; rc: none in rc; not tried again, no capacity minutes ago: rb',
     );
@@ -125,10 +125,10 @@ describe('the message', () => {
 
   it('of a machine whose disk is in a zone without capacity names the zone', () => {
     const fault = new ComputeDriverError('X', 'none left', { kind: 'capacity', scope: 'zone' });
-    const words =
+    const message =
       "The provider has no capacity for machines of type m5.large in ra, where the node's disk is. Try again later. none left";
     expect(describeFault(fault, PLACE, { type: 'm5.large', hasDisk: true })).toMatchObject({
-      message: words,
+      message,
       scope: 'zone',
     });
     expect(describeFault(fault, PLACE, { type: 'm5.large', hasDisk: false })).toBe(fault);

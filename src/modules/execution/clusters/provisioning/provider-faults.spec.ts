@@ -70,8 +70,8 @@ describe('the consequence of a provider fault', () => {
       await call([null, fault('throttled', 2_000), null]);
       return Step.done;
     });
-    const words = 'the provider says throttled';
-    expect(waited).toEqual(Step.wait(2_000, { message: `Node 1: ${words}`, parts: { 11: words } }));
+    const text = 'the provider says throttled';
+    expect(waited).toEqual(Step.wait(2_000, { message: `Node 1: ${text}`, parts: { 11: text } }));
     const quota = [fault('quota'), fault('quota'), fault('quota')];
     await expect(call(quota)).rejects.toMatchObject({ name: 'ComputeDriverError', message: 'the provider says quota' });
   });

@@ -64,8 +64,8 @@ class NodeFaults extends Error {
 }
 
 /** Prefixes a message with its node, for texts about several nodes. */
-export function nodeMessage({ node_number }: Pick<ClusterNode, 'node_number'>, words: string): string {
-  return `Node ${node_number}: ${words}`;
+export function nodeMessage({ node_number }: Pick<ClusterNode, 'node_number'>, text: string): string {
+  return `Node ${node_number}: ${text}`;
 }
 
 /** Returns the provider's fault that decides the consequence of an error; null for an error of another kind. */
@@ -116,8 +116,8 @@ export async function callEachNode<N extends NodeName, T>(
       }),
     );
   } catch (worst) {
-    const words = new Set([...faults.values()].map(({ message }) => message));
-    if (!(worst instanceof Error) || (faults.size === nodes.length && words.size === 1)) throw worst;
+    const texts = new Set([...faults.values()].map(({ message }) => message));
+    if (!(worst instanceof Error) || (faults.size === nodes.length && texts.size === 1)) throw worst;
     throw new NodeFaults(worst, faults);
   }
 }

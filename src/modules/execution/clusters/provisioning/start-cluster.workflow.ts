@@ -191,8 +191,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     const failed = nodes.find((node) => node.daemons_state === 'failed');
     if (failed) {
-      const words = failed.error ?? 'its Spark daemons failed';
-      throw new PermanentError(nodeMessage(failed, words), { parts: { [failed.node_id]: words } });
+      const reason = failed.error ?? 'its Spark daemons failed';
+      throw new PermanentError(nodeMessage(failed, reason), { parts: { [failed.node_id]: reason } });
     }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
     const snapshot = await this.snapshots.read(context.subject.id);
@@ -231,13 +231,13 @@ function relocationProblem(
   nodes: readonly ClusterNode[],
   outcomes: ReadonlyMap<number, ProvisionResult | undefined>,
 ): StepProblem | null {
-  const words: string[] = [];
+  const texts: string[] = [];
   const parts: Record<string, string> = {};
   for (const node of nodes) {
     const outcome = outcomes.get(node.node_id);
     if (outcome?.kind !== 'elsewhere' || outcome.reason === null) continue;
-    words.push(nodeMessage(node, outcome.reason));
+    texts.push(nodeMessage(node, outcome.reason));
     parts[node.node_id] = outcome.reason;
   }
-  return words.length === 0 ? null : { message: words.join(' '), parts };
+  return texts.length === 0 ? null : { message: texts.join(' '), parts };
 }

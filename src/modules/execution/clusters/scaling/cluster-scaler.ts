@@ -41,8 +41,8 @@ export class ClusterScaler {
 
   /** Decides again under the cluster's lock, and begins the workflow. */
   async scale(clusterId: number): Promise<void> {
-    const seen = await this.scaling.find(this.dataSource.manager, clusterId);
-    if (!seen || !this.isDue(seen)) return;
+    const scalable = await this.scaling.find(this.dataSource.manager, clusterId);
+    if (!scalable || !this.isDue(scalable)) return;
     const snapshot = await this.snapshots.read(clusterId);
     if (!this.drivers.serves(snapshot.cloudProviderId, snapshot.endpoint)) return;
     await this.dataSource.transaction(async (tx) => {
@@ -52,21 +52,27 @@ export class ClusterScaler {
     });
   }
 
-  private async apply(tx: Tx, cluster: LockedCluster, seen: ScalableCluster, snapshot: ClusterSnapshot): Promise<void> {
-    if (spareWorkerChanged(seen)) await this.scaling.setSpareWorker(tx, seen.clusterId, hasSpareWorker(seen.facts));
-    const decision = decideScaling(seen.facts);
+  private async apply(
+    tx: Tx,
+    cluster: LockedCluster,
+    scalable: ScalableCluster,
+    snapshot: ClusterSnapshot,
+  ): Promise<void> {
+    if (spareWorkerChanged(scalable))
+      await this.scaling.setSpareWorker(tx, scalable.clusterId, hasSpareWorker(scalable.facts));
+    const decision = decideScaling(scalable.facts);
     switch (decision.kind) {
       case 'grow':
-        await this.grow(tx, cluster, seen, snapshot, decision);
+        await this.grow(tx, cluster, scalable, snapshot, decision);
         break;
       case 'shrink':
-        if (seen.resizeInstanceId !== null || !(await this.shrink(tx, cluster, decision))) return;
+        if (scalable.resizeInstanceId !== null || !(await this.shrink(tx, cluster, decision))) return;
         break;
       case 'replace':
-        await this.replace(tx, cluster, seen, snapshot, decision);
+        await this.replace(tx, cluster, scalable, snapshot, decision);
         break;
       case 'none':
-        if (!hasLeftovers(seen)) return;
+        if (!hasLeftovers(scalable)) return;
         await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, { to: null, reason: 'Nodes are removed' });
     }
     this.logger.info({ cluster_id: cluster.cluster_id, decision }, 'Scaling a cluster');
@@ -75,13 +81,13 @@ export class ClusterScaler {
   private async grow(
     tx: Tx,
     cluster: LockedCluster,
-    seen: ScalableCluster,
+    scalable: ScalableCluster,
     snapshot: ClusterSnapshot,
     { by, reason }: Extract<ScalingDecision, { kind: 'grow' }>,
   ): Promise<void> {
     const change = { to: 'RESIZING_UP', reason } as const;
     const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
-    await this.planNodes(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: false });
+    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, replacement: false });
   }
 
   /** Returns false if each of the nodes has received a run meanwhile. */
@@ -102,7 +108,7 @@ export class ClusterScaler {
   private async replace(
     tx: Tx,
     cluster: LockedCluster,
-    seen: ScalableCluster,
+    scalable: ScalableCluster,
     snapshot: ClusterSnapshot,
     { by, reason }: Extract<ScalingDecision, { kind: 'replace' }>,
   ): Promise<void> {
@@ -121,13 +127,13 @@ export class ClusterScaler {
       });
       return;
     }
-    const last = seen.isDown ? await this.nodes.lastLoss(tx, cluster.cluster_id) : null;
+    const last = scalable.isDown ? await this.nodes.lastLoss(tx, cluster.cluster_id) : null;
     const change = {
-      to: seen.isDown ? 'RESIZING_UP' : null,
+      to: scalable.isDown ? 'RESIZING_UP' : null,
       reason: last === null ? reason : `${reason}. ${last}`,
     } as const;
     const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
-    await this.planNodes(tx, seen, snapshot, by, { reason, workflowInstanceId, replacement: true });
+    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, replacement: true });
   }
 
   private planNodes(
