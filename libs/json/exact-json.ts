@@ -19,7 +19,7 @@ export function exactJson(value: unknown): string {
   let written = '';
   let copied = 0;
   for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) {
-    // A hostile string may contain any number of escaped quotes followed by a mark: searching for its end from each would be quadratic.
+    // A hostile string may contain many escaped quotes followed by a mark; searching for its end from each would be quadratic.
     if (!BEFORE.has(text.charAt(at - 1))) continue;
     const begin = at + MARK.length;
     const end = endOfText(text, begin);
@@ -46,7 +46,7 @@ function endOfText(json: string, begin: number): number {
   }
 }
 
-/** Whether a string stands for another value, whose JSON {@link exactJson} restores. */
+/** Returns true if a string stands for another value, whose JSON {@link exactJson} restores. */
 export function isMarked(text: string): boolean {
   return /^\udbff[-0-9[{]/.test(text);
 }

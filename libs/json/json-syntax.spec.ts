@@ -3,7 +3,7 @@ import { isJsonText } from './json-syntax';
 const LEVELS = 100;
 const isJson = (text: string) => isJsonText(Buffer.from(text), LEVELS);
 
-/** What Node's own parser says, whose grammar is that of RFC 8259. */
+/** Node's parser is the reference, because its grammar is that of RFC 8259. */
 function parses(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Whether bytes are a JSON text (RFC 8259) that is nested at most `levels` deep. Text that is only passed on need not be
- * parsed: this builds no values, so it needs no memory, and its time grows only with the length. No package does that.
+ * Returns true if the bytes are a JSON text (RFC 8259) with at most `levels` levels of nesting. It builds no values, so it needs no
+ * memory, and its time is linear in the length. That suits text that is only passed on; no package does it.
  */
 export function isJsonText(json: Uint8Array, levels: number): boolean {
   /** The bytes that end the objects and arrays that are still open, the outermost first. */
@@ -47,7 +47,7 @@ function skipSpace(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** Returns where the space after a string, number or literal ends; -1 if there is none of these. */
+/** Returns where the whitespace after a string, number or literal ends; or -1 if there is no such value. */
 function skipScalar(json: Uint8Array, from: number): number {
   const end = scalarEnd(json, from);
   return end < 0 ? -1 : skipSpace(json, end);

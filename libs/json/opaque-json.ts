@@ -2,14 +2,14 @@ import { isJsonText } from './json-syntax';
 import { parseTrusted } from './parse-json';
 import { markOpaque, type OpaqueBounds } from './strict-json';
 
-/** How large JSON may be of which only the upper levels are parsed. */
+/** Limits of a JSON text whose upper levels only are parsed. */
 export interface OpaqueTextBounds extends OpaqueBounds {
   bytes: number;
 }
 
 /**
- * Parses only the upper levels of a stranger's JSON that is mostly passed on, and keeps its numbers exact; values nested deeper
- * are not created. `exactJson` writes the JSON as it was. Undefined if the text is not JSON or exceeds a bound.
+ * Parses only the upper levels of untrusted JSON that is mostly passed on, and keeps its numbers exact. Deeper values are not
+ * created; `exactJson` restores the original text. Returns undefined if the text is not JSON or exceeds a limit.
  */
 export function readOpaque(json: Uint8Array, { bytes, ...bounds }: OpaqueTextBounds): unknown {
   if (json.length > bytes || !isJsonText(json, bounds.levels)) return undefined;

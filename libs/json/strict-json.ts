@@ -1,30 +1,30 @@
-/** How many values, and how many levels of them, a JSON text may have. */
+/** Limits of a JSON text: the number of its values, and how deep they are nested. */
 export interface JsonBounds {
   values: number;
   levels: number;
   /**
-   * Whether halves of surrogate pairs in values are replaced with U+FFFD instead of being refused: programs truncate strings, and
-   * the rest of what they report must not be lost because of that.
+   * True if halves of surrogate pairs in values are replaced with U+FFFD instead of being refused. Programs truncate strings, and
+   * that must not lose the rest of their report.
    */
   mendsTexts?: boolean;
 }
 
-/** Which of the bounds a JSON text breaks. */
+/** The limit that a JSON text exceeds. */
 export type BrokenBound = 'values' | 'levels';
 
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 
-/** The structure of a JSON text that is not parsed yet: the bound that it exceeds, or else the number of its keys. */
+/** The structure of a JSON text that is not parsed yet: the limit that it exceeds, or else the number of its keys. */
 export type Structure = { broken: BrokenBound } | { keys: number };
 
-/** Where the string that begins with the quote at `begin` ends; the end of the JSON if it is not closed. */
+/** Returns the index of the closing quote for the quote at `begin`, or the end of the JSON if there is none. */
 function endOfText(json: Uint8Array, begin: number): number {
   let from = begin + 1;
   for (;;) {
     const end = json.indexOf(0x22, from);
     if (end < 0) return json.length;
-    // A quote behind an odd number of backslashes is a part of the text.
+    // A quote after an odd number of backslashes is escaped.
     let before = end - 1;
     while (before >= from && json[before] === 0x5c) before -= 1;
     if ((end - before) % 2 === 1) return end;
@@ -70,10 +70,10 @@ export function structureOf(json: Uint8Array, bounds: JsonBounds): Structure {
   return { keys };
 }
 
-/** Whether numbers may be rounded as JavaScript does, or are marked where that would change them; see `exact-json.ts`. */
+/** `rounded`: numbers are parsed as JavaScript does; `exact`: those that this would change are marked, see `exact-json.ts`. */
 export type Numbers = 'rounded' | 'exact';
 
-/** The JSON text with marks for all numbers that JavaScript would write otherwise. What is no number stays, for the parser. */
+/** Marks all numbers that JavaScript would write differently. Malformed numbers stay, so that the parser reports them. */
 export function markNumbers(json: Uint8Array): Buffer {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   const parts: Uint8Array[] = [];
@@ -108,33 +108,33 @@ function isOfNumber(byte: number): boolean {
   );
 }
 
-/** Whether a text is a number of JSON. */
+/** Returns true for a JSON number. */
 export function isNumber(text: string): boolean {
   return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
 }
 
-/** Whether a string is well-formed Unicode, or a marked number. */
+/** Returns true for well-formed Unicode and for a marked number. */
 function isUsable(text: string, numbers: Numbers): boolean {
   return text.isWellFormed() || (numbers === 'exact' && text.startsWith('\udbff') && isNumber(text.slice(1)));
 }
 
-/** Why a value cannot be used, and where: a key that would be lost, or a string that is not well-formed Unicode. */
+/** Says where a value is unusable: a key that would be lost, or a string that is not well-formed Unicode. */
 export interface Unusable {
   why: 'key' | 'text';
   of: string;
 }
 
-/** The result of checking a value: why it cannot be used, or else how many keys its objects have. */
+/** The result of checking a value: the reason that it is unusable, or else the number of keys in its objects. */
 export type Contents = { unusable: Unusable } | { keys: number };
 
 /** The result of parsing a JSON text. `fault` is the parser's complaint. */
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
 
 /**
- * Finds what no operation can store: halves of a surrogate pair, which JSON can express and UTF-8 cannot, so a database would
- * change or refuse them, and the key `__proto__`, with which an assignment would replace a prototype. `constructor` and
+ * Finds values that no operation can store: halves of a surrogate pair, which JSON can express and UTF-8 cannot, so a database
+ * would change or refuse them, and the key `__proto__`, with which an assignment would replace a prototype. `constructor` and
  * `prototype` are keys like any other: nothing here merges objects, so only `__proto__` leads to a prototype.
- * @param mendsTexts whether halves in values are replaced, in place, instead of being reported
+ * @param mendsTexts true if halves in values are replaced, in place, instead of being reported
  */
 export function contentsOf(root: object, numbers: Numbers = 'rounded', mendsTexts = false): Contents {
   let found = 0;
@@ -179,9 +179,9 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numb
   }
 }
 
-/** How much of a JSON text is parsed into values. */
+/** Limits of the part of a JSON text that is parsed into values. */
 export interface OpaqueBounds extends JsonBounds {
-  /** How many levels of objects and lists are parsed, counting the outermost. Anything nested deeper stays a string. */
+  /** Number of levels of objects and lists that are parsed, including the outermost. Deeper values stay strings. */
   parsedLevels: number;
 }
 
@@ -239,13 +239,13 @@ function tokenAt(
   return { begin: at, end: last + 1, text, last };
 }
 
-/** Whether a stranger's string begins with the half of a surrogate pair that is the mark. */
+/** Returns true if an untrusted string begins with the mark, which is half of a surrogate pair. */
 function isForgedMark(bytes: Buffer, at: number): boolean {
   if (bytes[at] !== 0x5c) return false;
   return /^\\u[dD][bB][fF]{2}(?!\\u[dD][c-fC-F])/.test(bytes.toString('latin1', at, at + 12));
 }
 
-/** Where the object or list that begins at `begin` ends. */
+/** Returns the index of the bracket that closes the object or list at `begin`. */
 function endOfContainer(json: Uint8Array, begin: number): number {
   let level = 0;
   for (let at = begin; at < json.length; at += 1) {

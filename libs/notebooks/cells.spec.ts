@@ -72,7 +72,7 @@ describe('cells that a client sends', () => {
     ['another type', [cell('a', { cell_type: 'raw' })], /cell_type/],
     ['metadata that is a list', [cell('a', { metadata: [] })], /metadata/],
     ['output that is no list', [cell('a', { output: {} })], /output must be a list/],
-    ['an output that is none', [cell('a', { output: [{ type: 'video', Celloutput: '' }] })], /output\[0\]/],
+    ['an output of an unknown type', [cell('a', { output: [{ type: 'video', Celloutput: '' }] })], /output\[0\]/],
     ['an output without a text', [cell('a', { output: [{ type: 'text', Celloutput: 1 }] })], /output\[0\]/],
     ['too deep a nest', [cell('a', { metadata: { deep } })], /nested/],
     ['too many', Array.from({ length: MAX_CELLS + 1 }, (_, index) => cell(`c${index}`)), /at most/],
@@ -148,7 +148,7 @@ describe('an output as the API shows it', () => {
     expect(fromShown({ type: 'image', Celloutput: url })).toBeNull();
   });
 
-  it('of a huge picture is told in time that grows with its length', () => {
+  it('of a huge image is checked in linear time', () => {
     const url = `data:image/png;base64,${'A'.repeat(8_000_000)}!`;
     expect(fromShown({ type: 'image', Celloutput: url })).toBeNull();
   });

@@ -2,7 +2,7 @@ import { CELL_ID, type CellType, type DocumentCell, MAX_CELLS, type NotebookDocu
 import { isObject, isShallow, type JsonObject, without } from './json';
 import { SHOWN_TYPES, type ShownOutput } from './outputs';
 
-/** A cell as the API shows it; further keys are kept. */
+/** A cell as the API shows it. Further keys are kept. */
 export interface ShownCell extends JsonObject {
   cell_uuid: string;
   code: string;
@@ -17,19 +17,19 @@ export interface SentCell {
   cell_uuid: string;
   code: string;
   cell_type: 'code' | 'markdown';
-  /** Undefined if it sent none: what the cell has stays. */
+  /** Undefined if the client sent none; the cell then keeps its metadata. */
   metadata: JsonObject | undefined;
   output: ShownOutput[];
-  /** Its further keys. */
+  /** Further keys that the client sent. */
   rest: JsonObject;
 }
 
-/** Keys of shown cells; a cell of a document must not have them. */
+/** Keys of cells in the API, which cells of a document must not have. */
 const SHOWN_KEYS = new Set(['cell_uuid', 'code', 'cell_type', 'metadata', 'output']);
-/** Keys of the cells of documents; what a client sends under one of them goes elsewhere. */
+/** Keys of cells in documents. Values that a client sends under one of them are stored below {@link KEPT_UNDER}. */
 const DOCUMENT_KEYS = new Set(['id', 'source', 'cell_type', 'metadata', 'outputs', 'execution_count']);
 
-/** Where documents keep what nbformat has no key for: further keys in a cell would make a file invalid. */
+/** Key of a cell's metadata that holds values for which nbformat has no key. As keys of the cell they would make the file invalid. */
 const KEPT_UNDER = 'notebook_cell';
 
 export function shownType(type: CellType): ShownCell['cell_type'] {
@@ -50,11 +50,11 @@ export function shownCell(cell: DocumentCell, output: ShownOutput[]): ShownCell 
   };
 }
 
-/** Reads the cells that a client sends; throws {@link NotebookError}, which names the first that is wrong. */
-export function readCells(given: readonly unknown[]): SentCell[] {
-  if (given.length > MAX_CELLS) throw new NotebookError(`A notebook has at most ${MAX_CELLS} cells.`);
+/** Reads the cells that a client sends. @throws NotebookError that names the first invalid cell */
+export function readCells(cells: readonly unknown[]): SentCell[] {
+  if (cells.length > MAX_CELLS) throw new NotebookError(`A notebook has at most ${MAX_CELLS} cells.`);
   const ids = new Set<string>();
-  return given.map((one, index) => {
+  return cells.map((one, index) => {
     const cell = readCell(one, `cells[${index}]`);
     if (ids.has(cell.cell_uuid)) throw new NotebookError(`cells[${index}] has the cell_uuid of a cell before it.`);
     ids.add(cell.cell_uuid);
@@ -62,10 +62,10 @@ export function readCells(given: readonly unknown[]): SentCell[] {
   });
 }
 
-function readCell(given: unknown, where: string): SentCell {
-  if (!isObject(given)) throw new NotebookError(`${where} must be an object.`);
-  if (!isShallow(given)) throw new NotebookError(`${where} is nested too deep.`);
-  const { cell_uuid: id, code, cell_type: type = 'code', metadata = undefined, output, ...rest } = given;
+function readCell(value: unknown, where: string): SentCell {
+  if (!isObject(value)) throw new NotebookError(`${where} must be an object.`);
+  if (!isShallow(value)) throw new NotebookError(`${where} is nested too deep.`);
+  const { cell_uuid: id, code, cell_type: type = 'code', metadata = undefined, output, ...rest } = value;
   if (typeof id !== 'string' || !CELL_ID.test(id)) {
     throw new NotebookError(`${where}.cell_uuid must be 1 to 64 characters of a-z, A-Z, 0-9, "_" and "-".`);
   }
@@ -78,9 +78,9 @@ function readCell(given: unknown, where: string): SentCell {
   return { cell_uuid: id, code, cell_type: type, metadata: metadata ?? undefined, output: outputs, rest };
 }
 
-function readShown(given: unknown, where: string): ShownOutput[] {
-  if (!Array.isArray(given)) throw new NotebookError(`${where}.output must be a list.`);
-  return given.map((one: unknown, index) => {
+function readShown(outputs: unknown, where: string): ShownOutput[] {
+  if (!Array.isArray(outputs)) throw new NotebookError(`${where}.output must be a list.`);
+  return outputs.map((one: unknown, index) => {
     const type = isObject(one) ? SHOWN_TYPES.find((known) => known === one['type']) : undefined;
     const content = isObject(one) ? one['Celloutput'] : undefined;
     if (!type || typeof content !== 'string') {
@@ -91,15 +91,15 @@ function readShown(given: unknown, where: string): ShownOutput[] {
 }
 
 /**
- * The document with the cells that a client sent. A cell of the same id stays what it was: raw where it is shown as
- * markdown, with its keys of nbformat where they were.
+ * Returns the document with the cells that a client sent. A cell with a known id keeps its nbformat keys, and its type raw if it is
+ * shown as markdown.
  */
 export function withCells(before: NotebookDocument, sent: readonly SentCell[]): NotebookDocument {
   const known = new Map(before.cells.map((cell) => [cell.id, cell]));
   return { ...before, cells: sent.map((cell) => documentCell(cell, known.get(cell.cell_uuid))) };
 }
 
-/** What a client does not send stays, since it may not know of it. */
+/** Values that a client does not send stay, because the client may not know them. */
 function documentCell({ cell_uuid, code, cell_type, metadata, rest }: SentCell, before?: DocumentCell): DocumentCell {
   const {
     id: _id,
@@ -109,14 +109,14 @@ function documentCell({ cell_uuid, code, cell_type, metadata, rest }: SentCell, 
     ...restBefore
   } = before ?? {};
   const keptBefore = metadataBefore[KEPT_UNDER];
-  const ofCell: JsonObject = restBefore;
+  const cellKeys: JsonObject = restBefore;
   const kept: JsonObject = isObject(keptBefore) ? { ...keptBefore } : {};
   for (const [key, value] of Object.entries(rest)) {
-    const isOfCell = !DOCUMENT_KEYS.has(key) && (key === 'attachments' || Object.hasOwn(restBefore, key));
-    (isOfCell ? ofCell : kept)[key] = value;
+    const isCellKey = !DOCUMENT_KEYS.has(key) && (key === 'attachments' || Object.hasOwn(restBefore, key));
+    (isCellKey ? cellKeys : kept)[key] = value;
   }
   const type = typeBefore && shownType(typeBefore) === cell_type ? typeBefore : cell_type;
   const plain = without(metadata ?? metadataBefore, new Set([KEPT_UNDER]));
   const withKept = Object.keys(kept).length === 0 ? plain : { ...plain, [KEPT_UNDER]: kept };
-  return { id: cell_uuid, cell_type: type, metadata: withKept, source: code, ...ofCell };
+  return { id: cell_uuid, cell_type: type, metadata: withKept, source: code, ...cellKeys };
 }

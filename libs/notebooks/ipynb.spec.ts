@@ -107,22 +107,22 @@ describe('a notebook that is read and written', () => {
     ['a list', [], /JSON object/],
     ['nothing of a notebook', {}, /nbformat must be 4/],
     ['an older format', { nbformat: 3, worksheets: [] }, /nbformat must be 4/],
-    ['cells that are no list', { nbformat: 4, cells: {} }, /cells must be a list/],
-    ['a cell that is no object', notebook(1), /cell 1 is no object/],
-    ['a cell of another type', notebook(code('a'), { cell_type: 'heading', source: '' }), /cell 2 .*cell_type/],
+    ['cells that are no list', { nbformat: 4, cells: {} }, /"cells" must be a list/],
+    ['a cell that is not an object', notebook(1), /Cell 1 must be an object/],
+    ['a cell of another type', notebook(code('a'), { cell_type: 'heading', source: '' }), /Cell 2 must have one of the cell types/],
     ['a cell without a source', notebook({ cell_type: 'code' }), /source/],
     ['a source that is neither text nor lines', notebook(code([1])), /source/],
     ['too many cells', { nbformat: 4, cells: new Array(1_000_000).fill(code('')) }, new RegExp(`${MAX_CELLS} cells`)],
-    ['too deep a nest', { ...notebook(), metadata: { deep } }, /nested/],
+    ['too deep a nest', { ...notebook(), metadata: { deep } }, /levels of nesting/],
   ])('is refused with %s', (_what, given, why) => {
     expect(() => readIpynb(given)).toThrow(why);
   });
 
-  it.each(['[1.0]', '["a",1e5]', '1.0'])('whose source is no text but %s is none', (source) => {
+  it.each(['[1.0]', '["a",1e5]', '1.0'])('is refused if a source is %s instead of a text', (source) => {
     const text = JSON.stringify(notebook(code('?'))).replace('"?"', source);
     const parsed = parseStrictJson(Buffer.from(text), JSON_BOUNDS, 'exact');
     expect(parsed).toEqual({ value: expect.any(Object) });
-    expect(() => readIpynb((parsed as { value: object }).value)).toThrow(/cell 1 has no source/);
+    expect(() => readIpynb((parsed as { value: object }).value)).toThrow(/Cell 1 must have a "source"/);
   });
 
   it('of wrong types in what is not needed does without it', () => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { exactJson } from '../json/exact-json';
-import { isObject, isShallow, type JsonObject, textOf, without } from './json';
+import { isObject, isShallow, type JsonObject, MAX_DEPTH, textOf, without } from './json';
 import { executionCount, type NbOutput, readOutput } from './outputs';
 
-/** Why something is no notebook: a sentence for its author. */
+/** Thrown for a file that is not a usable notebook. Its message is for the author. */
 export class NotebookError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,10 +15,10 @@ export const CELL_TYPES = ['code', 'markdown', 'raw'] as const;
 export type CellType = (typeof CELL_TYPES)[number];
 
 export const MAX_CELLS = 10_000;
-/** What nbformat allows as the id of a cell. */
+/** The ids that nbformat allows for cells. */
 export const CELL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A cell without its outputs; keys that nobody here knows are kept. */
+/** A cell without its outputs. Unknown keys are kept. */
 export interface DocumentCell extends JsonObject {
   id: string;
   cell_type: CellType;
@@ -26,7 +26,7 @@ export interface DocumentCell extends JsonObject {
   metadata: JsonObject;
 }
 
-/** A notebook of nbformat 4.5 or a later minor version without its outputs; keys that nobody here knows are kept. */
+/** A notebook of nbformat 4.5 or a later minor version without its outputs. Unknown keys are kept. */
 export interface NotebookDocument extends JsonObject {
   cells: DocumentCell[];
   metadata: JsonObject;
@@ -34,7 +34,7 @@ export interface NotebookDocument extends JsonObject {
   nbformat_minor: number;
 }
 
-/** What the last execution of a cell left. */
+/** The results of a cell's last execution. */
 export interface CellOutputs {
   outputs: NbOutput[];
   executionCount: number | null;
@@ -42,15 +42,15 @@ export interface CellOutputs {
 
 export interface ReadNotebook {
   document: NotebookDocument;
-  /** By the ids of cells; those without any are absent. */
+  /** Outputs by the id of their cell. Cells without outputs are absent. */
   outputs: Map<string, CellOutputs>;
 }
 
 const MINOR = 5;
-const OF_RUNS = new Set(['outputs', 'execution_count']);
-const OF_CELLS = new Set(['id', 'cell_type', 'source', 'metadata', ...OF_RUNS]);
+const EXECUTION_KEYS = new Set(['outputs', 'execution_count']);
+const CELL_KEYS = new Set(['id', 'cell_type', 'source', 'metadata', ...EXECUTION_KEYS]);
 
-/** What a kernel of the language calls itself, as notebooks say it. */
+/** Returns the metadata by which notebooks name the kernel of a language. */
 export function kernelMetadata(language: string): JsonObject {
   switch (language) {
     case 'Scala':
@@ -76,19 +76,24 @@ export function emptyDocument(language: string): NotebookDocument {
 }
 
 /**
- * Reads a parsed .ipynb file; throws {@link NotebookError}. Cells get the ids that they lack, or share, or that are none:
- * always the same ones for the same file.
+ * Reads a parsed .ipynb file. A cell whose id is missing, malformed or a duplicate gets a new one, which is always the same for
+ * the same file.
+ * @throws NotebookError
  */
 export function readIpynb(value: unknown): ReadNotebook {
-  if (!isObject(value)) throw new NotebookError('It is no notebook: a JSON object is needed.');
-  if (!isShallow(value)) throw new NotebookError('It is nested too deep for a notebook.');
-  const { cells: given, metadata, nbformat, nbformat_minor: minor, ...rest } = value;
-  if (nbformat !== 4) throw new NotebookError('It is no notebook of format 4: its nbformat must be 4.');
-  if (!Array.isArray(given)) throw new NotebookError('It is no notebook: its cells must be a list.');
-  if (given.length > MAX_CELLS) throw new NotebookError(`It has more than ${MAX_CELLS} cells.`);
+  if (!isObject(value)) throw new NotebookError('The file is not a notebook: it must be a JSON object.');
+  if (!isShallow(value))
+    throw new NotebookError(`The file is not a notebook: it has more than ${MAX_DEPTH} levels of nesting.`);
+  const { cells: sources, metadata, nbformat, nbformat_minor: minor, ...rest } = value;
+  if (nbformat !== 4)
+    throw new NotebookError(
+      'The file is not a notebook of format 4: its nbformat must be 4. Convert it with "jupyter nbconvert --to notebook".',
+    );
+  if (!Array.isArray(sources)) throw new NotebookError('The file is not a notebook: its "cells" must be a list.');
+  if (sources.length > MAX_CELLS) throw new NotebookError(`The notebook has more than ${MAX_CELLS} cells.`);
   const ids = new Set<string>();
   const outputs = new Map<string, CellOutputs>();
-  const cells = given.map((cell, index) => {
+  const cells = sources.map((cell, index) => {
     const read = readCell(cell, index, ids);
     const left = readOutputs(cell as JsonObject, read);
     if (left) outputs.set(read.id, left);
@@ -106,52 +111,52 @@ export function readIpynb(value: unknown): ReadNotebook {
   };
 }
 
-function readCell(given: unknown, index: number, ids: Set<string>): DocumentCell {
-  const where = `Its cell ${index + 1}`;
-  if (!isObject(given)) throw new NotebookError(`${where} is no object.`);
-  const type = CELL_TYPES.find((known) => known === given['cell_type']);
-  if (!type) throw new NotebookError(`${where} is none of ${CELL_TYPES.join(', ')}: its cell_type says so.`);
-  const source = textOf(given['source']);
-  if (source === null) throw new NotebookError(`${where} has no source: a text, or a list of lines.`);
-  const { metadata } = given;
-  const id = idOf(given['id'], `${index}:${source}`, ids);
-  const rest = without(given, OF_CELLS);
+function readCell(value: unknown, index: number, ids: Set<string>): DocumentCell {
+  const where = `Cell ${index + 1}`;
+  if (!isObject(value)) throw new NotebookError(`${where} must be an object.`);
+  const type = CELL_TYPES.find((known) => known === value['cell_type']);
+  if (!type) throw new NotebookError(`${where} must have one of the cell types ${CELL_TYPES.join(', ')}.`);
+  const source = textOf(value['source']);
+  if (source === null) throw new NotebookError(`${where} must have a "source": a string or a list of lines.`);
+  const { metadata } = value;
+  const id = idOf(value['id'], `${index}:${source}`, ids);
+  const rest = without(value, CELL_KEYS);
   return { id, cell_type: type, metadata: isObject(metadata) ? metadata : {}, source, ...rest };
 }
 
-/** A made-up id comes from the place and the text, so that the same file always has the same ones. */
-function idOf(given: unknown, seed: string, ids: Set<string>): string {
-  const named = typeof given === 'string' && CELL_ID.test(given) && !ids.has(given) ? given : null;
-  let id = named ?? madeId(seed);
-  for (let more = 1; named === null && ids.has(id); more += 1) id = madeId(`${more}:${seed}`);
+/** A new id is derived from the cell's position and source, so that the same file always gets the same ids. */
+function idOf(value: unknown, seed: string, ids: Set<string>): string {
+  const usable = typeof value === 'string' && CELL_ID.test(value) && !ids.has(value) ? value : null;
+  let id = usable ?? derivedId(seed);
+  for (let attempt = 1; usable === null && ids.has(id); attempt += 1) id = derivedId(`${attempt}:${seed}`);
   ids.add(id);
   return id;
 }
 
-function madeId(seed: string): string {
+function derivedId(seed: string): string {
   return createHash('sha256').update(seed).digest('hex').slice(0, 16);
 }
 
-function readOutputs(given: JsonObject, cell: DocumentCell): CellOutputs | null {
+function readOutputs(value: JsonObject, cell: DocumentCell): CellOutputs | null {
   if (cell.cell_type !== 'code') return null;
-  const list = Array.isArray(given['outputs']) ? given['outputs'] : [];
+  const list = Array.isArray(value['outputs']) ? value['outputs'] : [];
   const outputs = list.map(readOutput).filter((output) => output !== null);
-  const count = executionCount(given['execution_count']);
+  const count = executionCount(value['execution_count']);
   return outputs.length === 0 && count === null ? null : { outputs, executionCount: count };
 }
 
-/** A document as the text that its revision keeps. */
+/** Returns the text in which a revision stores its document. */
 export function documentText(document: NotebookDocument): string {
   return exactJson(document);
 }
 
-/** What of the outputs of a cell is written into a file: JSON texts of outputs, in pieces of any size. */
+/** The outputs of a cell as they are written into a file: JSON texts in pieces of any size. */
 export interface WrittenOutputs {
   executionCount: number | null;
   outputs: AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
 }
 
-/** A notebook as the text of an .ipynb file, piece by piece; cells have the outputs that `outputsOf` finds. */
+/** Yields the text of an .ipynb file in pieces. `outputsOf` supplies the outputs of each cell. */
 export async function* ipynbText(
   document: NotebookDocument,
   outputsOf: (cell: DocumentCell) => WrittenOutputs | Promise<WrittenOutputs>,
@@ -172,5 +177,4 @@ export async function* ipynbText(
   yield `\n],${exactJson(rest).slice(1)}\n`;
 }
 
-/** Without outputs. */
 export const NO_OUTPUTS: WrittenOutputs = { executionCount: null, outputs: [] };

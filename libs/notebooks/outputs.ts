@@ -9,7 +9,7 @@ export interface StreamOutput {
 
 export interface DataOutput {
   output_type: 'display_data' | 'execute_result';
-  /** By media type: strings, or JSON values if the type is a JSON one; these may be marked (`exact-json.ts`). */
+  /** Values by media type: strings, or JSON values if the type is a JSON one, which may be marked (`exact-json.ts`). */
   data: JsonObject;
   metadata: JsonObject;
   /** Only an `execute_result` has one. */
@@ -23,7 +23,7 @@ export interface ErrorOutput {
   traceback: string[];
 }
 
-/** An output of a cell as nbformat 4.5 has it, with its texts in one piece each. */
+/** An output of a cell in nbformat 4.5. Its texts are strings, never lists of lines. */
 export type NbOutput = StreamOutput | DataOutput | ErrorOutput;
 
 export const SHOWN_TYPES = ['text', 'html', 'image'] as const;
@@ -32,7 +32,7 @@ export type ShownType = (typeof SHOWN_TYPES)[number];
 /** An output as the API shows it. */
 export interface ShownOutput {
   type: ShownType;
-  /** Of an image its data URL. */
+  /** A text, or the data URL of an image. */
   Celloutput: string;
 }
 
@@ -42,37 +42,37 @@ const SVG = 'image/svg+xml';
 const TEXTS = ['text/plain', 'text/markdown', 'text/latex'];
 const JSON_TYPE = /^application\/(?:[\w.+-]*\+)?json$/;
 
-/* eslint-disable no-control-regex -- what terminals are told begins with a control character */
+/* eslint-disable no-control-regex -- escape sequences of terminals begin with a control character */
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
 /* eslint-enable no-control-regex */
 
 /**
- * An output that somebody claims to be one, or null: whatever a kernel or a file says may be anything. Keys that nbformat
- * does not know are left out, such as the `transient` of a message: with one of them no reader accepts the file.
+ * Reads an output of a kernel or a file, which may be any value, and returns null if it is malformed. It drops keys that nbformat
+ * does not define, such as the `transient` of a message, because with one of them no reader accepts the file.
  */
-export function readOutput(given: unknown): NbOutput | null {
-  if (!isObject(given) || !isShallow(given)) return null;
-  switch (given['output_type']) {
+export function readOutput(output: unknown): NbOutput | null {
+  if (!isObject(output) || !isShallow(output)) return null;
+  switch (output['output_type']) {
     case 'stream':
-      return readStream(given);
+      return readStream(output);
     case 'display_data':
     case 'execute_result':
-      return readData(given, given['output_type']);
+      return readData(output, output['output_type']);
     case 'error':
-      return readError(given);
+      return readError(output);
     default:
       return null;
   }
 }
 
-function readStream(given: JsonObject): StreamOutput | null {
-  const text = textOf(given['text']);
+function readStream(output: JsonObject): StreamOutput | null {
+  const text = textOf(output['text']);
   if (text === null) return null;
-  return { output_type: 'stream', name: given['name'] === 'stderr' ? 'stderr' : 'stdout', text };
+  return { output_type: 'stream', name: output['name'] === 'stderr' ? 'stderr' : 'stdout', text };
 }
 
-function readData(given: JsonObject, output_type: DataOutput['output_type']): DataOutput | null {
-  const { data, metadata, execution_count: count } = given;
+function readData(output: JsonObject, output_type: DataOutput['output_type']): DataOutput | null {
+  const { data, metadata, execution_count: count } = output;
   if (!isObject(data)) return null;
   const texts: [string, unknown][] = [];
   for (const [type, value] of Object.entries(data)) {
@@ -83,22 +83,22 @@ function readData(given: JsonObject, output_type: DataOutput['output_type']): Da
   return { output_type, data: Object.fromEntries(texts), metadata: isObject(metadata) ? metadata : {}, ...counted };
 }
 
-function readError(given: JsonObject): ErrorOutput {
-  const { ename, evalue, traceback } = given;
+function readError(output: JsonObject): ErrorOutput {
+  const { ename, evalue, traceback } = output;
   const lines = Array.isArray(traceback) ? traceback.filter(isText) : [];
-  return { output_type: 'error', ename: wordOf(ename), evalue: wordOf(evalue), traceback: lines };
+  return { output_type: 'error', ename: stringOf(ename), evalue: stringOf(evalue), traceback: lines };
 }
 
-function wordOf(value: unknown): string {
+function stringOf(value: unknown): string {
   return isText(value) ? value : '';
 }
 
-/** How often something ran, as far as the value says so. */
+/** Returns a valid execution count, or null. */
 export function executionCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null;
 }
 
-/** An output as the API shows it: a picture before HTML before text. */
+/** Returns an output as the API shows it. If it has several media types, images come before HTML, and HTML before text. */
 export function shown(output: NbOutput): ShownOutput {
   switch (output.output_type) {
     case 'stream':
@@ -141,7 +141,7 @@ function shownData(data: JsonObject): ShownOutput {
 
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp|svg\+xml))((?:;[\w.-]+(?:=[\w.-]+)?)*),/i;
 
-/** The output that somebody shows; null for an image that is no data URL of one. */
+/** Converts an output that a client sent. Returns null for an image that is not a data URL of an image. */
 export function fromShown({ type, Celloutput: content }: ShownOutput): NbOutput | null {
   switch (type) {
     case 'text':
@@ -176,7 +176,7 @@ function displayed(type: string, content: string): DataOutput {
   return { output_type: 'display_data', data: { [type]: content }, metadata: {} };
 }
 
-/** Outputs in which one stream follows itself only where another output stands between. */
+/** Joins consecutive outputs of the same stream. */
 export function mergedStreams(outputs: readonly NbOutput[]): NbOutput[] {
   const merged: NbOutput[] = [];
   let texts: string[] = [];

@@ -47,11 +47,11 @@ describe('SecretBox', () => {
     expect(faultOf(() => box.unwrapKey(box.wrapKey(dataKey, 'tenant'), 'other tenant'))).toBe('not-authentic');
   });
 
-  it('tells another data key from a changed secret', () => {
+  it('distinguishes another data key from a changed secret', () => {
     expect(faultOf(() => box.open(box.createDataKey(), sealed, 'tenant/table/1'))).toBe('unknown-key');
   });
 
-  it('refuses bytes that are no box', () => {
+  it('refuses bytes that are not a box', () => {
     expect(faultOf(() => box.open(dataKey, Buffer.alloc(0), 'a'))).toBe('malformed');
     expect(faultOf(() => box.open(dataKey, Buffer.from('plain text'), 'a'))).toBe('malformed');
   });

@@ -7,14 +7,14 @@ export interface MasterKey {
 }
 
 export type SecretBoxFault =
-  /** Not a box of this format. */
+  /** The bytes are not a box of this format. */
   | 'malformed'
-  /** Closed with a key that is not at hand. */
+  /** The box was sealed with a key that is not in the ring. */
   | 'unknown-key'
-  /** Changed, or bound to something other than it is opened for. */
+  /** The box was changed, or it belongs to other data than the caller's `aad`. */
   | 'not-authentic';
 
-/** Says why a box stays closed; carries neither key nor content. */
+/** Says why a box cannot be opened. It holds neither a key nor a part of the content. */
 export class SecretBoxError extends Error {
   constructor(
     readonly fault: SecretBoxFault,
@@ -39,7 +39,7 @@ export class SecretBox {
   private readonly ring: ReadonlyMap<string, MasterKey>;
   private readonly current: MasterKey;
 
-  /** The first key wraps, all unwrap. */
+  /** The first key wraps new data keys; all keys unwrap. */
   constructor(masterKeys: readonly MasterKey[]) {
     const [current] = masterKeys;
     if (!current) throw new Error('At least one master key is required');
@@ -57,7 +57,7 @@ export class SecretBox {
     return this.current.id;
   }
 
-  /** A new data key; it leaves the process only wrapped. */
+  /** Returns a new data key, which must leave the process only when wrapped. */
   createDataKey(): Buffer {
     return randomBytes(KEY_BYTES);
   }
@@ -68,12 +68,15 @@ export class SecretBox {
     return close(this.current, dataKey, aad);
   }
 
-  /** Decrypts a wrapped data key with whichever master key wrapped it; throws {@link SecretBoxError}. */
+  /** Decrypts a wrapped data key with the master key that wrapped it. @throws SecretBoxError */
   unwrapKey(wrapped: Buffer, aad: string): Buffer {
     const box = parse(wrapped);
     const masterKey = this.ring.get(box.keyId);
     if (!masterKey) {
-      throw new SecretBoxError('unknown-key', `The data key is wrapped by master key ${box.keyId}, which is not given`);
+      throw new SecretBoxError(
+        'unknown-key',
+        `The data key is wrapped by master key ${box.keyId}, which is not configured`,
+      );
     }
     return open(masterKey.key, box, aad);
   }
@@ -84,7 +87,7 @@ export class SecretBox {
     return close({ id: dataKeyId(dataKey), key: dataKey }, plaintext, aad);
   }
 
-  /** Decrypts a sealed secret; throws {@link SecretBoxError}. */
+  /** Decrypts a sealed secret. @throws SecretBoxError */
   open(dataKey: Buffer, sealed: Buffer, aad: string): Buffer {
     assertDataKey(dataKey);
     const box = parse(sealed);
