@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   runtime.discover();
   reconcilers.discover();
   stopOnSignals(app, config.http.shutdownMs, logger, async () => {
-    health.ask(() => Promise.resolve({ ready: false, message: 'Stopping' }));
+    health.setReadiness(() => Promise.resolve({ ready: false, message: 'Stopping' }));
     workflows.stop();
     await Promise.all([relay.stop(), reconcilers.stop(), localHost.stop(), runtime.stop()]);
     await localFolder.stop();
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   relay.start();
   reconcilers.start();
   const dependencies = app.get(HealthService);
-  health.ask(async () => withDegradation(await dependencies.workerReadiness(), localFolder.failure));
+  health.setReadiness(async () => withDegradation(await dependencies.workerReadiness(), localFolder.failure));
   logger.info('The worker has started');
 }
 

@@ -10,7 +10,7 @@ function operation(method: OperationOptions['method'], path: string, access: Acc
 const START = operation('POST', '/cluster/start', Allow.tenant(['ADMIN', 'CAN MANAGE CLUSTER']));
 
 describe('accessCatalogue', () => {
-  it('lists each path once and a rule for each role that may use a verb on it', () => {
+  it('lists each path once, and a rule for each role that may use a method on it', () => {
     const { resources, rules } = accessCatalogue([
       START,
       operation('PUT', '/cluster', Allow.platform(['PLATFORM ADMIN'])),
@@ -28,12 +28,12 @@ describe('accessCatalogue', () => {
     for (const { resource } of rules) expect(resources).toContain(resource);
   });
 
-  it('keeps the ids when others come and go', () => {
+  it('keeps the ids when other operations are added or removed', () => {
     const before = accessCatalogue([START]);
     const after = accessCatalogue([operation('GET', '/a', Allow.signedIn), START]);
     expect(after.resources).toEqual(expect.arrayContaining([...before.resources]));
     expect(after.rules).toEqual(expect.arrayContaining([...before.rules]));
-    // Written down: what clients may have kept does not change with the code either.
+    // Clients may store ids, so these must never change.
     expect(before).toEqual({
       resources: [{ id: 9_248_931_892_987, path: '/cluster/start' }],
       rules: [

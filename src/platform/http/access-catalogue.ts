@@ -3,18 +3,18 @@ import { admittedRoles } from '../kernel/auth/access';
 import { type Role, ROLES } from '../kernel/auth/roles';
 import type { OperationOptions } from './operation-options';
 
-/** The verbs of operations; a permission's id is its position here. */
+/** HTTP methods of operations. The id of a permission is its position in this list. */
 export const PERMISSIONS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies OperationOptions['method'][];
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** A path that some role may call. */
 export interface AccessResource {
   id: number;
-  /** As declared, without the prefix of the API: `/cluster/start`. */
+  /** The declared path without the API's prefix: `/cluster/start`. */
   path: string;
 }
 
-/** One role that may use one verb on one path. */
+/** One role may use one method on one path. */
 export interface AccessRule {
   id: number;
   permission: Permission;
@@ -28,14 +28,14 @@ export interface AccessCatalogue {
 }
 
 /**
- * What the declared operations admit, by path, verb and role. It is derived from what the guard enforces, so the two
- * cannot differ. Operations without a token, and those of node agents, admit no role and are left out. Throws if two
- * records get the same id.
+ * Lists the access rules of the declared operations by path, method and role. They are derived from the declarations that
+ * the guard enforces, so the two cannot differ. Public operations and those of node agents admit no role and are left out.
+ * Throws if two records get the same id.
  */
 export function accessCatalogue(operations: readonly OperationOptions[]): AccessCatalogue {
   const resources = new Map<string, AccessResource>();
   const rules = new Map<number, AccessRule>();
-  for (const { method, path, access } of [...operations].sort(byPathAndVerb)) {
+  for (const { method, path, access } of [...operations].sort(byPathAndMethod)) {
     const admitted = admittedRoles(access);
     if (admitted.length === 0) continue;
     const resource = resources.get(path) ?? { id: stableId(path), path };
@@ -52,14 +52,14 @@ export function accessCatalogue(operations: readonly OperationOptions[]): Access
 }
 
 /**
- * Id of a record that is declared, not stored: the first 48 bits of a hash. It is the same on every pod and after every
- * upgrade, whatever else is added or removed, and exact as a JSON number.
+ * Returns the id of a declared record: the first 48 bits of a hash. It is the same on every pod and after every upgrade, even
+ * if other records are added or removed, and exact as a JSON number.
  */
 function stableId(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }
 
-function byPathAndVerb(a: OperationOptions, b: OperationOptions): number {
+function byPathAndMethod(a: OperationOptions, b: OperationOptions): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return PERMISSIONS.indexOf(a.method) - PERMISSIONS.indexOf(b.method);
 }

@@ -8,7 +8,7 @@ function operation(method: OperationOptions['method'], path: string, id: string,
 }
 
 describe('accessSnapshot', () => {
-  it('has a line for each operation, by path and method, those of node agents apart', () => {
+  it('has a line for each operation by path and method, and a section for node agents', () => {
     const text = accessSnapshot([
       operation('POST', '/poll', 'agentPoll', Allow.nodes),
       operation('PUT', '/record', 'updateRecord', Allow.tenant(['ADMIN'])),
@@ -19,7 +19,7 @@ describe('accessSnapshot', () => {
       '# Who may call what',
       '## Below `/api/v1`',
       '- `GET /open` getOpen: Needs no token.',
-      '- `GET /record` getRecord: At least VIEW on the workspace; ADMIN and PLATFORM ADMIN pass without.',
+      '- `GET /record` getRecord: At least VIEW on the workspace; ADMIN and PLATFORM ADMIN need none.',
       '- `PUT /record` updateRecord: Roles: ADMIN in the selected tenant.',
       '## Below `/agent/v1`',
       '- `POST /poll` agentPoll: A node agent with its token.',

@@ -6,11 +6,11 @@ import type { OperationOptions } from './operation-options';
 
 const HEAD = `# Who may call what
 
-Written by \`npm run openapi\` from the declarations that the guards enforce; the test run compares. One line for each
-operation by path: whoever reviews a change sees here whose access it widens or narrows.
+\`npm run openapi\` writes this page from the declarations that the guards enforce, and a test compares them. It has one line
+for each operation, so that a reviewer sees whose access a change widens or narrows.
 `;
 
-/** Markdown with one line for each operation: method, path, operation id, who may call it. */
+/** Returns Markdown with one line for each operation: method, path, operation id, and who may call it. */
 export function accessSnapshot(operations: readonly OperationOptions[]): string {
   const open = operations.filter(({ access }) => !isForNodes(access));
   const nodes = operations.filter(({ access }) => isForNodes(access));

@@ -12,12 +12,12 @@ interface Rendered {
   etag: string | undefined;
 }
 
-/** How often the server checks for request heads that take too long. */
-const LOOK_FOR_SLOW_MS = 1_000;
+/** Interval at which the server checks for request heads that take too long. */
+const HEAD_CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Express as the API uses it: on a server that bounds its connections and their heads, and with frozen answers, which
- * cannot change, rendered once instead of for each request.
+ * Runs Express on a server that bounds its connections and their heads. Frozen responses, which cannot change, are
+ * serialized once instead of for each request.
  */
 export class ApiAdapter extends RankedRoutesAdapter {
   private readonly rendered = new WeakMap<object, Rendered>();
@@ -32,12 +32,12 @@ export class ApiAdapter extends RankedRoutesAdapter {
       maxHeaderSize: MAX_HEAD_BYTES,
       IncomingMessage: WebSocketOnlyRequest,
       headersTimeout: headTimeoutMs,
-      connectionsCheckingInterval: LOOK_FOR_SLOW_MS,
+      connectionsCheckingInterval: HEAD_CHECK_INTERVAL_MS,
       keepAliveTimeout: keepAliveMs,
-      // An upload may take longer than any fixed time; other bodies have a time limit where they are read.
+      // An upload may take longer than any fixed time. Other bodies have a timeout when they are read.
       requestTimeout: 0,
     };
-    // It comes before Express, which would log the path.
+    // The token is moved before Express sees the path, which would be logged.
     const server: Server = createServer(options);
     server.on('request', moveTokenToHeader);
     const connections = new Connections({
@@ -59,7 +59,7 @@ export class ApiAdapter extends RankedRoutesAdapter {
     const { json, etag } = this.rendered.get(body) ?? this.renderOnce(body, response);
     if (statusCode !== undefined) response.status(statusCode);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    // Express then makes none of its own, and compares this one with If-None-Match.
+    // Express uses this ETag instead of its own, and compares it with If-None-Match.
     if (etag !== undefined) response.setHeader('ETag', etag);
     return response.send(json);
   }

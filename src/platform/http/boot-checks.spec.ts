@@ -24,7 +24,7 @@ describe('declaredOperations', () => {
     }
   }
 
-  it('has upgrades among the operations', () => {
+  it('includes upgrades', () => {
     expect(check(Proper)).toEqual(['upgrade']);
   });
 
@@ -38,7 +38,7 @@ describe('declaredOperations', () => {
     expect(() => check(Proper, Undeclared)).toThrow('Undeclared.get (GET) declares no authorization');
   });
 
-  it('refuses an upgrade that everybody may have', () => {
+  it('refuses an upgrade that admits everybody', () => {
     @Controller()
     class Open {
       @Upgrade({ ...shared, path: '/b', id: 'open', access: Allow.everyone }) upgrade() {
@@ -48,7 +48,7 @@ describe('declaredOperations', () => {
     expect(() => check(Open)).toThrow('The upgrade open admits everybody');
   });
 
-  it('refuses an upgrade and an operation, of whichever controllers, that could match one request', () => {
+  it('refuses an upgrade and an operation of two controllers that could match one request', () => {
     @Controller()
     class Other {
       @Operation({

@@ -5,7 +5,7 @@ import { OPERATION_METADATA, type OperationOptions } from './operation-options';
 import { routeHandlers } from './route-handlers';
 import { assertDistinctRoutes } from './route-ranks';
 
-/** Every declared operation; throws when a route declares none, or two share an operation id or could match one request. */
+/** Returns every declared operation. Throws if a route has none, or if two share an operation id or could match one request. */
 export function declaredOperations(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
@@ -19,7 +19,7 @@ export function declaredOperations(
       throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
     }
     if (operation.isUpgrade && operation.access.kind === 'public') {
-      throw new Error(`The upgrade ${operation.id} admits everybody: somebody has to be known`);
+      throw new Error(`The upgrade ${operation.id} admits everybody, but the caller must be known`);
     }
     if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
     operations.set(operation.id, operation);

@@ -1,6 +1,6 @@
 import { clientNetwork } from './client-network';
 
-describe('what a client counts as', () => {
+describe('clientNetwork', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['192.0.2.1:50000', '192.0.2.1'],
@@ -14,7 +14,7 @@ describe('what a client counts as', () => {
     ['no address', 'unknown'],
     ['1.2.3.4.5', 'unknown'],
     [undefined, 'unknown'],
-  ])('of %s is %s', (address, network) => {
+  ])('for %s is %s', (address, network) => {
     expect(clientNetwork(address)).toBe(network);
   });
 });

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Some proxies name the port, too: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
+/** Some proxies append the port: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
 const IPV6_NETWORK_BITS = 64;
 
 /**
- * What counts as one client by its address: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address
- * of it has all. `unknown` for anything that is not an address.
+ * Returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because a client that has
+ * one of its addresses has all of them. Returns `unknown` if the text is not an address.
  */
 export function clientNetwork(address: string | undefined): string {
   const { v4, v6 } = WITH_PORT.exec(address ?? '')?.groups ?? {};

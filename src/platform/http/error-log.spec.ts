@@ -10,7 +10,7 @@ import { requestLogMiddleware } from './request-log.middleware';
 
 const ID = 'the-request';
 
-/** Lines of the log of a request that ends in the error. */
+/** Returns the log lines of a request that ends in the error. */
 async function logOf(error: Error): Promise<Record<string, unknown>[]> {
   const lines: string[] = [];
   const options = { formatters: { level: (level: string) => ({ level }) } };
@@ -38,7 +38,7 @@ async function logOf(error: Error): Promise<Record<string, unknown>[]> {
 }
 
 describe('the log of a request that fails', () => {
-  it('warns of a service that the user named, without a stack', async () => {
+  it('warns of a service that the user chose, without a stack', async () => {
     const cause = new Error('connect ECONNREFUSED');
     const error = new DomainError(
       'upstream',
@@ -74,7 +74,7 @@ describe('the log of a request that fails', () => {
     expect(more).toEqual([]);
   });
 
-  it('says nothing but the outcome of a refusal', async () => {
+  it('has only the outcome of a refusal', async () => {
     expect(await logOf(notFound('FILE.NOT_FOUND', 'There is no such file.'))).toEqual([
       expect.objectContaining({ level: 'info', status: 404 }),
     ]);

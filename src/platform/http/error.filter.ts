@@ -7,7 +7,7 @@ import { toErrorResponse, type ErrorBody, type Fault } from '../kernel/errors/er
 import { LOGGER, type Logger } from '../kernel/logging/logger';
 import { drainRequest } from './bodies/drain-request';
 
-/** The one place where errors become answers. */
+/** Converts every thrown error to a response. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -24,12 +24,12 @@ export class ErrorFilter implements ExceptionFilter {
     const { status, body, fault } = toErrorResponse(thrown, id, request.operation?.errors?.includes(409) ?? false);
     if (fault) this.log(fault, { thrown, body, operation: request.operation?.id });
     request.fault = fault;
-    // The rest of a body is awaited, unless that is what took too long.
+    // The rest of the body is read, unless it was the body that took too long.
     if (status === 408) response.setHeader('Connection', 'close');
     else drainRequest(request, response);
     await this.audit.recordRefusal(request, status, body.error_code);
     if (response.headersSent) {
-      // A stream broke off halfway: the client must not mistake what it got for the whole.
+      // A stream failed midway. Closing the connection keeps the client from taking the part for the whole.
       response.destroy();
       return;
     }
@@ -49,10 +49,13 @@ export class ErrorFilter implements ExceptionFilter {
         this.logger.error({ err: thrown, operation, correlation_id }, 'A request failed');
         return;
       case 'upstream':
-        this.logger.warn({ code, reason, operation, correlation_id }, 'A service that a user named failed');
+        this.logger.warn(
+          { code, reason, operation, correlation_id },
+          'A request failed because a service that the user chose failed',
+        );
         return;
       case 'load':
-        this.logger.warn({ code, operation, correlation_id }, 'A request was refused for want of room');
+        this.logger.warn({ code, operation, correlation_id }, 'A request was refused because of load');
     }
   }
 }

@@ -14,19 +14,19 @@ describe('contentDisposition', () => {
     ['a"b\\.txt', `attachment; filename="a_b_.txt"; filename*=UTF-8''a%22b%5C.txt`],
     ["é('*).txt", `attachment; filename="_('*).txt"; filename*=UTF-8''%C3%A9%28%27%2A%29.txt`],
     ['a\r\nSet-Cookie: b', `attachment; filename="a__Set-Cookie: b"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20b`],
-  ])('of %j is %s', (name, expected) => {
+  ])('for %j is %s', (name, expected) => {
     expect(contentDisposition(name)).toBe(expected);
   });
 });
 
-describe('an answer with a file', () => {
+describe('a response with a file', () => {
   const servers: Server[] = [];
 
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  /** What a client gets; an error before the first byte is answered as text. */
+  /** Returns the response that a client gets. An error before the first byte becomes a text. */
   const answer = async (send: (response: Response) => Promise<void>, signal?: AbortSignal) => {
     const server = createServer((_request, response) => {
       send(response as Response).catch((error: Error) => {
@@ -48,7 +48,7 @@ describe('an answer with a file', () => {
       })(),
     );
 
-  it('has name and length, of an empty file too', async () => {
+  it('has name and length, even for an empty file', async () => {
     for (const content of ['content', '']) {
       const source = Readable.from(content === '' ? [] : [Buffer.from(content)]);
       const response = await answer((to) => sendFile(to, source, { name: 'a.txt', sizeBytes: content.length }));
@@ -58,7 +58,7 @@ describe('an answer with a file', () => {
     }
   });
 
-  it('is an error when the source fails before its first byte', async () => {
+  it('is an error if the source fails before its first byte', async () => {
     const response = await answer((to) => sendFile(to, failing([]), { name: 'a', sizeBytes: 9 }));
     expect([response.status, await response.text()]).toEqual([500, 'the store failed']);
     expect(response.headers.get('content-disposition')).toBeNull();
@@ -66,7 +66,7 @@ describe('an answer with a file', () => {
     expect([zip.status, await zip.text()]).toEqual([500, 'the store failed']);
   });
 
-  it('breaks off when the source fails later', async () => {
+  it('breaks off if the source fails later', async () => {
     const response = await answer((to) => sendFile(to, failing(['some']), { name: 'a', sizeBytes: 9 }));
     await expect(response.text()).rejects.toThrow();
     const later: ZipEntry[] = [
@@ -83,8 +83,8 @@ describe('an answer with a file', () => {
         ? sendFile(to, source, { name: 'a', sizeBytes: 2 ** 30 })
         : sendZip(to, 'a.zip', entries([entry('a', () => source)]));
 
-    // In both the source gives nothing more: only the connection can tell.
-    it('during the answer', async () => {
+    // The sources deliver no more bytes, so only the connection shows that the client has gone.
+    it('during the response', async () => {
       const source = new Readable({ read: () => {} });
       source.push(randomBytes(2 ** 17));
       const closed = closeOf(source);
@@ -107,7 +107,7 @@ describe('an answer with a file', () => {
     });
   });
 
-  /** Also after an error, which a client that goes away may be. */
+  /** Resolves when the source is closed, even after an error: a client that goes away may cause one. */
   function closeOf(source: Readable): Promise<unknown> {
     return new Promise((resolve) => source.once('close', resolve));
   }

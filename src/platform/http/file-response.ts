@@ -6,10 +6,10 @@ import { firstByte } from '../kernel/files/first-byte';
 import { freeTransferred } from '../kernel/files/transfer-memory';
 import { type ZipEntry, zipStream } from '../kernel/files/zip-stream';
 
-/** Name of the answer header with the offset at which a tail continues. */
+/** Response header with the log offset at which the next request continues. */
 const LOG_OFFSET_HEADER = 'x-log-offset';
 
-/** Sends what a service opened. Errors as with {@link sendFile}, in the words of the service. */
+/** Sends content that a service opened. Errors are those of {@link sendFile}, converted by the service. */
 export async function sendContent(response: Response, content: FileContent): Promise<void> {
   try {
     if (content.kind === 'file') await sendFile(response, content.stream, content);
@@ -19,7 +19,7 @@ export async function sendContent(response: Response, content: FileContent): Pro
   }
 }
 
-/** Sends a part of a log as text; without Content-Disposition clients would take the answer for an error. */
+/** Sends a part of a log as text. It has a Content-Disposition, because clients would take it for an error without one. */
 export async function sendLog(response: Response, slice: LogSlice): Promise<void> {
   const { name, stream, sizeBytes, nextOffset } = slice;
   response.once('close', () => stream.destroy());
@@ -28,7 +28,7 @@ export async function sendLog(response: Response, slice: LogSlice): Promise<void
     setFileHeaders(response, name, 'text/plain; charset=utf-8');
     response.setHeader(LOG_OFFSET_HEADER, String(nextOffset));
     if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
-    // The client shall know that it is heard before the job says anything.
+    // The headers are sent at once, so that the client sees the response before the job logs anything.
     else response.flushHeaders();
     await transfer(stream, response);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function sendLog(response: Response, slice: LogSlice): Promise<void
   }
 }
 
-/** Sends a file to be saved. An error before its first byte is thrown; after that it breaks off the connection. */
+/** Sends a file to be saved. Throws an error that occurs before the first byte; a later one breaks off the connection. */
 export async function sendFile(
   response: Response,
   source: Readable,
@@ -49,12 +49,12 @@ export async function sendFile(
   await transfer(source, response);
 }
 
-/** Sends the text of a JSON answer that is too large to be made at once. Errors as with {@link sendFile}. */
+/** Streams a large JSON response. Errors are those of {@link sendFile}. */
 export async function sendJson(response: Response, text: AsyncIterable<string>): Promise<void> {
   await sendText(response, text, () => response.setHeader('Content-Type', 'application/json; charset=utf-8'));
 }
 
-/** The same for CSV, to be saved under the name. */
+/** Streams CSV, to be saved under the name. Errors are those of {@link sendFile}. */
 export async function sendCsv(response: Response, name: string, text: AsyncIterable<string>): Promise<void> {
   await sendText(response, text, () => setFileHeaders(response, name, 'text/csv; charset=utf-8; header=present'));
 }
@@ -67,7 +67,7 @@ async function sendText(response: Response, text: AsyncIterable<string>, setHead
   await transfer(source, response);
 }
 
-/** Answers entries as a zip file. Errors as with {@link sendFile}: a truncated zip file is recognizable as such. */
+/** Sends the entries as a zip file. Errors are those of {@link sendFile}; clients recognize a truncated zip file. */
 export async function sendZip(response: Response, name: string, entries: AsyncIterable<ZipEntry>): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -77,14 +77,14 @@ export async function sendZip(response: Response, name: string, entries: AsyncIt
   await transfer(zip, response);
 }
 
-/** Quoted file name; characters that a header cannot carry go in the extended form. */
+/** Returns the header with the quoted file name, and the extended form if a header cannot carry all its characters. */
 export function contentDisposition(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
   const extended = plain === name ? '' : `; filename*=UTF-8''${percentEncoded(name)}`;
   return `attachment; filename="${plain}"${extended}`;
 }
 
-/** Of RFC 8187: what encodeURIComponent leaves beyond its letters is encoded, too. */
+/** Encodes a name by RFC 8187, which also encodes some characters that encodeURIComponent leaves. */
 function percentEncoded(name: string): string {
   return encodeURIComponent(Buffer.from(name).toString()).replaceAll(
     /['()*]/g,
@@ -98,7 +98,7 @@ function setFileHeaders(response: Response, name: string, contentType: string): 
   response.setHeader('X-Content-Type-Options', 'nosniff');
 }
 
-/** A client that goes away ends the reading; that is not an error. */
+/** Sends the bytes. A client that disconnects ends the transfer without an error. */
 async function transfer(source: Readable, response: Response): Promise<void> {
   source.on('data', (chunk: Buffer) => freeTransferred(chunk.length));
   try {

@@ -7,7 +7,7 @@ import { RequestBodies } from './bodies/request-bodies';
 import { Streams } from './connections/streams';
 import { Upgrades } from './upgrades/upgrades';
 
-/** What the operations of all domains share: room for bodies and slots for streams exist once per process. */
+/** Provides what all operations share: memory for bodies and slots for streams exist once per process. */
 @Global()
 @Module({
   providers: [LargeBodyTurns, JsonParser, LiveAccess, RequestBodies, Streams, UntrustedJson, Upgrades],

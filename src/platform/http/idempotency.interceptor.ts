@@ -9,8 +9,8 @@ import { invalid } from '../kernel/errors/domain-error';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Hands the `Idempotency-Key` of a POST to the transaction of its effect. Operations without a signed-in user
- * (login) have no effect worth repeating and ignore it.
+ * Passes the `Idempotency-Key` of a POST to the transaction of its effect. Operations without a signed-in user (login)
+ * ignore it, because they may simply be repeated.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -24,25 +24,25 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (!KEY.test(key))
         throw invalid('REQUEST.INVALID', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
       const { principal, operation } = request;
-      // The tenant is part of what the request means: the same body in another tenant is another request.
-      const meaning = JSON.stringify([principal.tenantId, request.originalUrl, request.body ?? null]);
+      // The same body in another tenant is a different request, so the tenant is part of the hash.
+      const content = JSON.stringify([principal.tenantId, request.originalUrl, request.body ?? null]);
       current.idempotency = {
         key,
         userId: principal.userId,
         operation: operation.id,
-        requestHash: this.hash(meaning),
+        requestHash: this.hash(content),
       };
     }
     return next.handle();
   }
 
   /**
-   * Keyed: a body may contain a password, which could be guessed from a plain hash in the database. A request repeated
-   * across a change of the signing key is refused as a different one, not run twice.
+   * Returns a keyed hash, because a body may contain a password that could be guessed from a plain hash in the database. If
+   * the signing key has changed, a repeated request is refused as a different one; it is never run twice.
    */
-  private hash(meaning: string): string {
+  private hash(content: string): string {
     const [key] = this.config.auth.signingKeys;
     if (!key) throw new Error('There is no signing key');
-    return createHmac('sha256', key.key).update(`idempotency ${meaning}`).digest('hex');
+    return createHmac('sha256', key.key).update(`idempotency ${content}`).digest('hex');
   }
 }

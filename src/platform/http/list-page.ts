@@ -5,9 +5,9 @@ import { map, type Observable } from 'rxjs';
 /** A bare list, or a page of it. */
 export interface ListPage<T> {
   entries: T[];
-  /** Entries of the whole list. */
+  /** Number of entries of the whole list. */
   total: number;
-  /** Number of the page after this one, null after the last. */
+  /** Number of the next page; null on the last one. */
   nextPage: number | null;
 }
 
@@ -16,7 +16,7 @@ export const LIST_PAGE_HEADERS = {
   Link: { description: 'Where the next page is, with rel="next"; absent on the last', schema: { type: 'string' } },
 } as const;
 
-/** Answers the entries of a {@link ListPage}; how long the whole list is, and where it goes on, are headers. */
+/** Sends the entries of a {@link ListPage} as the body. Headers carry the length of the whole list and the link to the next page. */
 @Injectable()
 export class ListPageInterceptor implements NestInterceptor<ListPage<unknown>, unknown[]> {
   intercept(context: ExecutionContext, next: CallHandler<ListPage<unknown>>): Observable<unknown[]> {
@@ -32,7 +32,7 @@ export class ListPageInterceptor implements NestInterceptor<ListPage<unknown>, u
   }
 }
 
-/** The host is not known behind proxies; a reference without one is relative to the request. */
+/** Returns the link without a host, which is not known behind proxies: it is relative to the request. */
 function linkTo(request: Request, page: number): string {
   const next = new URL(request.originalUrl, 'http://localhost');
   next.searchParams.set('pageNumber', String(page));

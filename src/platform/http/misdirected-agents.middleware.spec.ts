@@ -6,7 +6,7 @@ import { misdirectedAgentsMiddleware } from './misdirected-agents.middleware';
 describe('misdirectedAgentsMiddleware', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('answers each call, and warns once a minute', () => {
+  it('refuses each call, and warns once a minute', () => {
     let now = 5_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     const warn = jest.fn();

@@ -3,12 +3,12 @@ import { Query } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 
-/** The query of an operation that takes none: every parameter is refused as unknown. */
+/** The query of an operation without parameters: every parameter is refused as unknown. */
 export class NoQuery {}
 
 /**
- * Gives a handler that declares no query an empty one, as its last parameter, so that unknown parameters are refused as
- * everywhere else. Apply it after the decorators of its parameters.
+ * Gives a handler without a query an empty one as its last parameter, so that unknown parameters are refused. Apply it after
+ * the decorators of the handler's parameters.
  */
 export function declareNoQuery(prototype: object, method: string | symbol): void {
   if (takesQuery(prototype, method)) return;
@@ -17,8 +17,8 @@ export function declareNoQuery(prototype: object, method: string | symbol): void
   Reflect.defineMetadata('design:paramtypes', [...types, NoQuery], prototype, method);
 }
 
-/** Whether a parameter of the handler is filled from the query. */
+/** True if a parameter of the handler receives the query. */
 export function takesQuery(prototype: object, method: string | symbol): boolean {
-  const filled = (Reflect.getMetadata(ROUTE_ARGS_METADATA, prototype.constructor, method) ?? {}) as object;
-  return Object.keys(filled).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
+  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, prototype.constructor, method) ?? {}) as object;
+  return Object.keys(parameters).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
 }

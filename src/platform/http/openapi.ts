@@ -6,24 +6,24 @@ import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operatio
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
-/** Release of the API's specification that the service follows; its own version is separate. */
+/** Release of the API's specification that the service follows. The version of the service is separate. */
 export const API_RELEASE = '2.10.1';
 export const API_TITLE = 'Managed Spark Compute Platform';
-/** Of the Swagger UI. */
+/** Path of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
 
 const FIRST_PAGE = `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.
 
-1. **Sign in**: \`POST /${API_PREFIX}/login\` with user name and password answers a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; on the page of the Swagger UI, press *Authorize* and paste it at *bearerAuth*.
-2. **Choose a tenant**: \`GET /${API_PREFIX}/user/tenants\` lists yours, \`POST /${API_PREFIX}/user/select/{tenant_id}\` selects one for the token. Whoever belongs to a single tenant has it selected already.
+1. **Sign in**: \`POST /${API_PREFIX}/login\` with user name and password returns a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; on the page of the Swagger UI, press *Authorize* and paste it at *bearerAuth*.
+2. **Choose a tenant**: \`GET /${API_PREFIX}/user/tenants\` lists yours, \`POST /${API_PREFIX}/user/select/{tenant_id}\` selects one for the token. If you belong to a single tenant, it is already selected.
 3. **Go on** in the order of the sections: lookups and infrastructure, a cluster, a workspace with files, a job.
 
-The bodies shown as examples run as they are, in this order, against a fresh quickstart; it prints the password of \`admin\`.`;
+The example bodies run unchanged, in this order, against a fresh quickstart, which prints the password of \`admin\`.`;
 
 type DocumentedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** The OpenAPI 3.1 document of the running application. */
+/** Creates the OpenAPI 3.1 document of the running application. */
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   documentOperations(app);
   const options = new DocumentBuilder()
@@ -37,7 +37,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .addServer('/')
     .build();
   const document = SwaggerModule.createDocument(app, { ...options, tags: [...TAGS] });
-  // An application that is only previewed has built no router module, which puts the prefix in front.
+  // A preview has no router module, which adds the prefix otherwise.
   const paths = Object.entries<unknown>(document.paths).map(([path, item]): [string, unknown] => [
     withPrefix(path),
     item,
@@ -47,7 +47,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   return shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
 }
 
-/** Each error answer appears once and operations refer to it. One specific to an operation stays there. */
+/** Replaces the usual error responses of operations by references, so that each appears once in the document. */
 function shareErrors(document: OpenAPIObject): OpenAPIObject {
   const shared = document.components?.responses ?? {};
   for (const item of Object.values(document.paths)) {
@@ -67,8 +67,8 @@ function withPrefix(path: string): string {
 }
 
 /**
- * The generator writes OpenAPI 3.0 schemas; 3.1 has no `nullable`. Enumerated values get the product's configured name,
- * keys are sorted, so the committed file changes only where the interface does.
+ * Converts the generator's OpenAPI 3.0 schemas to 3.1, which has no `nullable`. Enumerated values get the product's
+ * configured name. Keys are sorted, so that the committed file changes only with the interface.
  */
 export function toOpenApi31(node: Json): Json {
   if (Array.isArray(node)) return node.map(toOpenApi31);
@@ -81,7 +81,7 @@ export function toOpenApi31(node: Json): Json {
   return node['nullable'] === true ? allowNull(schema) : schema;
 }
 
-/** Enumerated values and the functions fields carry the product's configured name. */
+/** Gives enumerated values and the functions fields the product's configured name. */
 function wireValue(key: string, value: Json): Json {
   const texts = Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
   if (key === 'enum' && texts) return texts.map(toWire);
@@ -92,7 +92,7 @@ function wireValue(key: string, value: Json): Json {
   return key === 'properties' && isObject ? keysToWire(converted) : converted;
 }
 
-/** An example is a request, not a schema: its keys keep their order. */
+/** Converts an example. It is a request and no schema, so its keys keep their order. */
 function exampleToWire(example: Json): Json {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
   const fields = Object.entries(example).map(([key, value]) => [

@@ -27,27 +27,27 @@ import { ResultSet } from '../kernel/dto/page';
 import { documentId } from './parameters';
 import { routeHandlers } from './route-handlers';
 
-/** Statuses that any operation can answer, or the server before it; what an operation adds is in {@link errorStatuses}. */
+/** Error statuses of any operation. {@link errorStatuses} adds those of one operation. */
 const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
 
 const ERROR_TEXT: Record<number, string> = {
   400: 'Malformed, in breach of a field rule, or not possible in the current state',
-  401: 'Token missing or rejected',
-  403: 'Role, workspace permission or tenant selection missing',
-  404: 'No such record in this tenant',
+  401: 'The token is missing or not valid',
+  403: 'A role, a workspace permission or a selected tenant is missing',
+  404: 'The tenant has no such record',
   408: 'The head or the body of the request took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
   415: 'Body of a type that the operation does not accept',
-  422: 'The code of the caller failed; the details have its type, message and lines',
-  429: 'Too many attempts, or streams at once; see Retry-After',
+  422: "The caller's code failed; the details have type, message and lines of its error",
+  429: 'Too many attempts or concurrent streams; see Retry-After',
   431: 'The head of the request, its address and headers, is too large',
-  500: 'Unexpected failure, or a dependency does not answer',
-  503: 'A system needed for the answer does not respond, or too much is under way; see Retry-After',
-  504: 'No answer within the time that it may take',
+  500: 'Unexpected failure, or a dependency does not respond',
+  503: 'A required system does not respond, or the server is overloaded; see Retry-After',
+  504: 'The response took too long',
 };
 
-/** The error answers, which the document has once for all operations. */
+/** The error responses, which the document has once for all operations. */
 export const ERROR_RESPONSES = Object.fromEntries(
   Object.entries(ERROR_TEXT).map(([status, description]) => [
     sharedErrorName(status),
@@ -58,7 +58,7 @@ export const ERROR_RESPONSES = Object.fromEntries(
   ]),
 );
 
-/** Name of a status' answer among the {@link ERROR_RESPONSES}. */
+/** Returns the name of a status in {@link ERROR_RESPONSES}. */
 export function sharedErrorName(status: string): string {
   return `Error${status}`;
 }
@@ -66,12 +66,12 @@ export function sharedErrorName(status: string): string {
 /** The metadata key under which @nestjs/swagger keeps the documented parameters of a handler. */
 const API_PARAMETERS = 'swagger/apiParameters';
 
-/** The generator collects what decorators add, so each handler is documented once in a process. */
+/** The generator accumulates what decorators add, so each handler is documented only once per process. */
 const documented = new WeakSet<object>();
 
 /**
- * Tells the generator of the OpenAPI document what the options of each operation say. This happens when a document is made and
- * not when classes are loaded, because the decorators were 7 % of an API's start in a profile and few APIs are asked for a document.
+ * Applies the decorators of the OpenAPI generator to each operation. This happens when a document is created and not when
+ * classes are loaded, because the decorators took 7 % of an API's start in a profile, and few processes create a document.
  */
 export function documentOperations(app: INestApplication): void {
   const discovery = new DiscoveryService(app.get(ModulesContainer));
@@ -84,7 +84,7 @@ export function documentOperations(app: INestApplication): void {
   }
 }
 
-/** Whether a handler receives the workspace of its path from the guard, and does not document the id itself. */
+/** True if a handler receives the workspace of its path from the guard and does not document the id itself. */
 function takesWorkspaceOfPath({ access, path }: OperationOptions, handler: object): boolean {
   if (access.kind !== 'workspace' || !path.includes('{workspace_id}')) return false;
   const own = (Reflect.getMetadata(API_PARAMETERS, handler) ?? []) as { name?: string }[];
@@ -127,9 +127,9 @@ function rawBodySchema({ jsonExample }: OperationOptions): object {
   return jsonExample === undefined ? { type: 'string', format: 'binary' } : { example: jsonExample };
 }
 
-/** Error statuses that the operation can answer, and those that its contract lists. */
+/** Returns the error statuses that the operation can have, and those that its contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
-  // By contract a probe answers nothing else.
+  // The contract allows a probe no other status.
   if (options.errorResponse) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const takesBody = options.method !== 'GET';
@@ -143,7 +143,7 @@ export function errorStatuses(options: OperationOptions): number[] {
   return [...new Set(statuses)].sort((a, b) => a - b);
 }
 
-/** Who may call an operation, in a sentence. */
+/** Returns a sentence that says who may call an operation. */
 export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':
@@ -158,10 +158,10 @@ export function describeAccess(access: Access): string {
       return `Roles: ${access.roles.join(', ')}.`;
     case 'workspace':
       return access.optional
-        ? `At least ${access.permission} on the workspace; without one, any role in the selected tenant. ADMIN and PLATFORM ADMIN pass without.`
-        : `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
+        ? `At least ${access.permission} on the workspace; if no workspace is named, any role in the selected tenant. ADMIN and PLATFORM ADMIN need no permission.`
+        : `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN need none.`;
     case 'machine':
-      return 'A machine that is to be a node; needs no token.';
+      return 'A machine that will become a node; needs no token.';
     case 'node':
       return 'A node agent with its token.';
     case 'bootstrap':

@@ -30,7 +30,7 @@ describe('an operation', () => {
     [{ response: { kind: 'page', type: WithToken } }, true],
     [{ returnsSecret: true }, true],
     [{ opensSession: true }, true],
-  ])('with %j answers a secret: %p', (more, isSecret) => expect(returnsSecret(operation(more))).toBe(isSecret));
+  ])('with %j returns a secret: %p', (more, isSecret) => expect(returnsSecret(operation(more))).toBe(isSecret));
 
   it.each<[Partial<OperationOptions>, boolean]>([
     [{}, false],
@@ -39,5 +39,5 @@ describe('an operation', () => {
     [{ binaryBody: true }, true],
     [{ binaryBody: true, maxBodyBytes: 1 }, false],
     [{ binaryBody: true, maxBodyBytes: 1, isLongRunning: true }, true],
-  ])('with %j carries a stream: %p', (more, carries) => expect(isStreamed(operation(more))).toBe(carries));
+  ])('with %j is streamed: %p', (more, carries) => expect(isStreamed(operation(more))).toBe(carries));
 });

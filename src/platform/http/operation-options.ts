@@ -8,7 +8,7 @@ export type ResponseShape =
   | { kind: 'table'; type: Type<object> }
   /** An object of free keys with lists of texts. */
   | { kind: 'text-lists' }
-  /** A list of what is no record, and whether a page of it can be asked for. */
+  /** A list of plain values, which may be paged. */
   | {
       kind: 'values';
       items: { type: 'string' | 'object'; additionalProperties?: { type: 'string' } };
@@ -18,55 +18,52 @@ export type ResponseShape =
 
 export interface OperationOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** As in the contract, with `{braces}`. */
+  /** The path of the contract, with `{braces}`. */
   path: string;
   /** OpenAPI operation id; unique. */
   id: string;
   summary: string;
-  /** What a caller must know beyond the summary. */
+  /** Further information for callers. */
   description?: string;
   tag: string;
   access: Access;
   response: ResponseShape;
   /** 200 unless the contract says otherwise. */
   status?: number;
-  /**
-   * Statuses besides those that follow from the rest, see `errorStatuses`; without 409 here, broken state rules are
-   * 400.
-   */
+  /** Error statuses that `errorStatuses` does not derive. Without 409 here, broken state rules are 400. */
   errors?: readonly number[];
-  /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
+  /** Body of errors if it is not the usual one. The document then lists only 500. */
   errorResponse?: Type<object>;
   /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */
   binaryBody?: boolean;
-  /** Of raw bytes that are any JSON, for the document. */
+  /** Example of a raw body that is any JSON, for the document. */
   jsonExample?: unknown;
-  /** Media type of the body that is passed on as it is; `application/octet-stream` unless there is an example in JSON. */
+  /** Media type of a raw body. The default is JSON if there is an example, else `application/octet-stream`. */
   bodyType?: string;
-  /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
+  /** Limit of the body, below the usual one: 16 KiB for public operations, else `HTTP_MAX_JSON_BYTES`. */
   maxBodyBytes?: number;
-  /** Takes a JSON document of many records, larger than what other operations take. */
+  /** Accepts a JSON document of many records, larger than the bodies of other operations. */
   document?: { maxBytes: number; maxValues: number };
-  /** Returns a token or a credential, so no cache may keep it; implied if a field of the answer has such a name. */
+  /** The response has a token or a credential, so caches must not store it. A field with the name of a secret implies this. */
   returnsSecret?: boolean;
-  /** Takes a user name and a token of this user as HTTP Basic, too, for clients that know no bearer tokens. */
+  /** Also accepts a user name and this user's token as HTTP Basic, for clients without support for bearer tokens. */
   acceptsBasicAuth?: boolean;
-  /** One of the many requests that its clients' protocol makes of each action: the audit log has only those refused. */
+  /** The audit log records only refused requests, because the clients' protocol sends many requests per action. */
   auditsOnlyRefusals?: boolean;
-  /** Signs somebody in: audited with its failures, though the caller is not yet known. */
+  /** Signs a user in. It is audited with its failures, although the caller is not authenticated yet. */
   opensSession?: boolean;
-  /** A GET that changes records: audited like operations whose method implies that. */
+  /** A GET that changes records and is therefore audited. */
   changesRecords?: boolean;
   /**
-   * Accepts query parameters that another party names, and reads them from the request itself; elsewhere unknown ones
-   * are refused.
+   * Accepts query parameters whose names another party chooses, and reads them from the request. Other operations refuse
+   * unknown parameters.
    */
   readsRawQuery?: boolean;
-  /** Request headers besides the usual ones, name to description. */
+  /** Descriptions of further request headers by name. */
   headers?: Readonly<Record<string, string>>;
-  /** Waits for what somebody else says, for minutes if need be; a stream besides those that carry bytes. */
+  /** May wait for minutes for another party, so it counts as a stream. */
   isLongRunning?: boolean;
-  /** Accepts a WebSocket instead of answering; set by `@Upgrade`, with all that follows from it. */
+  /** Accepts a WebSocket instead of sending a response; set by `@Upgrade`. */
   isUpgrade?: boolean;
   /** Left out of the document: the node agents' own API, and upgrades, which it cannot describe. */
   internal?: boolean;
@@ -74,20 +71,20 @@ export interface OperationOptions {
 
 export const OPERATION_METADATA = 'platform:operation';
 
-/** Whether the operation does more than read; such operations may carry a body and a key, and are audited. */
+/** True if the operation changes records. It may then have a body and an idempotency key, and is audited. */
 export function changesRecords(options: OperationOptions): boolean {
   return options.method !== 'GET' || options.changesRecords === true || options.opensSession === true;
 }
 
 const SECRET_FIELD = /(^|_)(token|password|secret)$/;
 
-/** Whether no cache may keep the operation's answer. */
+/** True if caches must not store the response. */
 export function returnsSecret({ response, returnsSecret: isDeclared, opensSession }: OperationOptions): boolean {
   if (isDeclared || opensSession) return true;
   return 'type' in response && [...fieldShapes(response.type).keys()].some((field) => SECRET_FIELD.test(field));
 }
 
-/** Whether the operation may take any time, for its bytes in either direction or for what they are made from. */
+/** True if the operation may take any time, because it streams bytes or waits for another party. */
 export function isStreamed({ response, binaryBody, maxBodyBytes, isLongRunning }: OperationOptions): boolean {
   if (isLongRunning) return true;
   return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(response.kind);

@@ -25,14 +25,14 @@ import { ListPageInterceptor } from './list-page';
 import { declareNoQuery } from './no-query';
 import { UpgradeInterceptor } from './upgrades/upgrade.interceptor';
 
-/** What an operation answers on success. */
+/** Shapes of successful responses. */
 export const Responses = {
   one: (type: Type<object>): ResponseShape => ({ kind: 'object', type }),
   list: (type: Type<object>): ResponseShape => ({ kind: 'list', type }),
   page: (type: Type<object>): ResponseShape => ({ kind: 'page', type }),
-  /** A list of any length, which is streamed; CSV where the request accepts that before JSON. */
+  /** A streamed list of any length; CSV if the request prefers it to JSON. */
   table: (type: Type<object>): ResponseShape => ({ kind: 'table', type }),
-  /** A bare list of which a page can be asked for, see {@link ListPage}. */
+  /** A bare list, of which a page can be requested; see {@link ListPage}. */
   pageOfList: (type: Type<object>): ResponseShape => ({ kind: 'page-of-list', type }),
   pageOfTexts: { kind: 'values', items: { type: 'string' }, isPaged: true } as ResponseShape,
   /** A list of JSON objects of free keys with texts. */
@@ -51,8 +51,8 @@ export const Responses = {
 };
 
 /**
- * Declares a complete route: mapping, access and response. A route without it stops the boot. What the OpenAPI document says of
- * it follows from the same options, see `documentOperations`.
+ * Declares a complete route: mapping, access and response. A route without this declaration stops the boot. The OpenAPI
+ * document is derived from the same options (`documentOperations`).
  */
 export function Operation(options: OperationOptions): MethodDecorator {
   const status = options.status ?? 200;
@@ -62,12 +62,12 @@ export function Operation(options: OperationOptions): MethodDecorator {
     HttpCode(status),
     ...(returnsSecret(options) ? [Header('Cache-Control', 'no-store')] : []),
     ...(options.readsRawQuery ? [] : [declareNoQuery]),
-    // Each costs every request of its route something; most reads need none of them.
+    // Each interceptor costs time per request, and most reads need none.
     ...interceptorsOf(options).map((interceptor) => UseInterceptors(interceptor)),
   );
 }
 
-/** In order: those after the body's can read it. */
+/** Returns the interceptors in order: those after JsonBodyInterceptor can read the body. */
 function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   return [
     ...(isStreamed(options) ? [StreamInterceptor] : []),

@@ -3,7 +3,7 @@ import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { invalid } from '../kernel/errors/domain-error';
 
-/** An int64 id in the path, read from the request itself: the validation pipe would make a number of `1e3` first. */
+/** An int64 id in the path. It is read from the request, because the validation pipe would first convert `1e3` to a number. */
 export function IdParam(name: string): ParameterDecorator {
   const decorate = createParamDecorator((_: unknown, context: ExecutionContext): number => {
     const value: unknown = context.switchToHttp().getRequest<Request>().params[name];
@@ -18,7 +18,7 @@ export function IdParam(name: string): ParameterDecorator {
   };
 }
 
-/** Documents an id in the path that the handler receives in another form. */
+/** Documents an id in the path that the handler receives in another way. */
 export function documentId(name: string, target: object, key: string | symbol | undefined): void {
   document(name, { type: 'integer', format: 'int64' }, target, key);
 }
@@ -40,13 +40,13 @@ export function TextParam(name: string): ParameterDecorator {
   return pathText(name, { type: 'string', minLength: 1, maxLength: MAX_TEXT }, { read, rule });
 }
 
-/** One of the listed words in the path. */
+/** One of the listed values in the path. */
 export function WordParam(name: string, words: readonly string[]): ParameterDecorator {
   const read = (text: string) => words.find((word) => word === text);
   return pathText(name, { type: 'string', enum: [...words] }, { read, rule: `be one of ${words.join(', ')}` });
 }
 
-/** What a text in the path must be. `read` returns undefined for any other. */
+/** Rule for a text in the path. `read` returns undefined for a text that breaks it. */
 interface TextRule {
   read: (text: string) => string | undefined;
   rule: string;
@@ -72,17 +72,17 @@ function document(name: string, schema: object, target: object, key: string | sy
   if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
 }
 
-/** `@Query()` for a class in a variable, whose type the compiler cannot write down. */
+/** `@Query()` for a class in a variable, for which the compiler emits no type. */
 export function QueryOf(type: Type<object>): ParameterDecorator {
   return typed(Query(), type);
 }
 
-/** `@Body()` for a class in a variable, whose type the compiler cannot write down. */
+/** `@Body()` for a class in a variable, for which the compiler emits no type. */
 export function BodyOf(type: Type<object>): ParameterDecorator {
   return typed(Body(), type);
 }
 
-/** Writes down the type as the compiler does for a class that is named: validation and OpenAPI document read it. */
+/** Emits the type as the compiler does for a named class, because validation and OpenAPI document read it. */
 function typed(fill: ParameterDecorator, type: Type<object>): ParameterDecorator {
   return (target, key, index) => {
     fill(target, key, index);
@@ -92,7 +92,7 @@ function typed(fill: ParameterDecorator, type: Type<object>): ParameterDecorator
   };
 }
 
-/** A body that is a list of texts and nothing else. */
+/** A body that is a list of texts. */
 export function TextsBody({
   maxItems,
   maxItemLength,

@@ -4,25 +4,25 @@ import type { Express } from 'express';
 type Layers = Express['router']['stack'];
 
 /**
- * Express with its routes ordered so that of two that match a request the more literal one is tried first, wherever
- * they are declared. Otherwise they stay in the order of declaration, the most requested first: Nest's own order by
- * specificity (`routeResolutionStrategy`) puts the longest first, which cost lookups about a tenth of their throughput.
+ * Orders the routes of Express so that, of two that match a request, the more literal one is tried first, wherever they are
+ * declared. Otherwise routes stay in the order of declaration, the most requested first. Nest's own order by specificity
+ * (`routeResolutionStrategy`) puts the longest first, which costs lookups about a tenth of their throughput.
  */
 export class RankedRoutesAdapter extends ExpressAdapter {
-  /** Nest calls this once the routes are registered. */
+  /** Nest calls this after it has registered the routes. */
   override setNotFoundHandler(...handler: Parameters<ExpressAdapter['setNotFoundHandler']>): void {
     rankRoutes(this.getInstance<Express>().router.stack);
     super.setNotFoundHandler(...handler);
   }
 }
 
-/** The routes at the end of the stack are Nest's; what was put before them by hand stays. */
+/** Sorts the routes of Nest, which are at the end of the stack. Handlers before them stay in place. */
 function rankRoutes(stack: Layers): void {
   const begin = stack.findLastIndex(({ route }) => !route) + 1;
   const firstOfLength = new Map<number, number>();
   const ranked = stack.slice(begin).map((layer, index) => {
     const segments = String(layer.route?.path).split('/');
-    // Routes of different lengths match no request in common: there are no wildcards, see assertDistinctRoutes.
+    // Routes of different lengths never match the same request, because they have no wildcards (assertDistinctRoutes).
     const group = firstOfLength.get(segments.length) ?? index;
     firstOfLength.set(segments.length, group);
     const kinds = segments.map((segment) => (segment.startsWith(':') ? 'p' : 'l')).join('');

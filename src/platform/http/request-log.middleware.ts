@@ -3,7 +3,7 @@ import { isForNodes } from '../kernel/auth/access';
 import type { AuthenticatedRequest } from './auth/request-principal';
 import type { Logger } from '../kernel/logging/logger';
 
-/** One line for every answered request: what, who, outcome, how long. Long polls of agents are quiet. */
+/** Logs every request with its operation, caller, outcome and duration. Requests of agents have the level `debug`. */
 export function requestLogMiddleware(logger: Logger) {
   return (request: AuthenticatedRequest, response: Response, next: NextFunction): void => {
     const started = process.hrtime.bigint();

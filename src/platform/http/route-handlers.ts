@@ -2,7 +2,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
 export interface RouteHandler {
-  /** Class of the controller. */
+  /** The controller. */
   type: { name: string; prototype: object };
   /** Name of the method. */
   name: string;

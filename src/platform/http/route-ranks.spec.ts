@@ -21,7 +21,7 @@ describe('assertDistinctRoutes', () => {
   it.each<[string, Route, Route]>([
     ['only the names of their parameters', { path: '/a/{x}' }, { path: '/a/{y}' }],
     ['nothing but their ids', { path: '/a' }, { path: '/a', id: 'other' }],
-    ['the case of a literal, which Express does not look at', { path: '/a/B/{x}' }, { path: '/a/b/{x}' }],
+    ['the case of a literal, which Express ignores', { path: '/a/B/{x}' }, { path: '/a/b/{x}' }],
   ])('refuses two that differ in %s', (_what, one, other) => {
     expect(() => check(one, other)).toThrow('could both match');
   });
@@ -32,14 +32,14 @@ describe('assertDistinctRoutes', () => {
     ['another method', { path: '/a/{x}' }, { path: '/a/{y}', method: 'PUT' }],
     ['another length', { path: '/a/{x}' }, { path: '/a/{y}/{z}' }],
     ['the API of agents', { path: '/a/{x}' }, { path: '/a/{y}', access: Allow.nodes }],
-  ])('takes %s', (_what, one, other) => {
+  ])('accepts %s', (_what, one, other) => {
     expect(() => check(one, other)).not.toThrow();
   });
 
   it.each(['/a/*rest', '/a{/b}', 'a', '/a/', '/a//b', '/a/:x', '/a/{x}.json', '/a/(b)'])(
     'refuses the path %s',
     (path) => {
-      expect(() => check({ path })).toThrow('A path is made of');
+      expect(() => check({ path })).toThrow('A path consists of');
     },
   );
 });
@@ -84,7 +84,7 @@ describe('routes', () => {
     ['/z/z', 'any'],
     ['/a/b/c', 'left'],
     ['/a/z/c', 'middle'],
-  ])('that are asked for by %s: %s comes first, wherever it is declared', async (path, expected) => {
+  ])('that match %s: %s comes first, wherever it is declared', async (path, expected) => {
     const app = await NestFactory.create(Routes, new RankedRoutesAdapter(), { logger: false, abortOnError: false });
     try {
       await app.listen(0, '127.0.0.1');

@@ -5,9 +5,9 @@ const LITERAL = /^[\w.~-]+$/;
 const PARAMETER = /^\{\w+\}$/;
 
 /**
- * Throws if two operations could match the same request and neither takes precedence. Of two that match, the one with a
- * literal segment where they first differ in kind is tried first, wherever it is declared (`RankedRoutesAdapter`). That
- * leaves those with literals and parameters in the same places.
+ * Throws if two operations could match the same request and neither takes precedence. Of two that match, the one that has a
+ * literal at the first segment in which only one of them has a literal takes precedence (`RankedRoutesAdapter`). So only
+ * operations with literals and parameters at the same segments can conflict.
  */
 export function assertDistinctRoutes(operations: readonly OperationOptions[]): void {
   const routes = new Map<string, OperationOptions>();
@@ -21,10 +21,10 @@ export function assertDistinctRoutes(operations: readonly OperationOptions[]): v
   }
 }
 
-/** The path as Express distinguishes it: ignoring case of literals and names of parameters. */
+/** Returns the path as Express matches it, ignoring case of literals and names of parameters. */
 function shapeOf(path: string): string {
   const [root, ...segments] = path.split('/');
   const isUnderstood = root === '' && segments.every((text) => LITERAL.test(text) || PARAMETER.test(text));
-  if (!isUnderstood) throw new Error(`A path is made of /literals and /{parameters}; this is not: ${path}`);
+  if (!isUnderstood) throw new Error(`A path consists of /literals and /{parameters}, but this one does not: ${path}`);
   return segments.map((segment) => (PARAMETER.test(segment) ? '{}' : segment.toLowerCase())).join('/');
 }

@@ -4,7 +4,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = Record<string, string[]>;
 
-/** Nothing beyond this may be run, framed, or passed on. */
+/** Browsers must load, run and frame nothing. */
 const CLOSED: Directives = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
@@ -12,7 +12,7 @@ const CLOSED: Directives = {
   frameAncestors: ["'none'"],
 };
 
-/** The Swagger UI: its own files, which have styles in the page and pictures in the styles. */
+/** The Swagger UI loads its own files. It has inline styles, and images in its styles. */
 const DOCS: Directives = {
   ...CLOSED,
   scriptSrc: ["'self'"],
@@ -25,9 +25,9 @@ function optionsFor(directives: Directives): HelmetOptions {
   return {
     contentSecurityPolicy: { useDefaults: false, directives },
     frameguard: { action: 'deny' },
-    // TLS ends in front of the process, which therefore cannot promise it.
+    // TLS ends at a proxy, so the process cannot promise it.
     strictTransportSecurity: false,
-    // Useful only to pages and browsers of the past.
+    // The following headers matter only for outdated pages and browsers.
     originAgentCluster: false,
     dnsPrefetchControl: false,
     ieNoOpen: false,
@@ -36,7 +36,7 @@ function optionsFor(directives: Directives): HelmetOptions {
   };
 }
 
-/** What helmet sets: the same for every answer, so it is asked once. */
+/** Returns the headers that helmet sets. They are the same for every response, so helmet is called only once. */
 function headersFor(directives: Directives): [string, string][] {
   const headers = new Map<string, string>();
   const response = {
@@ -50,12 +50,12 @@ function headersFor(directives: Directives): [string, string][] {
   return [...headers];
 }
 
-/** Tells browsers what they must not do with an answer. */
+/** Sets the security headers of every response. */
 export function securityHeadersMiddleware(docsPath: string) {
-  const ofApi = headersFor(CLOSED);
-  const ofDocs = headersFor(DOCS);
+  const apiHeaders = headersFor(CLOSED);
+  const docsHeaders = headersFor(DOCS);
   return (request: Request, response: Response, next: NextFunction): void => {
-    const headers = request.url.startsWith(docsPath) ? ofDocs : ofApi;
+    const headers = request.url.startsWith(docsPath) ? docsHeaders : apiHeaders;
     for (const [name, value] of headers) response.setHeader(name, value);
     next();
   };

@@ -20,7 +20,7 @@ describe('UploadBody', () => {
     jest.useRealTimers();
   });
 
-  it('takes any time as long as something comes', async () => {
+  it('may take any time as long as bytes arrive', async () => {
     const { request, body } = upload();
     body.resume();
     for (let sent = 0; sent < 10; sent += 1) {
@@ -34,7 +34,7 @@ describe('UploadBody', () => {
     expect([body.errored, body.receivedBytes]).toEqual([null, 10]);
   });
 
-  it('fails when nothing comes although it is waited for', async () => {
+  it('fails if no bytes arrive while a reader waits', async () => {
     const { request, body, failed } = upload();
     body.resume();
     request.write('a');
@@ -43,7 +43,7 @@ describe('UploadBody', () => {
     expect(await failed).toMatchObject({ kind: 'timeout', code: 'REQUEST.TIMEOUT' });
   });
 
-  it('waits for a reader that takes its time', async () => {
+  it('waits for a slow reader', async () => {
     const { request, body } = upload();
     request.write('a');
     await turn();
@@ -52,7 +52,7 @@ describe('UploadBody', () => {
     expect(body.read()?.toString()).toBe('a');
   });
 
-  it('fails as soon as there is too much', async () => {
+  it('fails as soon as it exceeds its limit', async () => {
     const { request, body, failed } = upload(5);
     body.resume();
     request.write('123456');

@@ -6,54 +6,51 @@ import { DomainError, invalid } from '../kernel/errors/domain-error';
 import { freeTransferred } from '../kernel/files/transfer-memory';
 import { addRequestListener } from './connections/request-caller';
 
-/** How long it may take to find out whether a body without an announced length is empty. */
-const FIRST_BYTE_MS = 10_000;
+/** Timeout of the check whether a body without an announced length is empty. */
+const FIRST_BYTE_TIMEOUT_MS = 10_000;
 
-/** With less, the connection would be stopped and started again for every chunk that arrives. */
-const BUFFERED_BYTES = 2 ** 20;
+/** A smaller buffer would pause and resume the connection for every chunk. */
+const BUFFER_BYTES = 2 ** 20;
 
 export interface UploadLimits {
   maxBytes: number;
-  /** Longest pause between two pieces, milliseconds. */
+  /** Longest pause between two chunks, milliseconds. */
   stallMs: number;
-  /** Is told after each piece how many bytes have arrived, and throws to refuse them. */
+  /** Called after each chunk with the number of bytes that have arrived; throws to refuse the upload. */
   admit?: (receivedBytes: number) => void;
 }
 
-/** The full length of an upload as the client announces it. */
+/** Header in which the client announces the length of an upload. */
 export const FILE_SIZE_HEADER = 'x-file-size';
 
-/** As operations with an upload declare it. */
+/** Headers that operations with an upload declare. */
 export const UPLOAD_HEADERS = { [FILE_SIZE_HEADER]: 'Full length of the file in bytes; must match what arrives' };
 
-/** An upload as a controller passes it on: nothing of it has been read yet. */
+/** An upload that a controller passes to a service. None of its bytes have been read yet. */
 export class Upload {
-  /** @param sizeHeader what {@link FILE_SIZE_HEADER} says */
+  /** @param sizeHeader value of {@link FILE_SIZE_HEADER} */
   constructor(
     private readonly request: IncomingMessage,
     private readonly sizeHeader: string | undefined,
   ) {}
 
-  /**
-   * The size that the client announces in {@link FILE_SIZE_HEADER}, bytes; null without it, a 400 if it is not a
-   * number.
-   */
+  /** The size in {@link FILE_SIZE_HEADER}, bytes; null without this header. Throws a 400 if it is not a number. */
   get announcedBytes(): number | null {
     return announcedSize(this.sizeHeader);
   }
 
-  /** The length of the request's body, bytes; null of a chunked one. */
+  /** The length of the request's body, bytes; null if it is chunked. */
   get bodyBytes(): number | null {
     const length = this.request.headers['content-length'];
     return length === undefined ? null : Number(length);
   }
 
-  /** Begins to read. */
+  /** Begins to read the bytes. */
   body(limits: UploadLimits): UploadBody {
     return new UploadBody(this.request, limits);
   }
 
-  /** Throws a 400 if there are bytes although this operation takes none. */
+  /** Throws a 400 if the request has a body. */
   assertEmpty(): Promise<void> {
     return assertNoBody(this.request);
   }
@@ -66,10 +63,10 @@ function announcedSize(header: string | undefined): number | null {
 }
 
 /**
- * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, with what
- * `admit` throws, when its caller is no longer admitted, with a 408 when none arrive for `stallMs` although they are
- * awaited, and when the client goes away; otherwise it may take any time. Unlike the request itself it can be destroyed
- * without the connection, which has yet to carry the answer.
+ * Streams and counts the bytes of an upload. It fails with a 413 as soon as there are more than `maxBytes`, with the error of
+ * `admit`, when the caller loses access, with a 408 if none arrive for `stallMs` while a reader waits, and when the client
+ * disconnects. Otherwise it may take any time. Unlike the request, it can be destroyed without the connection, which must
+ * still carry the response.
  */
 export class UploadBody extends Transform {
   receivedBytes = 0;
@@ -80,16 +77,16 @@ export class UploadBody extends Transform {
   private readonly stall: NodeJS.Timeout;
 
   constructor(request: IncomingMessage, { maxBytes, stallMs, admit }: UploadLimits) {
-    super({ highWaterMark: BUFFERED_BYTES });
+    super({ highWaterMark: BUFFER_BYTES });
     this.maxBytes = maxBytes;
     this.admit = admit ?? (() => undefined);
     this.stall = setTimeout(() => {
-      // If bytes are at hand, it is the reader that is slow, not the client.
+      // If bytes are buffered, the reader is slow, not the client.
       if (this.readableLength > 0) this.stall.refresh();
       else this.destroy(stalled(stallMs));
     }, stallMs).unref();
     this.once('close', () => clearTimeout(this.stall)).once('end', () => clearTimeout(this.stall));
-    // Costs as much as the transfer itself, so it is done only if a repeated request must be recognized.
+    // Hashing costs as much as the transfer, so it is done only if a repeated request must be recognized.
     this.hash = currentContext()?.idempotency ? createHash('sha256') : null;
     finished(request, { writable: false }, (error) => {
       if (error) this.destroy(error);
@@ -113,20 +110,20 @@ export class UploadBody extends Transform {
     done(null, chunk);
   }
 
-  /** Reads all bytes of a repeated request, only to know whether they are the same. */
+  /** Reads all bytes of a repeated request to find out whether they are the same. */
   async compare(): Promise<void> {
     for await (const _chunk of this);
     this.addToIdempotency();
   }
 
-  /** Adds the bytes, which have all arrived, to what the request's `Idempotency-Key` stands for. */
+  /** Adds the hash of the bytes, which have all arrived, to that of the request with the `Idempotency-Key`. */
   addToIdempotency(): void {
     const idempotency = currentContext()?.idempotency;
     if (idempotency && this.hash) idempotency.requestHash += `:${this.hash.digest('hex')}`;
   }
 }
 
-/** Throws a 413 for an upload that is announced as too large. */
+/** Throws a 413 if the size is larger than `maxBytes`. */
 export function assertUploadSize(sizeBytes: number | null, maxBytes: number): void {
   if (sizeBytes !== null && sizeBytes > maxBytes) throw tooLarge(maxBytes);
 }
@@ -134,7 +131,7 @@ export function assertUploadSize(sizeBytes: number | null, maxBytes: number): vo
 async function assertNoBody(request: IncomingMessage): Promise<void> {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const isEmpty = isChunked ? await endsEmpty(request) : Number(request.headers['content-length'] ?? 0) === 0;
-  if (!isEmpty) throw invalid('REQUEST.INVALID', 'A directory has no content: send no body.');
+  if (!isEmpty) throw invalid('REQUEST.INVALID', 'A directory has no content. Send the request without a body.');
 }
 
 function endsEmpty(request: IncomingMessage): Promise<boolean> {
@@ -144,7 +141,7 @@ function endsEmpty(request: IncomingMessage): Promise<boolean> {
       request.pause().removeAllListeners('data');
       resolve(isEmpty);
     };
-    const timer = setTimeout(() => decide(false), FIRST_BYTE_MS).unref();
+    const timer = setTimeout(() => decide(false), FIRST_BYTE_TIMEOUT_MS).unref();
     request.once('close', () => decide(false));
     request.once('end', () => decide(true));
     request.once('data', () => decide(false));
@@ -156,5 +153,5 @@ function tooLarge(maxBytes: number): DomainError {
 }
 
 function stalled(stallMs: number): DomainError {
-  return new DomainError('timeout', 'REQUEST.TIMEOUT', `Nothing of the upload arrived for ${stallMs / 1000} seconds.`);
+  return new DomainError('timeout', 'REQUEST.TIMEOUT', `No bytes of the upload arrived for ${stallMs / 1000} seconds.`);
 }

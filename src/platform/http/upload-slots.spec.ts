@@ -2,7 +2,7 @@ import { UploadSlots } from './upload-slots';
 
 const REFUSED = { kind: 'rate-limited', code: 'TEST.TOO_MANY', details: { retry_after_seconds: 10 } };
 
-describe('slots of uploads', () => {
+describe('UploadSlots', () => {
   let ends: (() => void)[];
   const slots = new UploadSlots(5, 'TEST.TOO_MANY');
 
@@ -10,7 +10,7 @@ describe('slots of uploads', () => {
   const upload = (tenantId: string) => slots.run(tenantId, () => new Promise<void>((end) => ends.push(end)));
   const endAll = () => ends.splice(0).forEach((end) => end());
 
-  it('are half for one tenant, which leaves the others to the next', async () => {
+  it('give one tenant at most half of the slots', async () => {
     const own = [upload('a'), upload('a'), upload('a')];
     await expect(upload('a')).rejects.toMatchObject(REFUSED);
     const others = [upload('b'), upload('c')];
@@ -19,7 +19,7 @@ describe('slots of uploads', () => {
     await Promise.all([...own, ...others]);
   });
 
-  it('are free again after an upload, be it a failed one', async () => {
+  it('are free again after an upload has ended or failed', async () => {
     const failed = slots.run('a', () => Promise.reject(new Error('cut off')));
     await expect(failed).rejects.toThrow('cut off');
     const own = [upload('a'), upload('a'), upload('a')];

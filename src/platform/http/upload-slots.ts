@@ -4,15 +4,14 @@ import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Bounds the uploads of one kind that this process has under way, and always leaves half of the slots to other tenants.
- * One too many is refused rather than kept waiting: a client whose bytes nobody reads runs into its own time limits and
- * those of the proxies in between.
+ * Bounds the concurrent uploads of one kind in this process, and always leaves half of the slots to other tenants. One more
+ * is refused instead of queued, because a client whose bytes nobody reads runs into its own timeouts and those of proxies.
  */
 export class UploadSlots {
   private readonly slots: KeyedSlots;
   private readonly limits: SlotLimits;
 
-  /** @param code error code of the refusal */
+  /** @param code error code of the 429 */
   constructor(
     limit: number,
     private readonly code: string,
@@ -24,9 +23,11 @@ export class UploadSlots {
   async run<T>(tenantId: string, upload: () => Promise<T>): Promise<T> {
     const slot = this.slots.take(tenantId);
     if (slot === 'all')
-      throw this.refusal(`Too many uploads are under way on this server (at most ${this.limits.all} at once).`);
+      throw this.refusal(`This server already receives ${this.limits.all} uploads, which is its limit.`);
     if (slot === 'perKey')
-      throw this.refusal(`Too many uploads of your tenant are under way (at most ${this.limits.perKey} at once).`);
+      throw this.refusal(
+        `This server already receives ${this.limits.perKey} uploads of your tenant, which is the limit.`,
+      );
     try {
       return await upload();
     } finally {
@@ -34,7 +35,7 @@ export class UploadSlots {
     }
   }
 
-  private refusal(what: string): DomainError {
-    return tooMany(this.code, `${what} Send it again in a few seconds.`, RETRY_AFTER_SECONDS);
+  private refusal(reason: string): DomainError {
+    return tooMany(this.code, `${reason} Send the file again in a few seconds.`, RETRY_AFTER_SECONDS);
   }
 }

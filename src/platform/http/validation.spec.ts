@@ -24,7 +24,7 @@ const invalid = (part: string) =>
   expect.objectContaining({ code: 'REQUEST.INVALID', message: expect.stringContaining(part) });
 
 describe('createValidationPipe', () => {
-  it('gives every key of a map as it was sent', async () => {
+  it('keeps every key of a map unchanged', async () => {
     const labels = {
       toString: '1',
       hasOwnProperty: null,
@@ -46,7 +46,7 @@ describe('createValidationPipe', () => {
     await expect(transformed).rejects.toThrow(message);
   });
 
-  it('says which fields are missing, and what those that were sent would have to be', async () => {
+  it('says which fields are required, and which rules the others break', async () => {
     const body = { name: '', disks: [{ name: 'a' }] };
     const refused = createValidationPipe().transform(body, { type: 'body', metatype: Required });
     const fields = {
@@ -58,7 +58,7 @@ describe('createValidationPipe', () => {
     await expect(refused).rejects.toMatchObject({ details: { fields } });
   });
 
-  it('says of a value of another type only that', async () => {
+  it('reports only the type of a value that has the wrong one', async () => {
     const body = { cluster_id: 'first', name: 7, tags: [null], disks: [{ disk_id: null, name: 'a' }, { disk_id: -1 }] };
     const refused = createValidationPipe().transform(body, { type: 'body', metatype: Required });
     const fields = {
@@ -71,7 +71,7 @@ describe('createValidationPipe', () => {
     await expect(refused).rejects.toMatchObject({ details: { fields } });
   });
 
-  it('names what it does not know', async () => {
+  it('names unknown fields', async () => {
     await expect(transform('{"label":{}}')).rejects.toEqual(invalid('label is not a known field'));
   });
 });

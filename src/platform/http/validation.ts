@@ -5,7 +5,7 @@ import { Problems, unusable } from '../kernel/dto/problems';
 import { knownFields } from '../kernel/dto/field-shapes';
 import { NoQuery } from './no-query';
 
-/** If one of these rules is broken, the field's other rules are not reported: they say nothing about a value of the wrong type. */
+/** If a value breaks one of these rules, the field's other rules are not reported, because they assume the right type. */
 const TYPE_RULES = ['isInt', 'isString', 'isNumber', 'isBoolean', 'isArray', 'isObject'];
 
 function problemsOf({ value, constraints = {} }: ValidationError, field: string): string[] {
@@ -25,7 +25,7 @@ function collect(errors: readonly ValidationError[], path: string, problems: Pro
   }
 }
 
-/** Bodies and queries become instances of their classes; unknown fields and wrong types are a 400 that names them. */
+/** The pipe converts bodies and queries to instances of their classes. Unknown and invalid fields are a 400 that names them. */
 export function createValidationPipe(): ValidationPipe {
   return new StrictValidationPipe({
     transform: true,
@@ -39,31 +39,29 @@ export function createValidationPipe(): ValidationPipe {
   });
 }
 
-/**
- * Validates in time that grows only with the size of a request: unknown fields are refused before they are looked at.
- */
+/** Validates in time that is linear in the size of a request, because unknown fields are refused without being validated. */
 class StrictValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype } = metadata;
     if (typeof value !== 'object' || value === null || !metatype || !this.toValidate(metadata)) {
       return super.transform(value, metadata);
     }
-    // For a body it is known from parsing.
+    // The JSON parser has already checked a body.
     const contents = metadata.type === 'body' ? null : contentsOf(value);
     if (contents && 'unusable' in contents) throw unusable(contents.unusable);
-    if (Array.isArray(value)) throw invalid('REQUEST.INVALID', 'The request is not valid: it must be an object.');
+    if (Array.isArray(value)) throw invalid('REQUEST.INVALID', 'The request is not valid: it must be a JSON object.');
     const known = knownFields(metatype as Type<object>, value);
     return metatype === NoQuery ? known : super.transform(known, metadata);
   }
 
-  /** What is left has none. */
+  /** Does nothing, because the copy of the known fields has no such keys. */
   protected override stripProtoKeys(): void {}
 }
 
 const pipe = createValidationPipe();
 
-/** An instance of the class made of a part of a request that its own class takes unread; throws the same 400. */
+/** Validates an item of a `Field.unreadObjects` and converts it to an instance of its class. Throws the same 400 as the pipe. */
 export async function validated<T extends object>(type: Type<T>, value: unknown): Promise<T> {
-  if (typeof value !== 'object' || value === null) throw invalid('REQUEST.INVALID', 'It must be an object.');
+  if (typeof value !== 'object' || value === null) throw invalid('REQUEST.INVALID', 'The item must be a JSON object.');
   return (await pipe.transform(value, { type: 'body', metatype: type })) as T;
 }

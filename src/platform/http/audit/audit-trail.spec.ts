@@ -27,7 +27,7 @@ function trailOver(query: () => Promise<unknown>) {
 describe('AuditTrail', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('waits for its row, but not for ever, and drops what too many wait before', async () => {
+  it('waits for its row, but not forever, and drops a row if too many are waiting', async () => {
     jest.useFakeTimers();
     let wake: (() => void)[] = [];
     const { refuse, error } = trailOver(() => new Promise((resolve) => wake.push(() => resolve(undefined))));
@@ -49,7 +49,7 @@ describe('AuditTrail', () => {
     await next;
   });
 
-  it('logs what the database refuses and goes on', async () => {
+  it('logs a row that the database refuses, and continues', async () => {
     const { refuse, error } = trailOver(() => Promise.reject(new Error('down')));
     await expect(refuse()).resolves.toBeUndefined();
     expect(error).toHaveBeenCalledWith(

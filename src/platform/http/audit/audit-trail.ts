@@ -9,17 +9,14 @@ import { appendAuditEvent, appendSuccess } from '../../kernel/audit/append-audit
 import type { AuditDraft } from '../../kernel/audit/audit-draft';
 import { auditDraftOf } from './audited-request';
 
-/**
- * How long an answer waits for its row; a row still on its way then arrives later, or fails by the database's own
- * limits.
- */
-const WRITE_DEADLINE_MS = 2_000;
+/** A response waits this long for its row. After that, the row is still written, or fails by the timeouts of the database. */
+const WRITE_TIMEOUT_MS = 2_000;
 const MAX_UNFINISHED = 100;
 
 /**
- * Rows of requests that no transaction carries: refusals, failures, and successes that changed no row. They are written
- * before the answer goes out, so that whoever has the answer finds the row; a row that cannot be written goes to the
- * log of the process instead, and the answer stays the same.
+ * Writes audit rows that no transaction writes: those of refusals, failures, and successes without a change. A row is written
+ * before the response is sent, so that a client that has the response finds the row. A row that cannot be written is logged
+ * instead, and the response is sent unchanged.
  */
 @Injectable()
 export class AuditTrail {
@@ -30,7 +27,7 @@ export class AuditTrail {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The row of a request that is answered with an error. */
+  /** Writes the row of a request that ends in an error. */
   async recordRefusal(request: AuthenticatedRequest, status: number, errorCode: string): Promise<void> {
     const draft = auditDraftOf(request);
     if (!draft || !isWorthARow(draft, status, request.fault)) return;
@@ -38,21 +35,21 @@ export class AuditTrail {
     await this.write(draft, (tx) => appendAuditEvent(tx, draft, { outcome, status, errorCode }));
   }
 
-  /** The row of a success, unless a transaction has written it or nobody is signed in yet. */
-  async recordSuccess(draft: AuditDraft, answer: unknown): Promise<void> {
+  /** Writes the row of a success, unless a transaction has written it or nobody is signed in yet. */
+  async recordSuccess(draft: AuditDraft, response: unknown): Promise<void> {
     if (draft.isRecorded || draft.sessionId === null) return;
     draft.isRecorded = true;
-    await this.write(draft, (tx) => appendSuccess(tx, draft, answer));
+    await this.write(draft, (tx) => appendSuccess(tx, draft, response));
   }
 
   private async write(draft: AuditDraft, append: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.unfinished >= MAX_UNFINISHED) {
-      this.logger.error({ audit: draft }, 'An audit event was dropped: too many wait for the database');
+      this.logger.error({ audit: draft }, 'An audit event was dropped, because too many wait for the database');
       return;
     }
     this.unfinished += 1;
     let timer: NodeJS.Timeout | undefined;
-    // What may be unfinished is one number for all.
+    // MAX_UNFINISHED bounds the rows of all callers together, so they do not use the callers' shares.
     const written = runWithoutCaller(() => append(this.dataSource.manager))
       .catch((error: unknown) => this.logger.error({ err: error, audit: draft }, 'An audit event was not written'))
       .finally(() => {
@@ -60,17 +57,17 @@ export class AuditTrail {
         clearTimeout(timer);
       });
     const deadline = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, WRITE_DEADLINE_MS);
+      timer = setTimeout(resolve, WRITE_TIMEOUT_MS);
     });
     await Promise.race([written, deadline]);
   }
 }
 
 /**
- * Whoever has no account must not fill the log: a login without a user name, and attempts refused because of a limit or
- * load, are only in the request log.
+ * True if a refusal belongs in the audit log. Clients without an account must not fill it: logins without a user name, and
+ * attempts that were refused because of a limit or load, are only in the request log.
  */
 function isWorthARow(draft: AuditDraft, status: number, fault: Fault | null | undefined): boolean {
-  const nobodyLooked = status === 429 || (status === 503 && fault === 'load');
-  return draft.userId !== null || (draft.username !== null && !nobodyLooked);
+  const isUnchecked = status === 429 || (status === 503 && fault === 'load');
+  return draft.userId !== null || (draft.username !== null && !isUnchecked);
 }

@@ -4,9 +4,7 @@ import type { AuthenticatedRequest } from '../auth/request-principal';
 import { AuditTrail } from './audit-trail';
 import { auditDraftOf } from './audited-request';
 
-/**
- * Hands what the audit log will say about a request to the transaction of its effect, and ensures that there is a row.
- */
+/** Passes the draft of a request's audit row to the transaction of its effect, and ensures that the row is written. */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {
   constructor(private readonly audit: AuditTrail) {}
@@ -15,9 +13,9 @@ export class AuditInterceptor implements NestInterceptor {
     const draft = auditDraftOf(context.switchToHttp().getRequest<AuthenticatedRequest>());
     if (!draft) return next.handle();
     return next.handle().pipe(
-      mergeMap(async (answer: unknown) => {
-        await this.audit.recordSuccess(draft, answer);
-        return answer;
+      mergeMap(async (response: unknown) => {
+        await this.audit.recordSuccess(draft, response);
+        return response;
       }),
     );
   }

@@ -7,11 +7,11 @@ import type { AuditActor, AuditDraft } from '../../kernel/audit/audit-draft';
 import { storable, subjectOf } from '../../kernel/audit/audit-subject';
 
 const MAX_USER_AGENT = 500;
-const NOBODY_YET: AuditActor = { userId: null, username: null, tenantId: null, sessionId: null, sessionKind: null };
+const UNKNOWN_ACTOR: AuditActor = { userId: null, username: null, tenantId: null, sessionId: null, sessionKind: null };
 
 /**
- * The draft of a request that belongs in the audit log, created when first needed: a changing operation whose caller is
- * known, or one that opens a session. Null for all others.
+ * Returns the draft of a request that belongs in the audit log, and creates it on the first call. It belongs there if its
+ * operation changes records and the caller is known, or if it opens a session. Returns null for other requests.
  */
 export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
   const context = currentContext();
@@ -19,7 +19,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
   if (!context || !operation || !isAudited(operation)) return null;
   if (!principal && !operation.opensSession) return null;
   context.audit ??= {
-    ...(principal ? actorOf(principal) : NOBODY_YET),
+    ...(principal ? actorOf(principal) : UNKNOWN_ACTOR),
     ip: request.ip ?? null,
     userAgent: userAgentOf(request),
     operation: operation.id,
@@ -33,7 +33,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
   return context.audit;
 }
 
-/** Completes who acts, for a login; does nothing outside of an audited request. */
+/** Sets the actor of a login. Does nothing outside of an audited request. */
 export function setAuditActor(actor: Partial<AuditActor>): void {
   const draft = currentContext()?.audit;
   if (!draft) return;
@@ -41,7 +41,7 @@ export function setAuditActor(actor: Partial<AuditActor>): void {
   if (draft.username !== null) draft.username = storable(draft.username).toLowerCase();
 }
 
-/** Adds what the body names and the log must contain; does nothing outside of an audited request. */
+/** Adds a value of the body that the audit log must contain. Does nothing outside of an audited request. */
 export function addAuditSubject(key: string, text: string): void {
   const draft = currentContext()?.audit;
   if (draft) draft.subject = { ...draft.subject, [key]: storable(text) };

@@ -19,7 +19,7 @@ function principalWith(role: Role): Principal {
   };
 }
 
-/** Whether the guard lets a caller with the role, and with every workspace permission, through. */
+/** True if the guard admits a caller with the role, who has every workspace permission. */
 async function isAdmitted(access: Access, role: Role): Promise<boolean> {
   const operation: OperationOptions = {
     method: 'GET',
@@ -57,7 +57,7 @@ describe('AccessGuard', () => {
     ['billing', Allow.platform(['PLATFORM BILLING'])],
     ['every role of the tenant, and billing', Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING'])],
     ['a workspace permission', Allow.workspace('RUN')],
-    ['a workspace permission where a workspace is named', Allow.workspaceIfNamed('RUN')],
+    ['a workspace permission if a workspace is named', Allow.workspaceIfNamed('RUN')],
   ];
 
   it.each(accesses.flatMap(([what, access]) => ROLES.map((role) => [what, role, access] as const)))(

@@ -19,8 +19,8 @@ import { type AuthenticatedRequest, tenantNotSelected } from './request-principa
 import { PLATFORM_ROLES, type Role } from '../../kernel/auth/roles';
 
 /**
- * Enforces the access that an operation declares, as long as its request is open; a route without a declaration is refused.
- * The TokenGuard runs before it.
+ * Enforces the access that an operation declares, when its request begins and as long as it is open. A route without a
+ * declaration is refused. The TokenGuard runs before this guard.
  */
 @Injectable()
 export class AccessGuard implements CanActivate, AccessChecker {
@@ -36,19 +36,23 @@ export class AccessGuard implements CanActivate, AccessChecker {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (!request.operation) throw forbidden('AUTH.UNDECLARED', 'This route declares no authorization.');
+    if (!request.operation)
+      throw forbidden('AUTH.UNDECLARED', 'This operation declares no authorization, so nobody may call it.');
     await this.admit(request, request.operation.access);
     return true;
   }
 
-  /** The same check for requests already admitted: read again, once for each caller. */
+  /** Repeats the check for admitted requests. It rereads each caller once. */
   async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
-    const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
-    const principals = await callersByToken(ofUsers, (some) => this.authenticator.reauthenticate(some.map(claimsOf)));
-    const nodes = await callersByToken(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
+    const userRequests = requests.filter(({ principal }) => principal);
+    const nodeRequests = requests.filter(({ node }) => node);
+    const principals = await callersByToken(userRequests, (some) =>
+      this.authenticator.reauthenticate(some.map(claimsOf)),
+    );
+    const nodes = await callersByToken(nodeRequests, (some) => this.nodeAuthenticator().reauthenticate(some));
     const refusals = requests.map((request) => {
       const found = (request.node ? nodes : principals).get(tokenOf(request));
-      if (found === undefined) return unauthenticated('This token no longer belongs to anybody.');
+      if (found === undefined) return unauthenticated('The token is no longer valid. Log in again.');
       if (found instanceof DomainError) return found;
       return 'userId' in found ? refusalOf(request, found) : null;
     });
@@ -60,7 +64,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
     requests: readonly AuthenticatedRequest[],
     principals: ReadonlyMap<string, Principal | DomainError>,
   ): Promise<Map<AuthenticatedRequest, DomainError>> {
-    const asked = new Map<string, { entry: WorkspaceEntry; requests: AuthenticatedRequest[] }>();
+    const entries = new Map<string, { entry: WorkspaceEntry; requests: AuthenticatedRequest[] }>();
     for (const request of requests) {
       const { workspace, operation } = request;
       const principal = principals.get(tokenOf(request));
@@ -69,18 +73,18 @@ export class AccessGuard implements CanActivate, AccessChecker {
       const { permission: needed } = operation.access;
       const { workspaceId } = workspace;
       const key = `${tokenOf(request)} ${workspaceId} ${needed}`;
-      const same = asked.get(key) ?? { entry: { principal, workspaceId, needed }, requests: [] };
+      const same = entries.get(key) ?? { entry: { principal, workspaceId, needed }, requests: [] };
       same.requests.push(request);
-      asked.set(key, same);
+      entries.set(key, same);
     }
     const refusals = new Map<AuthenticatedRequest, DomainError>();
-    if (asked.size === 0) return refusals;
-    const answers = await this.workspaces.reauthorize([...asked.values()].map(({ entry }) => entry));
-    [...asked.values()].forEach(({ requests: same }, index) => {
-      const found = answers[index];
+    if (entries.size === 0) return refusals;
+    const results = await this.workspaces.reauthorize([...entries.values()].map(({ entry }) => entry));
+    [...entries.values()].forEach(({ requests: same }, index) => {
+      const found = results[index];
       for (const request of same) {
         if (found instanceof DomainError) refusals.set(request, found);
-        // Reading in a disabled workspace is allowed; what was begun before it was disabled ends.
+        // A disabled workspace may be read, but requests that began before it was disabled end.
         else if (found && !found.active && request.workspace?.active) refusals.set(request, disabled(found));
       }
     });
@@ -115,7 +119,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 
   private nodeAuthenticator(): NodeAuthenticator {
-    if (!this.nodes) throw new Error('An operation of node agents is served where nobody knows nodes');
+    if (!this.nodes) throw new Error('This process serves an operation of node agents but has no NodeAuthenticator');
     return this.nodes;
   }
 
@@ -128,30 +132,33 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 }
 
-/** Throws if the caller lacks a role, or the tenant to have it in. */
+/** Throws if the caller lacks a role, or has not selected a tenant. */
 function assertAdmits(access: Access, principal: Principal): void {
   if (access.kind === 'signed-in') return;
   if (access.kind !== 'platform') {
     assertTenant(principal);
   } else if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
-    // The role may be one that the caller holds in a tenant: say how to use it.
+    // The caller may hold the role in a tenant, so the error says how to select one.
     throw tenantNotSelected();
   }
-  // A permission on a workspace alone is not enough: it may have outlived the last role in the tenant.
+  // A permission on a workspace is not enough, because it may outlive the caller's last role in the tenant.
   requireRole(principal, admittedRoles(access));
 }
 
-/** Why the caller, read again, would not be admitted; what was begun in one tenant must not continue in another. */
+/** Returns why the reread caller would not be admitted, or null. A request that began in one tenant must not continue in another. */
 function refusalOf({ operation, principal: before }: AuthenticatedRequest, principal: Principal): DomainError | null {
   const access = operation?.access;
   if (!access || !before) return null;
   if (principal.tenantId !== before.tenantId) {
-    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this request began.');
+    return forbidden(
+      'TENANT.CHANGED',
+      'The session has selected another tenant than the one in which this request began.',
+    );
   }
   return orRefusal(() => assertAdmits(access, principal)) ?? null;
 }
 
-/** Callers by their tokens: many requests of one caller need one check. */
+/** Finds callers by their tokens, so that many requests of one caller need one check. */
 async function callersByToken<T>(
   requests: readonly AuthenticatedRequest[],
   find: (requests: readonly AuthenticatedRequest[]) => Promise<(T | DomainError)[]>,
@@ -167,7 +174,7 @@ async function callersByToken<T>(
   );
 }
 
-/** The claims that the TokenGuard left on the request. */
+/** Returns the claims that the TokenGuard set on the request. */
 function claimsOf({ claims }: AuthenticatedRequest): TokenClaims {
   if (!claims) throw unauthenticated('A bearer token is required.');
   return claims;
@@ -187,7 +194,7 @@ function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void
   setContextCaller({ kind: 'node', id: node.node_id, tenantId: node.tenant_id });
 }
 
-/** From here on the request uses the share of its caller. */
+/** Charges the database connections of the request to its caller from now on. */
 function setContextCaller(caller: ContextCaller): void {
   const context = currentContext();
   if (context) context.caller = caller;
@@ -214,7 +221,7 @@ function workspaceNotNamed(): DomainError {
   return invalid('REQUEST.SELECTOR_MISSING', 'One of workspace_id or workspace_name is required.');
 }
 
-/** The workspace that a request names, if any. The guard runs before validation, so it reads the raw path and query with care. */
+/** Returns the workspace that a request names, if any. The guard runs before validation, so it checks the raw path and query. */
 function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?: string } | null {
   const inPath = request.params['workspace_id'];
   const id = inPath ?? request.query['workspace_id'];
@@ -223,7 +230,7 @@ function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?:
     throw invalid('REQUEST.INVALID', 'workspace_id must be an integer.', { workspace_id: id });
   }
   if (name !== undefined && typeof name !== 'string')
-    throw invalid('REQUEST.INVALID', 'workspace_name must be given once.');
+    throw invalid('REQUEST.INVALID', 'workspace_name must occur only once.');
   if (id === undefined && name === undefined) return null;
   return { ...(id === undefined ? {} : { id: Number(id) }), ...(name === undefined ? {} : { name }) };
 }

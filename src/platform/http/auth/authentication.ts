@@ -7,48 +7,48 @@ import type { WorkspacePermission } from '../../kernel/auth/roles';
 export interface TokenClaims {
   userId: number;
   sessionId: string;
-  /** Seconds since 1970 from which the token is no longer valid; absent for one without end. */
+  /** Expiry of the token in seconds since 1970; absent if it does not expire. */
   exp?: number;
-  /** SHA-256 of the token, hex: the session knows the one that was given out for it. */
+  /** SHA-256 of the token in hex, which must equal that of the session. */
   tokenHash: string;
-  /** The user whom HTTP Basic names beside the token. */
+  /** The user name of HTTP Basic. */
   username?: string;
 }
 
 /** Injection token of {@link Authenticator}, which the domain `iam` provides. */
 export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 
-/** Finds the caller behind verified claims; throws an `unauthenticated` error if there is none. */
+/** Finds the caller of verified claims. Throws an `unauthenticated` error if there is none. */
 export interface Authenticator {
   authenticate(claims: TokenClaims): Promise<Principal>;
-  /** Rereads callers, all at once. Returns for each the caller, or why there is none any longer. */
+  /** Rereads all callers at once. Returns for each the caller, or the error that ends its requests. */
   reauthenticate(claims: readonly TokenClaims[]): Promise<(Principal | DomainError)[]>;
 }
 
-/** Injection token of {@link NodeAuthenticator}, which the domain `agents` provides where agents are served. */
+/** Injection token of {@link NodeAuthenticator}, which the domain `agents` provides in processes that serve agents. */
 export const NODE_AUTHENTICATOR = Symbol('NODE_AUTHENTICATOR');
 
-/** Finds the node behind a request's bearer token; throws an `unauthenticated` error otherwise. */
+/** Finds the node of a request's bearer token. Throws an `unauthenticated` error if there is none. */
 export interface NodeAuthenticator {
-  /** By the token of the node; a `gone` error for that of a destroyed one. */
+  /** Finds the node by its token. Throws a `gone` error if the node is destroyed. */
   authenticate(request: Request): Promise<AuthenticatedNode>;
-  /** By its bootstrap token, which this does not spend. */
+  /** Finds the node by its bootstrap token, without using it up. */
   authenticateBootstrap(request: Request): Promise<AuthenticatedNode>;
-  /** Rereads the nodes of requests, all at once: for each the node, or why there is none any longer. */
+  /** Rereads the nodes of all requests at once. Returns for each the node, or the error that ends its requests. */
   reauthenticate(requests: readonly Request[]): Promise<(AuthenticatedNode | DomainError)[]>;
 }
 
 /** Injection token of {@link WorkspaceAuthorizer}, which the domain `workspaces` provides. */
 export const WORKSPACE_AUTHORIZER = Symbol('WORKSPACE_AUTHORIZER');
 
-/** Admits a caller to the workspace that a request names, or throws 404 or 403. */
+/** Admits a caller to the workspace that a request names. Throws a 404 or a 403 otherwise. */
 export interface WorkspaceAuthorizer {
   authorize(
     principal: Principal & { tenantId: string },
     selector: { id?: number; name?: string },
     needed: WorkspacePermission,
   ): Promise<WorkspaceContext>;
-  /** Rechecks callers in workspaces, all at once: for each the workspace, or why there is none any longer. */
+  /** Rechecks all callers in workspaces at once. Returns for each the workspace, or the error that ends its requests. */
   reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]>;
 }
 

@@ -30,7 +30,7 @@ describe('LiveAccess', () => {
 
   const open = () => live.watch({} as AuthenticatedRequest, ({ code }) => ended.push(code));
 
-  it('asks for nothing while nothing is open', async () => {
+  it('checks nothing while no request is open', async () => {
     const unwatch = open();
     unwatch();
     wake();
@@ -38,7 +38,7 @@ describe('LiveAccess', () => {
     expect(recheck).not.toHaveBeenCalled();
   });
 
-  it('looks at all that is open twice a second, and ends what is refused, once', async () => {
+  it('checks all open requests twice a second, and ends a refused one once', async () => {
     open();
     open();
     recheck.mockResolvedValue([null, forbidden('NO.MORE', '')]);
@@ -49,7 +49,7 @@ describe('LiveAccess', () => {
     expect(recheck.mock.calls.map(([requests]) => requests.length)).toEqual([2, 1]);
   });
 
-  it('looks at once when it is woken, but no more than ten times a second', async () => {
+  it('checks at once when it is notified, but at most ten times a second', async () => {
     open();
     await jest.advanceTimersByTimeAsync(200);
     wake();
@@ -62,7 +62,7 @@ describe('LiveAccess', () => {
     expect(recheck.mock.calls.length).toBeLessThanOrEqual(12);
   });
 
-  it('looks again after a check that was under way when it was woken', async () => {
+  it('checks again if it is notified during a check', async () => {
     open();
     let answer: (refusals: null[]) => void = () => undefined;
     recheck.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
@@ -75,8 +75,8 @@ describe('LiveAccess', () => {
 
   it.each([
     ['fail', () => Promise.reject(new Error('no database'))],
-    ['come to no end', () => new Promise<never>(() => undefined)],
-  ])('lets go on for a while, and not for ever, when checks %s', async (_what, failing) => {
+    ['do not end', () => new Promise<never>(() => undefined)],
+  ])('lets requests continue for a while, but not forever, if checks %s', async (_what, failing) => {
     open();
     recheck.mockImplementation(failing);
     await jest.advanceTimersByTimeAsync(10_000);

@@ -16,17 +16,17 @@ describe('basicCredentials', () => {
   });
 });
 
-describe('the token that a request presents', () => {
+describe('the token of a request', () => {
   const request = (authorization: string, acceptsBasicAuth: boolean) =>
     ({ headers: { authorization }, operation: { acceptsBasicAuth } }) as RoutedRequest;
 
-  it('is the password of HTTP Basic where the operation takes it there', () => {
+  it('is the password of HTTP Basic if the operation accepts it', () => {
     expect(basicToken(request(basic('ada:a.b.c'), true))).toBe('a.b.c');
     expect(basicToken(request(basic('ada:a.b.c'), false))).toBeNull();
     expect(bearerToken(request(basic('ada:a.b.c'), true))).toBeNull();
   });
 
-  it('is a bearer token everywhere', () => {
+  it('is a bearer token for every operation', () => {
     expect(bearerToken(request('Bearer a.b.c', true))).toBe('a.b.c');
     expect(basicToken(request('Bearer a.b.c', true))).toBeNull();
   });

@@ -10,10 +10,10 @@ export interface NameAndPassword {
 /** A request whose operation is known. */
 export type RoutedRequest = Request & { operation?: OperationOptions };
 
-/** The token in a header `Authorization: Bearer …`; null without one. */
+/** Returns the token of a header `Authorization: Bearer …`; null without one. */
 export const bearerToken = ExtractJwt.fromAuthHeaderAsBearerToken() as (request: Request) => string | null;
 
-/** The token that a client sends as the password of HTTP Basic; null if there is none, or if the operation does not accept one. */
+/** Returns the token that a client sends as the password of HTTP Basic; null without one, or if the operation does not accept it. */
 export function basicToken({ operation, headers }: RoutedRequest): string | null {
   return operation?.acceptsBasicAuth ? (basicCredentials(headers.authorization)?.password ?? null) : null;
 }

@@ -12,18 +12,18 @@ import type {
   WorkspaceScope,
 } from '../../kernel/auth/principal';
 
-/** Whose request it is: a user's, or the agent's of a node. */
+/** The caller of a request: a user, or a node by its agent. */
 export interface Caller {
   kind: 'user' | 'node';
   id: number;
 }
 
-/** What the guards leave on a request, and the error filter. */
+/** A request with the properties that the guards and the error filter set. */
 export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
-  /** Absent until a guard has found it, and where no caller is required. */
+  /** Absent until a guard has identified the caller, and if the operation requires none. */
   caller?: Caller;
-  /** The claims of the user's token. The TokenGuard has verified them, but not that their session still stands. */
+  /** The claims of the user's token. The TokenGuard has verified them, but not that their session still exists. */
   claims?: TokenClaims;
   principal?: Principal;
   node?: AuthenticatedNode;
@@ -34,7 +34,7 @@ export interface AuthenticatedRequest extends Request {
 export function tenantNotSelected(): Error {
   return forbidden(
     'TENANT.NOT_SELECTED',
-    'No tenant is selected. First call POST /user/select/{tenant_id} with a tenant of GET /user/tenants.',
+    'No tenant is selected. Select one of GET /user/tenants with POST /user/select/{tenant_id}.',
   );
 }
 
@@ -64,22 +64,21 @@ function workspaceOf(context: ExecutionContext): WorkspaceContext {
   return workspace;
 }
 
-/** The caller. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context),
 );
 
-/** The caller within the selected tenant; 403 when none is selected. */
+/** The caller within the selected tenant; 403 if none is selected. */
 export const CurrentScope = createParamDecorator((_: unknown, context: ExecutionContext): TenantScope =>
   scopeOf(context),
 );
 
-/** The selected tenant; 403 when none is selected. */
+/** The id of the selected tenant; 403 if none is selected. */
 export const CurrentTenantId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
   selectedTenantOf(principalOf(context)),
 );
 
-/** The caller within the workspace that path or query names, to which the guard has admitted them. */
+/** The caller within the workspace of path or query, to which the guard has admitted the caller. */
 export const InWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceScope => ({
   ...scopeOf(context),
   workspace: workspaceOf(context),

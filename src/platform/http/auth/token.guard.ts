@@ -8,14 +8,14 @@ import { isForUsers } from '../../kernel/auth/access';
 import { basicToken, bearerToken } from './presented-token';
 import type { AuthenticatedRequest } from './request-principal';
 
-/** Names under which the domain `iam` registers its strategies with Passport. */
+/** Names of the Passport strategies that the domain `iam` registers. */
 export const TOKEN_STRATEGIES = ['jwt', 'basic'] as const;
 
 export const TOKEN_EXPIRED = 'The token has expired. Log in again.';
 
 /**
- * Has Passport verify the token of a request that only users may send, and leaves its claims on the request. The AccessGuard,
- * which runs next, checks that their session still stands and what the caller may do.
+ * Verifies the token of a request that only users may send, by Passport, and sets its claims on the request. The AccessGuard,
+ * which runs next, checks that their session still exists and that the caller has access.
  */
 @Injectable()
 export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
@@ -35,7 +35,7 @@ export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
     return { session: false, property: 'claims' };
   }
 
-  /** @param reasons why each strategy failed, in the order of the strategies */
+  /** @param reasons errors of the strategies, in their order */
   override handleRequest<Claims>(
     error: Error | null,
     claims: Claims | false,

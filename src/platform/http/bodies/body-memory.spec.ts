@@ -1,17 +1,17 @@
 import { BodyMemory } from './body-memory';
 
 describe('BodyMemory', () => {
-  it('gives one caller half of it, and all of it to several', () => {
+  it('gives one caller at most half of the memory, and several callers all of it', () => {
     const memory = new BodyMemory(100);
     const [ada, bob, eve] = ['ada', 'bob', 'eve'].map((caller) => memory.hold(caller));
     ada?.add(50);
-    expect(() => ada?.add(1)).toThrow('no room for another request body');
-    expect(() => memory.hold('ada').add(1)).toThrow('no room for another request body');
+    expect(() => ada?.add(1)).toThrow('no memory for another request body');
+    expect(() => memory.hold('ada').add(1)).toThrow('no memory for another request body');
     bob?.add(50);
-    expect(() => eve?.add(1)).toThrow('no room for another request body');
+    expect(() => eve?.add(1)).toThrow('no memory for another request body');
   });
 
-  it('takes back what was held, once', () => {
+  it('releases the memory of a body once', () => {
     const memory = new BodyMemory(100);
     const first = memory.hold('ada');
     const second = memory.hold('ada');

@@ -1,18 +1,18 @@
 import { type DomainError, overloaded } from '../../kernel/errors/domain-error';
 
-/** Share of the room that a single caller may have. */
-const SHARE_OF_ONE = 0.5;
+/** Share of the memory that a single caller may use. */
+const MAX_CALLER_SHARE = 0.5;
 
-/** What one request takes of the room; counts until it is released. */
+/** Memory of one request's body, which counts until it is released. */
 export interface HeldBytes {
-  /** Throws a 503 when there is no room for more. */
+  /** Throws a 503 if there is not enough memory. */
   add(bytes: number): void;
   release(): void;
 }
 
 /**
- * Bounds the bytes of bodies that a process keeps at once. A caller gets at most half of the room, so that no single
- * caller keeps the others out.
+ * Bounds the memory of all bodies in a process. A caller gets at most half of it, so that no single caller blocks the
+ * others.
  */
 export class BodyMemory {
   private held = 0;
@@ -24,7 +24,7 @@ export class BodyMemory {
     let held = 0;
     const add = (bytes: number) => {
       const ofCaller = (this.byCaller.get(caller) ?? 0) + bytes;
-      if (this.held + bytes > this.maxBytes || ofCaller > this.maxBytes * SHARE_OF_ONE) throw full();
+      if (this.held + bytes > this.maxBytes || ofCaller > this.maxBytes * MAX_CALLER_SHARE) throw full();
       held += bytes;
       this.held += bytes;
       this.byCaller.set(caller, ofCaller);
@@ -41,5 +41,8 @@ export class BodyMemory {
 }
 
 function full(): DomainError {
-  return overloaded('REQUEST.TOO_MANY_BODIES', 'The server has no room for another request body at the moment.');
+  return overloaded(
+    'REQUEST.TOO_MANY_BODIES',
+    'The server has no memory for another request body. Send the request again later.',
+  );
 }

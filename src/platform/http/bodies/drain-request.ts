@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long a client that was answered may go on sending before its connection is closed. */
+/** Time after the response in which a client may still send before its connection is closed. */
 const LINGER_MS = 10_000;
 
 const discarded = new WeakSet<IncomingMessage>();
 
 /**
- * Reads what a client still sends for a request that is answered, or about to be, so that it gets to read the answer,
- * but not for long: the connection of a client that does not stop, or sends nothing, is closed.
+ * Reads and drops the rest of a request's body, so that the client reads the response. This ends after a while: the
+ * connection of a client that does not stop sending, or sends nothing, is closed.
  */
 export function drainRequest(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || discarded.has(request)) return;
   discarded.add(request);
   const { socket } = request;
   const isLast = !response.shouldKeepAlive;
-  // If it were closed together with the answer, the connection would be reset and the answer lost.
+  // Closing the connection together with the response would reset it, and the response would be lost.
   response.shouldKeepAlive = true;
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   request.once('close', () => {

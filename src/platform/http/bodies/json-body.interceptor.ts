@@ -4,8 +4,8 @@ import type { AuthenticatedRequest } from '../auth/request-principal';
 import { RequestBodies } from './request-bodies';
 
 /**
- * Reads the body of a JSON operation. Guards run before interceptors, so the body of a refused caller is never read.
- * Raw bodies stay streams.
+ * Reads the body of a JSON operation. Guards run before interceptors, so the body of a refused caller is never read. Raw
+ * bodies remain streams.
  */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {

@@ -27,7 +27,7 @@ describe('JsonParser', () => {
     expect(values.map((one) => 'value' in one && (one.value as { n: number }).n)).toEqual([...texts.keys()]);
   });
 
-  it('leaves the event loop to others meanwhile', async () => {
+  it('does not block the event loop', async () => {
     const text = JSON.stringify({ long: long.repeat(4) });
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);
@@ -36,11 +36,11 @@ describe('JsonParser', () => {
     expect(turns).toBeGreaterThan(0);
   });
 
-  it('goes on after its thread has ended', async () => {
+  it('works again after its thread has ended', async () => {
     const mortal = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));
     const text = () => Buffer.from(JSON.stringify({ long }));
     const lost = expect(mortal.parse(text(), JSON_BOUNDS)).rejects.toThrow('ended');
-    // It takes a thread longer than this to begin.
+    // A thread needs longer than this to start.
     await new Promise((resolve) => setImmediate(resolve));
     await mortal.onApplicationShutdown();
     await lost;

@@ -4,7 +4,7 @@ import { JsonThread, LARGE_FROM_BYTES } from '../../kernel/json/json-thread';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { LargeBodyTurns } from './large-body-turns';
 
-/** Parses bodies within bounds, large ones in turns and off the event loop. */
+/** Parses bodies within limits. Large ones are parsed one at a time and off the event loop. */
 @Injectable()
 export class JsonParser implements OnApplicationShutdown {
   private readonly thread: JsonThread;
@@ -16,10 +16,10 @@ export class JsonParser implements OnApplicationShutdown {
     this.thread = new JsonThread(logger);
   }
 
-  /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
+  /** The caller must not use the bytes afterwards, because they may be moved to the thread. Throws if the thread fails. */
   async parse(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): Promise<ParsedJson> {
     if (bytes.length < LARGE_FROM_BYTES) return parseStrictJson(bytes, bounds, numbers);
-    return this.turns.toWork(() => this.thread.parse(bytes, bounds, numbers));
+    return this.turns.process(() => this.thread.parse(bytes, bounds, numbers));
   }
 
   onApplicationShutdown(): Promise<void> {

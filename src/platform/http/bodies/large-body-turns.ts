@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 
-/** What a reader takes per turn, bytes. */
+/** Bytes that a reader may take per turn. */
 export const TURN_BYTES = 64 * 1024;
 
-/** Between two turns. */
+/** Pause between two turns of readers. */
 const PAUSE_MS = 2;
 
-/** How many times longer the pause after one large body is than the work on it. */
-const REST = 2;
+/** The pause after the processing of a large body is this many times as long as the processing. */
+const PAUSE_FACTOR = 2;
 
 /**
- * Gives large bodies only a share of the process: they are read in turns, about 30 MiB a second for all of them
- * together, and processed one at a time with a pause after each. Small requests hardly notice them.
+ * Limits large bodies to a share of the process, so that small requests hardly notice them. All together are read in turns
+ * at about 30 MiB a second, and processed one at a time with a pause after each.
  */
 @Injectable()
 export class LargeBodyTurns {
   private readonly readers: (() => void)[] = [];
   private timer: NodeJS.Timeout | null = null;
-  private worked: Promise<unknown> = Promise.resolve();
+  private lastWork: Promise<unknown> = Promise.resolve();
 
-  /** Calls back when it is the reader's turn to take {@link TURN_BYTES} more. */
-  toRead(go: () => void): void {
-    this.readers.push(go);
+  /** Calls back when the reader may take {@link TURN_BYTES} more. */
+  waitToRead(callback: () => void): void {
+    this.readers.push(callback);
     this.timer ??= setTimeout(() => this.next(), PAUSE_MS);
   }
 
@@ -32,9 +32,9 @@ export class LargeBodyTurns {
     if (this.readers.length > 0) this.timer = setTimeout(() => this.next(), PAUSE_MS);
   }
 
-  /** Runs the work after all earlier work and the pauses after it. */
-  toWork<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.worked.then(async () => {
+  /** Processes a body after all earlier ones and the pauses after them. */
+  process<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.lastWork.then(async () => {
       const started = performance.now();
       try {
         return { value: await work(), took: performance.now() - started };
@@ -42,7 +42,7 @@ export class LargeBodyTurns {
         return { error, took: performance.now() - started };
       }
     });
-    this.worked = done.then(({ took }) => delay(took * REST));
+    this.lastWork = done.then(({ took }) => delay(took * PAUSE_FACTOR));
     return done.then((result) => {
       if ('error' in result) throw result.error;
       return result.value;

@@ -5,24 +5,23 @@ import { type LargeBodyTurns, TURN_BYTES } from './large-body-turns';
 
 export interface BodyLimits {
   maxBytes: number;
-  /** For the whole body, milliseconds. */
+  /** Timeout of the whole body, milliseconds. */
   timeoutMs: number;
-  /** Told of bytes before they are kept; throws when there is no room for them. */
+  /** Reserves memory for bytes before they are kept; throws if there is not enough. */
   hold?: (bytes: number) => void;
-  /** Whose turn it is among large bodies. */
-  turns?: Pick<LargeBodyTurns, 'toRead'>;
+  /** Orders the turns of large bodies. */
+  turns?: Pick<LargeBodyTurns, 'waitToRead'>;
 }
 
-/** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes. */
-const SMALLEST_PIECE = 64;
-/** Checked from this size on; piece sizes depend on networks, too. */
-const MANY_PIECES = 1_000;
+/** A body in smaller chunks than this on average is refused, because each chunk costs as much as a thousand bytes. */
+const MIN_CHUNK_BYTES = 64;
+/** Chunks are checked from this number on, because their sizes also depend on networks. */
+const MANY_CHUNKS = 1_000;
 const FIRST_BYTES = 16 * 1024;
 
 /**
- * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with
- * a 408 when they have not all come in time, and when the client goes away. The error filter handles what still arrives
- * then.
+ * Reads all bytes of a body. Rejects with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with
+ * a 408 if they do not arrive in time, and if the client disconnects. The error filter drains the rest.
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { maxBytes, timeoutMs, hold, turns } = limits;
@@ -48,7 +47,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
         if (turns && received.size >= turnEnds) {
           turnEnds = received.size + TURN_BYTES;
           request.pause();
-          turns.toRead(() => request.resume());
+          turns.waitToRead(() => request.resume());
         }
       } catch (error) {
         fail(error);
@@ -65,23 +64,23 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   });
 }
 
-/** Bytes in one piece of memory, however small the pieces in which they arrive. */
+/** Collects bytes in one buffer, however small the chunks are in which they arrive. */
 class ReceivedBytes {
   size = 0;
-  private pieces = 0;
+  private chunks = 0;
   private memory = Buffer.alloc(0);
 
-  /** @param length of all of them, or more */
+  /** @param length upper bound of the bytes */
   constructor(private readonly length: number) {}
 
   add(chunk: Buffer): void {
-    this.pieces += 1;
+    this.chunks += 1;
     const size = this.size + chunk.length;
-    if (this.pieces > MANY_PIECES && size < this.pieces * SMALLEST_PIECE) {
+    if (this.chunks > MANY_CHUNKS && size < this.chunks * MIN_CHUNK_BYTES) {
       throw invalid('REQUEST.INVALID', 'The body arrived in too many small pieces.');
     }
     if (size > this.memory.length) {
-      // A large one is allocated at once; the system provides its memory as it is filled.
+      // A large buffer is allocated at once, because the system provides its memory only as it is filled.
       const larger = size > LARGE_FROM_BYTES ? this.length : Math.max(FIRST_BYTES, size, this.memory.length * 2);
       const memory = Buffer.allocUnsafeSlow(Math.min(this.length, larger));
       this.memory.copy(memory, 0, 0, this.size);
@@ -96,7 +95,7 @@ class ReceivedBytes {
   }
 }
 
-/** 413 for a body larger than the operation accepts. */
+/** Returns the 413 for a body larger than the operation accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
   const message = `The body is larger than the ${maxBytes} bytes that this operation accepts.`;
   return new DomainError('too-large', 'REQUEST.TOO_LARGE', message);

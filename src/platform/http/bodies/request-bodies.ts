@@ -13,7 +13,7 @@ import { LargeBodyTurns } from './large-body-turns';
 import { unknownField, unusable } from '../../kernel/dto/problems';
 import { bodyTooLarge, readBody } from './read-body';
 
-/** Largest JSON body of a caller not yet known, bytes: a login takes a few hundred. */
+/** Maximum JSON body of a public operation, bytes; a login needs a few hundred. */
 export const UNKNOWN_CALLER_BYTES = 16 * 1024;
 
 const INFLATE_STEP_BYTES = 64 * 1024;
@@ -25,12 +25,12 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: object) => Prom
 };
 
 /**
- * Reads the bodies that are kept whole in memory, once the guards know the caller: bounded in bytes, time, structure,
- * and in the memory of all together until their requests are answered.
+ * Reads bodies into memory, once the guards know the caller. Their bytes, time and structure are bounded, and the memory of
+ * all together until the responses are sent.
  */
 @Injectable()
 export class RequestBodies {
-  /** Separate, so that neither strangers nor users keep nodes from reporting. */
+  /** The limits are separate, so that neither users nor unauthenticated callers keep nodes from reporting. */
   private readonly memory: Readonly<Record<'unknown' | 'user' | 'node', BodyMemory>>;
 
   constructor(
@@ -46,7 +46,7 @@ export class RequestBodies {
     };
   }
 
-  /** The body of a JSON operation, with the names that the code uses; an absent one is undefined. */
+  /** Reads the body of a JSON operation, with the names that the code uses; undefined if there is none. */
   async json(request: AuthenticatedRequest): Promise<unknown> {
     const length = request.get('content-length');
     const isChunked = request.get('transfer-encoding') !== undefined;
@@ -62,13 +62,13 @@ export class RequestBodies {
       values: request.operation?.document?.maxValues ?? JSON_BOUNDS.values,
       mendsTexts: request.caller?.kind === 'node',
     };
-    return inOurNames(valueOf(await this.parser.parse(bytes, bounds), bounds));
+    return toInternalNames(valueOf(await this.parser.parse(bytes, bounds), bounds));
   }
 
-  /** A body of raw bytes that its operation bounds. */
+  /** Reads a body of raw bytes, whose size the operation limits. */
   async bytes(request: AuthenticatedRequest): Promise<Buffer> {
     const maxBytes = request.operation?.maxBodyBytes;
-    if (maxBytes === undefined) throw new Error('The operation does not bound its body');
+    if (maxBytes === undefined) throw new Error('The operation declares no maxBodyBytes');
     return this.read(request, maxBytes, this.hold(request));
   }
 
@@ -79,7 +79,7 @@ export class RequestBodies {
     return awaitClient(request, () => readBody(request, limits));
   }
 
-  /** Until the answer is sent: the parsed body is in use until then. */
+  /** Reserves memory until the response is sent, because the parsed body is in use until then. */
   private hold(request: AuthenticatedRequest): HeldBytes {
     const { caller = { kind: 'unknown' as const, id: request.ip ?? '' } } = request;
     const held = this.memory[caller.kind].hold(String(caller.id));
@@ -89,14 +89,14 @@ export class RequestBodies {
 
   private maxJsonBytes({ operation }: AuthenticatedRequest): number {
     const { maxJsonBytes, bodyMemoryBytes } = this.config.http;
-    // No caller gets more than half of the room.
+    // No caller gets more than half of the memory.
     if (operation?.document) return Math.min(operation.document.maxBytes, bodyMemoryBytes / 2);
     const ofOperation = operation?.maxBodyBytes ?? (operation?.access.kind === 'public' ? UNKNOWN_CALLER_BYTES : null);
     return Math.min(maxJsonBytes, ofOperation ?? maxJsonBytes);
   }
 }
 
-/** Without this, the fields of a body of another type would seem to be missing. */
+/** Throws a 415 for a body of another type. Otherwise, its fields would seem to be missing. */
 function assertJson(request: AuthenticatedRequest): void {
   if (request.is(['json', '+json']) === false) {
     throw unsupported('The body of this operation must be JSON: send it with Content-Type application/json.');
@@ -122,7 +122,7 @@ async function decoded(
     return plain;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(maxBytes);
-    throw invalid('REQUEST.INVALID', `The body is not encoded as its Content-Encoding says: ${encoding}.`);
+    throw invalid('REQUEST.INVALID', `The body cannot be decoded with its Content-Encoding ${encoding}.`);
   }
 }
 
@@ -138,8 +138,8 @@ function valueOf(parsed: ParsedJson, bounds: JsonBounds): object {
   }
 }
 
-/** The code knows the product by one name, the wire only by the configured one. */
-function inOurNames(body: object): object {
+/** Renames keys with the product's configured name to those with its internal name, and refuses the internal name. */
+function toInternalNames(body: object): object {
   if (body instanceof Array) return body as unknown[];
   const fields = body as Record<string, unknown>;
   const internal = internalKey(fields);

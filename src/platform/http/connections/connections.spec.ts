@@ -50,13 +50,13 @@ describe('Connections', () => {
   const expectOpen = (expected: boolean[]) =>
     eventually(() => JSON.stringify(openOnes()) === JSON.stringify(expected), { what: `${expected.join()}` });
 
-  it('closes the one of the address that has waited longest', async () => {
+  it('closes the connection of an address that has waited longest for its client', async () => {
     await serve();
     for (let count = 0; count < 4; count += 1) await open();
     await expectOpen([false, true, true, true]);
   });
 
-  it('counts a request as a sign of life', async () => {
+  it('counts a request as activity', async () => {
     await serve();
     const [first] = [await open(), await open(), await open()];
     await ask(first);
@@ -64,7 +64,7 @@ describe('Connections', () => {
     await expectOpen([true, false, true, true]);
   });
 
-  it('closes none whose request is at work, and refuses the newcomer if there are no others', async () => {
+  it('closes no connection whose request is being served, and refuses a new one if there are no others', async () => {
     await serve();
     answer = () => undefined;
     let requests = 0;
@@ -75,19 +75,19 @@ describe('Connections', () => {
     await expectOpen([true, true, true, false]);
   });
 
-  it('bounds those of all addresses, and closes the longest waiting of any', async () => {
+  it('bounds the connections of all addresses, and closes the longest waiting one of any address', async () => {
     await serve();
     for (const address of ['127.0.0.2', '127.0.0.2', '127.0.0.3', '127.0.0.3', '127.0.0.4']) await open(address);
     await expectOpen([false, true, true, true, true]);
   });
 
-  it('does not look at addresses that are those of proxies', async () => {
+  it('ignores addresses of proxies', async () => {
     await serve({ unknownOfAddress: null });
     for (let count = 0; count < 4; count += 1) await open();
     await expectOpen([true, true, true, true]);
   });
 
-  it('lets known callers be, and closes an idle one only for want of room at all', async () => {
+  it('keeps connections of known callers, and closes an idle one only if the total is reached', async () => {
     await serve();
     answer = (request, response) => {
       setCaller(request as AuthenticatedRequest, { kind: 'user', id: 1 });
@@ -103,7 +103,7 @@ describe('Connections', () => {
     await expectOpen([false, true, true, true, false, true, true, true]);
   });
 
-  it('closes a connection whose answer nobody takes', async () => {
+  it('closes a connection whose client does not read the response', async () => {
     await serve({ readTimeoutMs: 200 });
     answer = (_request, response) => void response.end(Buffer.alloc(50 * 2 ** 20));
     const client = await open();
@@ -114,7 +114,7 @@ describe('Connections', () => {
     await eventually(async () => (await count()) === 0, { what: 'no connection' });
   });
 
-  it('closes a connection that sends more requests than it takes answers', async () => {
+  it('closes a connection that sends many requests ahead of their responses', async () => {
     await serve();
     answer = () => undefined;
     const client = await open();

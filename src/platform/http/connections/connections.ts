@@ -5,34 +5,31 @@ import { addRequestListener, type RequestListener } from './request-caller';
 import { rejectMalformed } from './malformed-requests';
 
 export interface ConnectionLimits {
-  /** Open connections of any kind. */
+  /** Maximum of all open connections. */
   all: number;
-  /** How many of them may be unauthenticated. */
+  /** Maximum of unauthenticated connections. */
   unknown: number;
-  /** How many of these one address may have; null if addresses are those of proxies. */
+  /** Maximum of unauthenticated connections of one address; null if addresses are those of proxies. */
   unknownOfAddress: number | null;
-  /** How long a client may take to receive the rest of a complete answer, milliseconds; at most twice that. */
+  /** A client that takes this long to read the rest of a complete response is disconnected after at most twice this time, milliseconds. */
   readTimeoutMs: number;
 }
 
-/** Requests that a client sends ahead of their answers; ordinary ones send none. */
-const MAX_AHEAD = { known: 32, unknown: 4 };
+/** Maximum of requests that a client may send ahead of their responses; ordinary clients send none. */
+const MAX_PIPELINED = { known: 32, unknown: 4 };
 
-/** A connection, and what is known about it. It is told of the requests that arrive on it. */
+/** A connection and its state. It listens to the requests that arrive on it. */
 class Connection implements RequestListener {
   readonly address: string;
-  /** Whether a request on it was admitted by a guard that knows its caller. */
+  /** True once a guard has identified the caller of a request on it. */
   isKnown = false;
-  /** Requests that have arrived and are not answered. */
+  /** Number of requests without a complete response. */
   requests = 0;
-  /** How many of them wait for the rest of their bodies. */
-  awaited = 0;
-  /** Of the latest request. */
+  /** Number of these requests that wait for the rest of their bodies. */
+  waiting = 0;
+  /** Response to the latest request. */
   response: ServerResponse | null = null;
-  /**
-   * Since when the answer has been complete without the client having received all of it; by the monotonic clock,
-   * milliseconds.
-   */
+  /** Time since which the response is complete but not read by the client, by the monotonic clock; milliseconds. */
   unreadSince: number | null = null;
 
   constructor(
@@ -49,20 +46,20 @@ class Connection implements RequestListener {
     if (!this.isKnown) this.connections.onAuthenticated(this);
   }
 
-  onWaiting(isAwaited: boolean): void {
-    this.awaited += isAwaited ? 1 : -1;
+  onWaiting(isWaiting: boolean): void {
+    this.waiting += isWaiting ? 1 : -1;
     this.connections.onChange(this);
   }
 }
 
 /**
- * Bounds the connections of a server. If there is one too many, the one that has waited longest for its client is
- * closed: whoever opens connections and abandons them loses their own, and a newcomer gets in. Connections with
- * requests being served are left alone, so a newcomer is refused only if there are no others.
+ * Bounds the connections of a server. A connection over the limit closes the one that has waited longest for its client, so
+ * that a client that opens connections and abandons them loses its own, and a new client gets in. Connections with requests
+ * being served are never closed, so a new one is refused only if there are no others.
  */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
-  /** Those that wait for their clients, the longest waiting first. */
+  /** Connections that wait for their clients, the longest waiting first. */
   private readonly waiting = { known: new Set<Connection>(), unknown: new Set<Connection>() };
   private readonly waitingOfAddress = new Map<string, Set<Connection>>();
   private readonly unknownOfAddress = new Map<string, number>();
@@ -71,7 +68,7 @@ export class Connections {
   constructor(private readonly limits: ConnectionLimits) {}
 
   watch(server: Server): void {
-    const timer = setInterval(() => this.closeUntaken(), this.limits.readTimeoutMs / 2).unref();
+    const timer = setInterval(() => this.closeUnread(), this.limits.readTimeoutMs / 2).unref();
     server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.onConnection(socket));
     server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
@@ -80,24 +77,24 @@ export class Connections {
     );
   }
 
-  /** A guard has identified the caller of a request on it. */
+  /** Moves a connection from the unauthenticated ones to those of known callers. */
   onAuthenticated(connection: Connection): void {
     if (!this.open.has(connection.socket)) return;
-    this.takeOut(connection);
+    this.removeWaiting(connection);
     this.leaveUnknown(connection);
     connection.isKnown = true;
     this.onChange(connection);
   }
 
-  /** Puts a connection at the end of those that wait for their clients, or takes it out of them. */
+  /** Puts a connection at the end of those that wait for their clients, or removes it from them. */
   onChange(connection: Connection): void {
-    this.takeOut(connection);
-    const { requests, awaited, isKnown, address } = connection;
+    this.removeWaiting(connection);
+    const { requests, waiting, isKnown, address } = connection;
     if (!this.open.has(connection.socket)) return;
     if (isKnown) {
-      // Its bodies are bounded elsewhere; only one without a request is closed for another.
+      // Bodies of known callers are bounded elsewhere, so only a connection without a request may be closed.
       if (requests === 0) this.waiting.known.add(connection);
-    } else if (requests === awaited) {
+    } else if (requests === waiting) {
       this.waiting.unknown.add(connection);
       const ofAddress = this.waitingOfAddress.get(address) ?? new Set();
       this.waitingOfAddress.set(address, ofAddress.add(connection));
@@ -118,17 +115,17 @@ export class Connections {
     socket.once('close', () => this.forget(connection));
   }
 
-  /** What arrives is not a request, or the rest of one is missing. */
+  /** The client sent something that is not a request, or an incomplete one. */
   private onClientError(error: Error, socket: Socket): void {
     const connection = this.open.get(socket);
     const { requests = 0, response = null } = connection ?? {};
     const isAnswering = requests > 1 || (requests === 1 && response?.headersSent === true);
-    // An answer that has begun must not be mistaken for a complete one.
+    // The connection is closed if a response has begun, so that the client does not take it for a complete one.
     if (!connection || isAnswering) socket.destroy(error);
     else rejectMalformed(error, socket);
   }
 
-  /** Whether one more may be opened, after another one was closed for it if need be. */
+  /** True if one more connection may be opened. Closes another one for it if necessary. */
   private makeRoom(address: string): boolean {
     const { all, unknown, unknownOfAddress } = this.limits;
     const { waiting } = this;
@@ -145,7 +142,7 @@ export class Connections {
   private closeFirst(connections: Set<Connection> | undefined): boolean {
     for (const connection of connections ?? []) {
       connection.socket.destroy();
-      // Now, not when the socket reports it: the next newcomer relies on it.
+      // The connection is forgotten at once, because the check of the next new connection relies on the counts.
       this.forget(connection);
       return true;
     }
@@ -157,7 +154,7 @@ export class Connections {
     if (!connection) return;
     connection.requests += 1;
     connection.response = response;
-    if (connection.requests > (connection.isKnown ? MAX_AHEAD.known : MAX_AHEAD.unknown)) {
+    if (connection.requests > (connection.isKnown ? MAX_PIPELINED.known : MAX_PIPELINED.unknown)) {
       connection.socket.destroy();
       return;
     }
@@ -171,8 +168,8 @@ export class Connections {
     });
   }
 
-  /** The rest of a complete answer stays in memory: a client must not leave it there. */
-  private closeUntaken(): void {
+  /** Closes connections whose clients do not read the rest of a complete response, because it stays in memory. */
+  private closeUnread(): void {
     const now = performance.now();
     for (const connection of this.open.values()) {
       const { response, unreadSince, socket } = connection;
@@ -182,7 +179,7 @@ export class Connections {
     }
   }
 
-  private takeOut(connection: Connection): void {
+  private removeWaiting(connection: Connection): void {
     if (connection.isKnown) {
       this.waiting.known.delete(connection);
       return;
@@ -195,7 +192,7 @@ export class Connections {
 
   private forget(connection: Connection): void {
     if (!this.open.delete(connection.socket)) return;
-    this.takeOut(connection);
+    this.removeWaiting(connection);
     if (!connection.isKnown) this.leaveUnknown(connection);
   }
 

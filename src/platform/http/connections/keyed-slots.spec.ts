@@ -1,7 +1,7 @@
 import { KeyedSlots } from './keyed-slots';
 
 describe('KeyedSlots', () => {
-  it('are so many in all, and so many of a key', () => {
+  it('are limited in all and per key', () => {
     const slots = new KeyedSlots({ all: 3, perKey: 2 });
     const [give] = [slots.take('a'), slots.take('a')];
     expect(slots.take('a')).toBe('perKey');

@@ -1,19 +1,17 @@
-/** How many may be held at once. */
+/** Limits of the slots that may be held at once. */
 export interface SlotLimits {
   all: number;
   perKey: number;
 }
 
-/** Slots for something that only a limited number may hold at once, in all and by key. */
+/** Slots that are limited in all and per key. */
 export class KeyedSlots {
   private held = 0;
   private readonly heldPerKey = new Map<string, number>();
 
   constructor(private readonly limits: SlotLimits) {}
 
-  /**
-   * Takes a slot; returns how to give it back, which may be called more than once, or which of the limits is reached.
-   */
+  /** Takes a slot. Returns a function that gives it back, which may be called repeatedly, or the name of the limit that is reached. */
   take(key: string): (() => void) | keyof SlotLimits {
     const perKey = this.heldPerKey.get(key) ?? 0;
     if (perKey >= this.limits.perKey) return 'perKey';

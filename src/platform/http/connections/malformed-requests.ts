@@ -6,34 +6,38 @@ import { toErrorResponse } from '../../kernel/errors/error-response';
 import { DomainError, type ErrorKind } from '../../kernel/errors/domain-error';
 
 /**
- * Largest head of a request, line and headers together, bytes: just enough for a filter by a thousand ids, each a
- * parameter of its own, since a stranger may keep one in memory on every connection.
+ * Maximum size of a request's head, which is its first line and its headers; bytes. It is just enough for a filter by a
+ * thousand ids in separate parameters, because every unauthenticated connection may keep one in memory.
  */
 export const MAX_HEAD_BYTES = 40 * 1024;
 
-/** How long a client that was answered may go on sending before its connection is closed. */
+/** Time after the response in which a client may still send before its connection is closed. */
 const LINGER_MS = 2_000;
 
-/** By the parser's and the server's codes; the head is malformed otherwise. */
+/** Errors by codes of the parser and the server. With any other code, the head is malformed. */
 const REFUSALS: Readonly<Record<string, [kind: ErrorKind, code: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [
     'head-too-large',
     'REQUEST.HEAD_TOO_LARGE',
-    `The head of a request, its address and headers, may have at most ${MAX_HEAD_BYTES} bytes.`,
+    `The URL and the headers of a request may have at most ${MAX_HEAD_BYTES} bytes together.`,
   ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['too-large', 'REQUEST.TOO_LARGE', 'The extensions of a chunk are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['timeout', 'REQUEST.TIMEOUT', 'The head of the request took too long to arrive.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'timeout',
+    'REQUEST.TIMEOUT',
+    'The URL and the headers of the request took too long to arrive.',
+  ],
 };
 const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is not an HTTP request.'];
 
 const answered = new WeakSet<Socket>();
 
 /**
- * Answers what never became a request with the error body of the API, and closes the connection. The client gets a
- * moment to stop sending: if it were closed while sending, the connection would be reset and the answer lost.
+ * Sends the API's error body for bytes that are not a request, and closes the connection. The client gets a moment to stop
+ * sending: closing the connection while it sends would reset it, and the response would be lost.
  */
 export function rejectMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  // The parser repeats it for everything that comes after, too.
+  // The parser repeats the error for all following bytes.
   if (answered.has(socket)) return;
   answered.add(socket);
   if (!socket.writable) {

@@ -3,12 +3,12 @@ import type { Response } from 'express';
 import { type Observable, Subject, takeUntil } from 'rxjs';
 import { LiveAccess } from '../auth/live-access';
 import type { AuthenticatedRequest } from '../auth/request-principal';
-import { refuse } from './request-caller';
+import { revoke } from './request-caller';
 import { Streams } from './streams';
 
 /**
- * Counts an operation that carries a stream, in either direction, among the {@link Streams}, and ends it when its
- * caller is no longer admitted: with an error answer, or by breaking off the answer under way.
+ * Counts a streamed operation among the {@link Streams}, and ends it when its caller loses access: with an error response, or
+ * by breaking off the response if that has begun.
  */
 @Injectable()
 export class StreamInterceptor implements NestInterceptor {
@@ -23,7 +23,7 @@ export class StreamInterceptor implements NestInterceptor {
     this.streams.take(request, response);
     const ended = new Subject<never>();
     const unwatch = this.live.watch(request, (reason) => {
-      refuse(request, reason);
+      revoke(request, reason);
       if (ended.observed) ended.error(reason);
       else response.destroy();
     });

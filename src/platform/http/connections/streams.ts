@@ -7,8 +7,8 @@ import { overloaded, tooMany } from '../../kernel/errors/domain-error';
 import { KeyedSlots } from './keyed-slots';
 
 /**
- * Bounds the streams that a process carries at once, which may take any time: uploads, downloads, logs and calls to
- * what runs, in all and per caller. Users and nodes do not keep each other out.
+ * Bounds the concurrent streams of a process, in all and per caller: uploads, downloads, logs, and calls of running jobs,
+ * which may take any time. Users and nodes have separate limits.
  */
 @Injectable()
 export class Streams {
@@ -22,20 +22,26 @@ export class Streams {
   }
 
   /**
-   * Counts the request as a stream until its answer is out, and ends it when the client stops reading. Throws a 429 if
-   * the caller, and a 503 if the process has too many.
+   * Counts the request as a stream until its response is sent, and ends it if the client stops reading. Throws a 429 if the
+   * caller has too many streams, and a 503 if the process has.
    */
   take({ caller }: AuthenticatedRequest, response: Response): void {
     if (!caller) throw new Error('A stream needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
     if (slot === 'perKey')
-      throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads, downloads and calls are under way.');
+      throw tooMany(
+        'REQUEST.TOO_MANY_STREAMS',
+        'You have too many uploads, downloads and calls at once. Send the request again when one of them has ended.',
+      );
     if (slot === 'all')
-      throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads, downloads and calls are under way.');
-    // Its senders have listeners of their own besides the usual ones.
+      throw overloaded(
+        'REQUEST.TOO_MANY_STREAMS',
+        'The server has too many uploads, downloads and calls at once. Send the request again later.',
+      );
+    // The functions that send files and logs add listeners to the usual ones.
     response.setMaxListeners(20).once('close', slot);
     response.setTimeout(this.stallMs).on('timeout', (socket: Socket) => {
-      // With nothing left to write, the source or the upload is the slow one: they have limits of their own.
+      // If nothing is left to write, the source or the upload is slow, and these have their own timeouts.
       if (socket.writableLength > 0) socket.destroy();
     });
   }

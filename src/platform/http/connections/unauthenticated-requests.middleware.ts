@@ -4,17 +4,22 @@ import { KeyedSlots, type SlotLimits } from './keyed-slots';
 import { addRequestListener } from './request-caller';
 
 /**
- * Bounds the requests under way from unknown callers, in all and per address. For use behind proxies, where connections
- * say nothing about them.
+ * Bounds the concurrent requests of unauthenticated callers, in all and per address. Use it behind proxies, whose
+ * connections carry requests of many callers.
  */
 export function unauthenticatedRequestsMiddleware(limits: SlotLimits) {
   const slots = new KeyedSlots(limits);
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');
     if (typeof slot === 'string') {
-      const whose = slot === 'perKey' ? 'from this address ' : '';
-      // Never a 429: node agents would take that for the platform's answer to them.
-      next(overloaded('REQUEST.TOO_MANY', `Too many unauthenticated requests ${whose}are under way.`));
+      const origin = slot === 'perKey' ? ' from this address' : '';
+      // The status is never 429, which node agents would take for an answer of the platform to them.
+      next(
+        overloaded(
+          'REQUEST.TOO_MANY',
+          `The server has too many unauthenticated requests${origin} at once. Send the request again later.`,
+        ),
+      );
       return;
     }
     addRequestListener(request, { onAuthenticated: slot });

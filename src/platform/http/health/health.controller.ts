@@ -8,7 +8,7 @@ import { HealthService } from './health.service';
 
 export class HealthCheck {
   @Field.number({ description: 'Seconds since the process started' }) uptime: number;
-  @Field.text({ description: 'OK, or which dependency does not answer' }) message: string;
+  @Field.text({ description: 'OK, or the problems of dependencies' }) message: string;
   @Field.timestamp() date: Date;
 }
 
@@ -25,14 +25,14 @@ export class HealthController {
     method: 'GET',
     path: '/healthCheck',
     id: 'healthCheck',
-    summary: 'Whether the service and what it depends on are up',
+    summary: 'Check the service and its dependencies',
     tag: 'Probes',
     access: Allow.everyone,
     response: Responses.one(HealthCheck),
     errorResponse: HealthCheck,
   })
   async check(@Res({ passthrough: true }) response: Response): Promise<HealthCheck> {
-    const { healthy, message } = await this.health.check();
+    const { healthy, message } = await this.health.checkAll();
     response.status(healthy ? 200 : 500);
     return { uptime: process.uptime(), message, date: new Date() };
   }
@@ -41,7 +41,7 @@ export class HealthController {
     method: 'GET',
     path: '/version',
     id: 'getVersion',
-    summary: 'Version of the running service, and release of the API',
+    summary: 'Get the version of the service and the release of the API',
     tag: 'Probes',
     access: Allow.everyone,
     response: Responses.one(Version),

@@ -7,8 +7,8 @@ export class HealthRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * The migration that this release lacks to be allowed to use the schema, which may have been migrated meanwhile; null if
-   * it may. Rejects when PostgreSQL does not answer, or there is no connection to be had.
+   * Returns the migration of the schema that this release must know but does not, because a newer release has migrated it;
+   * null if there is none. Rejects if PostgreSQL does not respond, or no connection is free.
    */
   async missingMigration(): Promise<string | null> {
     return missingMigration(this.dataSource.manager);

@@ -9,9 +9,9 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { failureOf, RedisFailures } from '../../kernel/errors/redis-failures';
 import { HealthRepository } from './health.repository';
 
-const ANSWER_WITHIN_MS = 2000;
+const CHECK_TIMEOUT_MS = 2000;
 
-/** Version of the package: of the nearest package.json above this file, be it built or a source. */
+/** Returns the version in the nearest package.json above this file, in a build or in the sources. */
 export function packageVersion(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
@@ -19,17 +19,17 @@ export function packageVersion(): string {
 }
 
 interface Dependencies {
-  /** What is wrong with each; null if nothing is. */
+  /** The problem of each dependency; null if it has none. */
   database: string | null;
   redis: string | null;
 }
 
-/** Asks PostgreSQL and Redis whether they answer, each within two seconds. */
+/** Checks whether PostgreSQL and Redis respond, each within two seconds. */
 @Injectable()
 export class HealthService implements OnApplicationShutdown {
   readonly version = packageVersion();
   private readonly redis: Redis;
-  private asked: Promise<Dependencies> | null = null;
+  private check: Promise<Dependencies> | null = null;
   private redisError: unknown = null;
 
   constructor(
@@ -42,7 +42,7 @@ export class HealthService implements OnApplicationShutdown {
       lazyConnect: true,
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
-      connectTimeout: ANSWER_WITHIN_MS,
+      connectTimeout: CHECK_TIMEOUT_MS,
       retryStrategy: (times) => Math.min(times * 200, 2000),
     });
     failures.watch(this.redis);
@@ -54,34 +54,37 @@ export class HealthService implements OnApplicationShutdown {
     this.redis.disconnect();
   }
 
-  /** Of all that the platform depends on. */
-  async check(): Promise<{ healthy: boolean; message: string }> {
+  /** Checks all dependencies of the platform. */
+  async checkAll(): Promise<{ healthy: boolean; message: string }> {
     const { database, redis } = await this.dependencies();
     const problems = [database, redis].filter((problem) => problem !== null);
-    if (problems.length > 0) this.logger.warn({ problems }, 'The health check fails');
+    if (problems.length > 0) this.logger.warn({ problems }, 'The health check failed');
     return { healthy: problems.length === 0, message: problems.length === 0 ? 'OK' : problems.join(', ') };
   }
 
-  /** Whether the API can answer: without Redis it only does not limit logins, so that is no reason to stay away. */
+  /** The API is ready without Redis, because it then only lacks the limits of logins. */
   async apiReadiness(): Promise<Readiness> {
     const { database } = await this.dependencies();
     return { ready: database === null, message: database ?? 'OK' };
   }
 
-  /** Whether a worker can work: its queues are in Redis. */
+  /** A worker needs Redis as well, because its queues are there. */
   async workerReadiness(): Promise<Readiness> {
-    const { healthy, message } = await this.check();
+    const { healthy, message } = await this.checkAll();
     return { ready: healthy, message };
   }
 
-  /** Whoever asks meanwhile gets the same answer, so that many cost no more than one. */
+  /** Simultaneous callers share one check, so that many cost no more than one. */
   private dependencies(): Promise<Dependencies> {
-    this.asked ??= this.ask().finally(() => (this.asked = null));
-    return this.asked;
+    this.check ??= this.checkDependencies().finally(() => (this.check = null));
+    return this.check;
   }
 
-  private async ask(): Promise<Dependencies> {
-    const [database, redis] = await Promise.all([within(this.databaseProblem()), within(this.redisProblem())]);
+  private async checkDependencies(): Promise<Dependencies> {
+    const [database, redis] = await Promise.all([
+      withTimeout(this.databaseProblem()),
+      withTimeout(this.redisProblem()),
+    ]);
     return {
       database: database === LATE ? 'PostgreSQL cannot be reached' : database,
       redis: redis === LATE ? 'Redis cannot be reached' : redis,
@@ -90,8 +93,8 @@ export class HealthService implements OnApplicationShutdown {
 
   private async databaseProblem(): Promise<string | null> {
     try {
-      const lacking = await this.repository.missingMigration();
-      return lacking === null ? null : `The schema is that of a newer release, with ${lacking}`;
+      const missing = await this.repository.missingMigration();
+      return missing === null ? null : `The schema belongs to a newer release, which has the migration ${missing}`;
     } catch {
       return 'PostgreSQL cannot be reached';
     }
@@ -102,7 +105,7 @@ export class HealthService implements OnApplicationShutdown {
       await this.redis.ping();
       return null;
     } catch (error) {
-      // A connection that is refused again and again is closed when it is asked; what it was refused for came before.
+      // A connection that is not ready fails with a generic error; the reason is in its last error event.
       return failureOf(this.redis.status === 'ready' ? error : this.redisError).message;
     }
   }
@@ -110,10 +113,10 @@ export class HealthService implements OnApplicationShutdown {
 
 const LATE = Symbol('late');
 
-async function within<T>(answer: Promise<T>): Promise<T | typeof LATE> {
+async function withTimeout<T>(work: Promise<T>): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), ANSWER_WITHIN_MS);
+    timer = setTimeout(() => resolve(LATE), CHECK_TIMEOUT_MS);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import { withDegradation } from './probes';
 
 describe('withDegradation', () => {
-  it('adds what a ready process works without, and only the fault of one that is not ready', () => {
+  it('adds the problem to the message of a ready process, but not to that of one that is not ready', () => {
     expect(withDegradation({ ready: true, message: 'OK' }, 'No nodes.')).toEqual({
       ready: true,
       message: 'OK. No nodes.',

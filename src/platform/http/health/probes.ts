@@ -3,18 +3,18 @@ import type { NextFunction, Request, Response } from 'express';
 
 export interface Readiness {
   ready: boolean;
-  /** Why the process cannot work, or `OK`, followed by the services that it works without, if any. */
+  /** The reason why the process cannot work, or `OK`, followed by a problem that it works with, if any. */
   message: string;
 }
 
-/** Adds to the message of a ready process what it works without; null if it lacks nothing. */
+/** Adds a problem that does not stop the process to the message of a ready process. */
 export function withDegradation(readiness: Readiness, problem: string | null): Readiness {
   return problem === null || !readiness.ready ? readiness : { ready: true, message: `OK. ${problem}` };
 }
 
 /**
- * Answers the probes of a supervisor: `/live` while the process runs, `/ready` while it can do its work. Answers whether
- * the request was one.
+ * Responds to the probes of a supervisor: `/live` succeeds while the process runs, `/ready` while it can do its work.
+ * Returns false if the request is no probe.
  */
 export function respondToProbe(
   request: IncomingMessage,
@@ -32,7 +32,7 @@ function answer(response: ServerResponse, { ready, message }: Readiness): void {
   response.end(JSON.stringify({ uptime: process.uptime(), message }));
 }
 
-/** Comes before whatever bounds the requests of strangers, since a supervisor is one and must not be kept out. */
+/** This middleware must come before the limits of unauthenticated requests, because a supervisor's probes are unauthenticated. */
 export function probesMiddleware(readiness: () => Promise<Readiness>) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (request.method !== 'GET' || !respondToProbe(request, response, readiness)) next();

@@ -12,7 +12,7 @@ async function takenPort() {
 }
 
 describe('WorkerHealthServer', () => {
-  it('is live from the first moment, and ready while all that the worker needs is there', async () => {
+  it("is live from its start, and ready while the worker's check succeeds", async () => {
     const { other, port } = await takenPort();
     other.close();
     const server = new WorkerHealthServer(at(port));
@@ -20,7 +20,7 @@ describe('WorkerHealthServer', () => {
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
     expect([await ask('/live'), await ask('/ready'), await ask('/other')]).toEqual([200, 503, 404]);
     let ready = true;
-    server.ask(() => Promise.resolve({ ready, message: '' }));
+    server.setReadiness(() => Promise.resolve({ ready, message: '' }));
     expect(await ask('/ready')).toBe(200);
     ready = false;
     expect([await ask('/live'), await ask('/ready')]).toEqual([200, 503]);

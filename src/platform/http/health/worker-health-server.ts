@@ -5,31 +5,31 @@ import { Connections } from '../connections/connections';
 import { listenError } from '../../kernel/process/start-error';
 import { respondToProbe, type Readiness } from './probes';
 
-/** Probes are few, small and quick; whoever else comes must not keep them out. */
-const PROBE_WITHIN_MS = 5_000;
+/** Probes are few, small and quick. These limits keep other clients from blocking them. */
+const PROBE_TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 64;
 
-/** Probes of a worker pod, from before it is ready until after it was. */
+/** Serves the probes of a worker pod from its start to its end. */
 export class WorkerHealthServer {
   private server: Server | null = null;
   private readiness: () => Promise<Readiness> = () => Promise.resolve({ ready: false, message: 'Starting' });
 
   constructor(private readonly config: Config) {}
 
-  /** Throws if the port cannot be had. */
+  /** Throws if the process cannot listen on the port. */
   async start(): Promise<void> {
     const { healthPort } = this.config.worker;
     if (healthPort === null) return;
     const options = {
-      headersTimeout: PROBE_WITHIN_MS,
-      requestTimeout: PROBE_WITHIN_MS,
+      headersTimeout: PROBE_TIMEOUT_MS,
+      requestTimeout: PROBE_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
     };
     const server = createServer(options, (request, response) => {
       if (!respondToProbe(request, response, this.readiness)) response.writeHead(404).end();
     });
     const limits = { all: MAX_CONNECTIONS, unknown: MAX_CONNECTIONS, unknownOfAddress: null };
-    new Connections({ ...limits, readTimeoutMs: PROBE_WITHIN_MS }).watch(server);
+    new Connections({ ...limits, readTimeoutMs: PROBE_TIMEOUT_MS }).watch(server);
     server.listen(healthPort, this.config.http.host);
     await once(server, 'listening').catch((error: unknown) => {
       throw listenError(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });
@@ -37,8 +37,8 @@ export class WorkerHealthServer {
     this.server = server;
   }
 
-  /** From now on `/ready` answers this. */
-  ask(readiness: () => Promise<Readiness>): void {
+  /** Sets the check that `/ready` runs from now on. */
+  setReadiness(readiness: () => Promise<Readiness>): void {
     this.readiness = readiness;
   }
 

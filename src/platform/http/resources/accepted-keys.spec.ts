@@ -4,13 +4,13 @@ const keys: AcceptedKeys<'zone' | 'project' | 'bridge'> = { accepted: ['zone', '
 
 describe('keys by provider', () => {
   it('keeps the accepted keys and drops the others', () => {
-    const given: { zone?: number; project?: string; bridge?: string } = { zone: 1, bridge: 'vmbr0' };
-    expect(acceptedValues(keys, given)).toEqual({ zone: 1, project: undefined });
+    const request: { zone?: number; project?: string; bridge?: string } = { zone: 1, bridge: 'vmbr0' };
+    expect(acceptedValues(keys, request)).toEqual({ zone: 1, project: undefined });
   });
 
-  it('takes what is not given from the record, and lets null clear it', () => {
-    const given: { zone?: number; project?: string | null; bridge?: string } = { project: null };
-    expect(acceptedValues(keys, given, { zone: 7, project: 'p', bridge: 'b' })).toEqual({ zone: 7, project: null });
+  it('takes missing values from the record, and lets null clear them', () => {
+    const request: { zone?: number; project?: string | null; bridge?: string } = { project: null };
+    expect(acceptedValues(keys, request, { zone: 7, project: 'p', bridge: 'b' })).toEqual({ zone: 7, project: null });
   });
 
   it('names required keys that have no value', () => {
@@ -18,7 +18,7 @@ describe('keys by provider', () => {
     expect(check(0)).not.toThrow();
     for (const empty of [undefined, null, '', ' \t']) {
       expect(check(empty)).toThrow(
-        expect.objectContaining({ code: 'RECORD.KEYS_REQUIRED', message: 'Cloud provider AWS needs zone.' }),
+        expect.objectContaining({ code: 'RECORD.KEYS_REQUIRED', message: 'The cloud provider AWS requires zone.' }),
       );
     }
   });

@@ -5,8 +5,8 @@ import { columnsOf, type EntityClass } from '../../kernel/persistence/entity-tab
 export type Own<E extends TenantColumns> = Omit<E, keyof TenantColumns>;
 
 /**
- * SQL of one jsonb object with the {@link Own} columns of an entity under a table alias, so that a query returns a
- * referenced record whole. `nested` adds members that are SQL expressions themselves; `without` leaves out secrets.
+ * Returns the SQL of a jsonb object with the {@link Own} columns of an entity under a table alias, so that a query returns a
+ * whole referenced record. `nested` adds members that are SQL expressions; `without` leaves out secrets.
  */
 export function recordJson<E extends TenantColumns>(
   alias: string,

@@ -1,7 +1,7 @@
 import type { TenantColumns } from '../../kernel/persistence/columns';
 import { type EntityClass, keyOf, tableOf } from '../../kernel/persistence/entity-table';
 
-/** What messages call a kind of record: the beginning of its error codes, and its name in lower case. */
+/** Names of a kind of record: the prefix of its error codes, and its name in messages. */
 export interface RecordKindNames {
   /** `CLOUD_ENV` */
   code: string;
@@ -9,43 +9,43 @@ export interface RecordKindNames {
   label: string;
 }
 
-/** A kind of record whose state protects its parts: they do not change while it is in any but the `free` states. */
+/** Rule of records whose state protects their parts: parts may change only while their holder is in a `free` state. */
 export interface HolderRule {
   free: readonly string[];
-  /** What to do before a part can change, in a sentence. */
+  /** Sentence that says what to do before a part can change. */
   toFree: string;
-  /** What to do before a part can be deleted, in a sentence. */
+  /** Sentence that says what to do before a part can be deleted. */
   toRelease: string;
-  /** Table whose current rows, by the column, are what a record has that is only reached by its parts: in any state. */
+  /** Table and column of what a holder owns, in any state, and what is reached only through its parts. */
   owns: { table: string; column: string };
-  /** What to do before such a part can lead elsewhere, in a sentence. */
+  /** Sentence that says what to do before a part can refer to another place. */
   toDisown: string;
 }
 
-/** Rows that keep what they refer to from being deleted, where the foreign key alone does not say which. */
+/** Rule of rows that prevent the deletion of the record that they refer to, if foreign keys alone cannot express it. */
 export interface KeptInUse {
-  /** Class name of the entity that is kept; its domain may be below that of the rows. */
+  /** Class name of the entity that must not be deleted. It is a name, because a lower domain may own the entity. */
   kept: string;
-  /** Column of the rows `t` that names it. */
+  /** Column of the rows `t` that refers to it. */
   column: string;
-  /** SQL over `t` and the joins. */
+  /** SQL condition on `t` and the joins. */
   condition: string;
   joins?: string;
-  /** What is reported of each row, ordered by its first column. */
+  /** Columns that the error reports; rows are ordered by the first. */
   columns: string;
   code: string;
-  /** The sentence of the error, with the rows as `named` puts them. */
+  /** Returns the message of the error with the rows in the form of `named`. */
   message: (names: string) => string;
   named: (row: Readonly<Record<string, unknown>>) => string;
-  /** The key and form of the rows in the details of the error. */
+  /** Returns the rows as details of the error. */
   details: (rows: readonly Readonly<Record<string, unknown>>[]) => Record<string, unknown>;
 }
 
-/** Rows that end together with what they refer to. */
+/** Rule of rows that are closed together with the record that they refer to. */
 export interface EndingRule {
-  /** Class name of the entity whose end it is; its domain may be below that of the rows. */
+  /** Class name of the entity that is deleted. It is a name, because a lower domain may own the entity. */
   ended: string;
-  /** Column of the rows that names it. */
+  /** Column of the rows that refers to it. */
   column: string;
 }
 
@@ -55,7 +55,7 @@ const keepers: { entity: EntityClass; rule: KeptInUse }[] = [];
 const endings: { entity: EntityClass<TenantColumns>; rule: EndingRule }[] = [];
 let authors: { entity: EntityClass; name: string } | undefined;
 
-/** Names the kind of record that an entity is. */
+/** Declares the names of an entity's kind of record. */
 export function RecordKind(names: RecordKindNames) {
   return (entity: EntityClass) => void kinds.set(entity, names);
 }
@@ -65,22 +65,22 @@ export function HoldsItsParts(rule: HolderRule) {
   return (entity: EntityClass) => void holders.set(entity, rule);
 }
 
-/** States beside an entity which of its rows keep a record of another kind from being deleted. */
+/** Declares which rows of the entity prevent the deletion of a record of another kind. */
 export function KeepsInUse(rule: KeptInUse) {
   return (entity: EntityClass) => void keepers.push({ entity, rule });
 }
 
-/** States beside an entity that its current rows end when a record of another kind is deleted. */
+/** Declares that current rows of the entity are closed when a record of another kind is deleted. */
 export function EndsWith(rule: EndingRule) {
   return (entity: EntityClass<TenantColumns>) => void endings.push({ entity, rule });
 }
 
-/** Declares that these records are the users who create and change all others. @param name the column that shows them in answers */
+/** Declares that these records are the users who create and change all others. @param name column that shows them in responses */
 export function AreAuthors<E extends object>(name: keyof E & string) {
   return (entity: EntityClass<E>) => void (authors = { entity, name });
 }
 
-/** The table of those who create and change records, its key, and the column that shows them in answers. */
+/** Returns the table of users who create and change records, its key, and the column that shows them in responses. */
 export function authorsTable(): { table: string; key: string; name: string } {
   if (!authors) throw new Error('No entity declares that its records are authors');
   return { table: tableOf(authors.entity), key: keyOf(authors.entity), name: authors.name };
@@ -92,7 +92,7 @@ export function kindOf(entity: EntityClass): RecordKindNames {
   return names;
 }
 
-/** The kind of an entity, if users know it by name. */
+/** Returns the names of an entity's kind, if it has any. */
 export function findKind(entity: unknown): RecordKindNames | undefined {
   return kinds.get(entity as EntityClass);
 }

@@ -7,8 +7,8 @@ import { rows, type Tx } from '../../kernel/persistence/sql';
 import { ofTenant } from '../../kernel/persistence/tenant-condition';
 import { endingWith, findKind, holderRules, keepersOf, kindOf, type RecordKindNames } from './record-kind';
 
-/** How many records an error names. */
-const NAMED = 20;
+/** Number of records that an error names at most. */
+const MAX_NAMED = 20;
 
 interface Holder {
   name: string;
@@ -19,16 +19,15 @@ interface Holder {
 type ForeignKey = EntityMetadata['foreignKeys'][number];
 
 /**
- * Which records still need another one, by the foreign keys of the entities: a new kind of record that refers to an old
- * one is found without a change here. Rules that foreign keys cannot express are stated beside the entities, see
- * `record-kind.ts`.
+ * Finds the records that still need another one, by the foreign keys of the entities, so that a new kind of record needs no
+ * change here. Rules that foreign keys cannot express are declared beside the entities (`record-kind.ts`).
  */
 @Injectable()
 export class References {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Throws a conflict that names the users while any current record refers to this one, or a rule requires it. The
+   * Throws a conflict that names the referring records if any current record refers to this one, or if a rule requires it. The
    * caller holds its row lock, for which a new reference must wait.
    */
   async assertUnused(tx: Tx, tenantId: string, entity: EntityClass, id: number | string): Promise<void> {
@@ -37,13 +36,13 @@ export class References {
     for (const foreignKey of this.referringTo(entity)) {
       const { entityMetadata: user, columnNames } = foreignKey;
       const kind = findKind(user.target);
-      // What has no name of its own, such as a run, is history and no longer needs the record.
+      // A record without a name, such as a run, is history and no longer needs this record.
       if (!kind || !columnNames.includes('tenant_id') || !user.findColumnWithPropertyName('name')) continue;
       const key: string = keyOf(user.target as EntityClass);
       const using = await rows<{ name: string }>(
         tx,
         `SELECT t.${key}, t.name FROM ${user.tableName} t
-         WHERE ${ofTenant('t', '$1')} AND t.${columnOf(foreignKey)} = $2 AND t.to_date = 'infinity' ORDER BY t.${key} LIMIT ${NAMED}`,
+         WHERE ${ofTenant('t', '$1')} AND t.${columnOf(foreignKey)} = $2 AND t.to_date = 'infinity' ORDER BY t.${key} LIMIT ${MAX_NAMED}`,
         [tenantId, id],
       );
       if (using.length === 0) continue;
@@ -52,13 +51,13 @@ export class References {
     }
   }
 
-  /** Throws the conflict of the first rule by which rows keep the record from being deleted. */
+  /** Throws the conflict of the first rule whose rows prevent the deletion of the record. */
   async assertNotKept(tx: Tx, entity: EntityClass, id: number | string): Promise<void> {
     for (const { table, joins = '', column, condition, columns, ...rule } of keepersOf(entity)) {
       const refers = column === 'tenant_id' ? ofTenant('t', '$1') : `t.${column} = $1`;
       const found = await rows<Record<string, unknown>>(
         tx,
-        `SELECT ${columns} FROM ${table} t ${joins} WHERE ${refers} AND ${condition} ORDER BY 1 LIMIT ${NAMED}`,
+        `SELECT ${columns} FROM ${table} t ${joins} WHERE ${refers} AND ${condition} ORDER BY 1 LIMIT ${MAX_NAMED}`,
         [id],
       );
       if (found.length === 0) continue;
@@ -66,7 +65,7 @@ export class References {
     }
   }
 
-  /** Ends what refers to the record and is nothing without it. The caller holds its row lock, and ends it. */
+  /** Closes the rows that end together with the record. The caller holds its row lock, and closes it. */
   async endDependents(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     for (const { table, column } of endingWith(entity)) {
       await tx.query(
@@ -77,14 +76,14 @@ export class References {
     }
   }
 
-  /** Locks the current records that the record is a part of: none changes or starts before the transaction ends. */
+  /** Locks the current holders of a part, so that none changes or starts before the transaction ends. */
   async lockHolders(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     await this.lockedHolders(tx, scope, entity, id);
   }
 
   /**
-   * Throws a conflict that names the holders unless each is in one of its free states. All of them are locked first, so
-   * that none can start meanwhile.
+   * Throws a conflict that names the holders of a part that are not in one of their free states. All holders are locked first,
+   * so that none can start meanwhile.
    */
   async assertFree(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     for (const { rule, holders } of await this.lockedHolders(tx, scope, entity, id)) {
@@ -98,8 +97,8 @@ export class References {
   }
 
   /**
-   * Throws a conflict that names the holders while any of them has something that is reached by the record, whatever its
-   * state: with the record leading elsewhere, it would be lost.
+   * Throws a conflict that names the holders that own something that is reached only through the part, in any state. It would
+   * be lost if the part referred to another place.
    */
   async assertDisowned(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     for (const { rule, holders } of await this.lockedHolders(tx, scope, entity, id)) {
@@ -112,7 +111,7 @@ export class References {
     }
   }
 
-  /** Throws a conflict that names the holders while the record is a part of any, whatever its state. */
+  /** Throws a conflict that names the holders if the record is a part of any, in any state. */
   async assertReleased(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     for (const { rule, holders } of await this.lockedHolders(tx, scope, entity, id)) {
       refuse(entity, rule.entity, holders, rule.toRelease);
@@ -139,8 +138,8 @@ export class References {
   }
 
   /**
-   * How a holder `h` refers to the part `$2`: directly, through a record that it refers to, or through a table that
-   * links the two.
+   * Returns the conditions by which a holder `h` refers to the part `$2`: directly, through a record that it refers to, or
+   * through a table that links the two.
    */
   private pathsBetween(holder: EntityClass, part: EntityClass): string[] {
     const [from, to] = [this.dataSource.getMetadata(holder), this.dataSource.getMetadata(part)];
@@ -169,7 +168,7 @@ export class References {
     return [...direct, ...byRecord, ...byLink];
   }
 
-  /** Foreign keys that point at the entity, in the order of the tables that have them. */
+  /** Returns the foreign keys that reference the entity, ordered by their tables. */
   private referringTo(entity: EntityClass): ForeignKey[] {
     const target = this.dataSource.getMetadata(entity);
     return this.dataSource.entityMetadatas
@@ -183,13 +182,13 @@ function linked(table: string, { column, own, part }: { column: string; own: str
     WHERE m.tenant_id = h.tenant_id AND m.${column} = h.${own} AND m.${part} = $2)`;
 }
 
-/** Whether a table has no columns but those of its foreign keys. */
+/** True if all columns of a table belong to its foreign keys. */
 function isLink({ columns, foreignKeys }: EntityMetadata): boolean {
   const linking = new Set(foreignKeys.flatMap(({ columnNames }) => columnNames));
   return columns.every(({ databaseName }) => linking.has(databaseName));
 }
 
-/** The column of a foreign key that is not the tenant. */
+/** Returns the column of a foreign key that is not the tenant. */
 function columnOf({ columnNames }: ForeignKey): string {
   return onlyOwn(columnNames);
 }
@@ -204,17 +203,17 @@ function onlyOwn(names: readonly string[]): string {
   return own;
 }
 
-/** @param way what to do about it, in a sentence */
-function refuse(part: EntityClass, holder: EntityClass, using: Holder[], way: string): void {
+/** @param remedy sentence that says what to do first */
+function refuse(part: EntityClass, holder: EntityClass, using: Holder[], remedy: string): void {
   if (using.length === 0) return;
-  const named = using.slice(0, NAMED).map(({ owns: _owns, ...holder }) => holder);
+  const named = using.slice(0, MAX_NAMED).map(({ owns: _owns, ...holder }) => holder);
   const names = named.map(({ name, status }) => `"${name}" (${status})`).join(', ');
-  throw inUse(kindOf(part).label, kindOf(holder), names, named, ` ${way}`);
+  throw inUse(kindOf(part).label, kindOf(holder), names, named, ` ${remedy}`);
 }
 
-function inUse(label: string, user: RecordKindNames, names: string, using: readonly object[], way = ''): Error {
+function inUse(label: string, user: RecordKindNames, names: string, using: readonly object[], remedy = ''): Error {
   const users = `${user.label}s`;
-  return conflict('RECORD.IN_USE', `The ${label} is used by the ${users} ${names}.${way}`, {
+  return conflict('RECORD.IN_USE', `The ${label} is used by the ${users} ${names}.${remedy}`, {
     [users.replaceAll(' ', '_')]: using,
   });
 }

@@ -14,12 +14,12 @@ interface SelectorQuery {
   selector(): RecordSelector;
 }
 
-/** What a resource's controller serves: paths, classes and access of its operations. */
+/** Paths, classes and access of a resource's operations. */
 export interface ResourceRoutes {
-  /** Operation ids are made of these: `createVolumeConf`, `listVolumeConfs`. */
+  /** Names for operation ids: `createVolumeConf`, `listVolumeConfs`. */
   one: string;
   many: string;
-  /** For summaries: `volume configuration`. */
+  /** Name for summaries: `volume configuration`. */
   label: string;
   /** The plural, if it is not the label with an s. */
   labels?: string;
@@ -28,11 +28,11 @@ export interface ResourceRoutes {
   listPath: string;
   readAccess: Access;
   writeAccess: Access;
-  /** How requests name the place of the records, if that is narrower than the tenant. */
+  /** Scope of the records, if it is narrower than the tenant. */
   place?: PlaceRoutes;
-  /** Whether a single record can be read; true by default. */
+  /** False if single records cannot be read. */
   single?: boolean;
-  /** What deleting can answer besides the usual statuses. */
+  /** Error statuses of deletion besides the usual ones. */
   deleteErrors?: readonly number[];
   selector: Type<SelectorQuery>;
   listQuery: Type<PageRequest>;
@@ -43,20 +43,20 @@ export interface ResourceRoutes {
 }
 
 interface PlaceRoutes {
-  /** Gives the handlers the scope of the service. */
+  /** Fills a handler's parameter with the scope of the service. */
   scope: ParameterDecorator;
-  /** The query that names the place of a new record; the other queries of the resource name it, too. */
+  /** Query that names the scope of a new record. The resource's other queries must name it as well. */
   query: Type<object>;
 }
 
-/** Absent if the list itself accepts a part of the name. */
+/** The search by part of a name, unless the list itself accepts one. */
 interface SearchRoute<SearchQuery> {
   searchQuery: Type<SearchQuery>;
-  /** The text searched for. */
+  /** Returns the part of the name. */
   partOfName: (query: SearchQuery) => string;
 }
 
-/** An instance of one of the classes that the routes name. */
+/** Instance type of one of the routes' classes. */
 type Of<R extends ResourceRoutes, Name extends 'listQuery' | 'create' | 'update' | 'read' | 'write'> = InstanceType<
   R[Name]
 >;

@@ -14,13 +14,13 @@ class Probe extends TenantColumns {
 
 const dataSource = {} as DataSource;
 
-describe('a repository of records that belong to tenants', () => {
-  it('is refused unless it keeps to the tenant', () => {
+describe('a repository of records of tenants', () => {
+  it('must extend ResourceRepository', () => {
     class Careless extends RecordRepository<Probe, Probe & AuthorNames, object> {}
     expect(() => new Careless(dataSource, { entity: Probe })).toThrow('Probe belongs to a tenant');
   });
 
-  it('is made where it does', () => {
+  it('knows the key of its entity', () => {
     expect(new ResourceRepository(dataSource, { entity: Probe }).idColumn).toBe('probe_id');
   });
 });

@@ -21,27 +21,27 @@ import {
 import { inTenant, ofTenant } from '../../kernel/persistence/tenant-condition';
 import { authorsTable, kindOf, type RecordKindNames } from './record-kind';
 
-/** What is special about one kind of record in SQL. The main table has the alias `t`. */
+/** SQL of one kind of record, whose table has the alias `t`. */
 export interface ResourceSql<E extends object> {
   entity: EntityClass<E>;
-  /** What messages call these records; as the entity says by default. */
+  /** Names of the records in messages; by default those of the entity. */
   names?: RecordKindNames;
-  /** The column by which users call a record; `name` by default. */
+  /** Column with the name of a record; `name` by default. */
   name?: keyof E & string;
-  /** Of lists; the newest first by their ids by default. */
+  /** Order of lists; by default the newest first by their ids. */
   order?: string;
-  /** What is read besides the columns of the table and the names of the authors. */
+  /** Further columns besides those of the table and the names of the authors. */
   further?: string;
-  /** Columns that are not read: large or secret ones. */
+  /** Columns that are not read, because they are large or secret. */
   without?: readonly (keyof E & string)[];
-  /** Joins that the columns need, exactly one row for each record: conditions refer only to `t`. */
+  /** Joins for the columns, each with exactly one row per record. Conditions refer only to `t`. */
   joins?: string;
 }
 
-/** Conditions of a list, one per filter that was sent. */
+/** Adds the conditions of a list, one per filter of the request. */
 export type ResourceFilter<E extends object> = (conditions: Conditions<E>) => void;
 
-/** Columns and joins of who created and who changed a record `t`: {@link AuthorNames}. */
+/** Returns columns and joins for the {@link AuthorNames} of a record `t`. */
 export function authorSql(): { names: string; joins: string } {
   const { table, key, name } = authorsTable();
   return {
@@ -51,20 +51,21 @@ export function authorSql(): { names: string; joins: string } {
   };
 }
 
-/** `true` locks for a change; `share` keeps the record unchanged while another starts to refer to it. */
+/** `true` locks a record for a change. `share` keeps it unchanged until the transaction ends, for a new reference to it. */
 export type RowLock = boolean | 'share';
 
-/** Who writes a record. */
+/** The user who writes a record. */
 export interface Author {
   userId: number;
 }
 
-/** Scope of what belongs to no tenant: the whole deployment. Who passes it on has admitted the caller to that. */
+/** Scope of the whole deployment, for records that belong to no tenant. Code that uses it must have checked the caller's access. */
 export const ALL_TENANTS = {};
 
 /**
- * Reads and writes the current records of one kind within a scope: of all there are, unless `within` and `placeOf` say
- * less. Tenants' records have {@link ResourceRepository}. `Row` is the entity, {@link AuthorNames} and what `further` reads.
+ * Reads and writes the current records of one kind within a scope, which is the deployment unless `within` and `placeOf`
+ * narrow it. Records of tenants have a {@link ResourceRepository}. `Row` is the entity, {@link AuthorNames} and the columns of
+ * `further`.
  */
 export class RecordRepository<
   E extends AuditColumns,
@@ -72,7 +73,7 @@ export class RecordRepository<
   Scope extends object,
   Id extends number | string = number,
 > {
-  /** What the records are called, and their key. */
+  /** Names of the records in messages. */
   readonly kind: RecordKindNames;
   readonly idColumn: keyof E & string;
   private readonly nameColumn: string;
@@ -88,9 +89,7 @@ export class RecordRepository<
     const isOfTenant =
       this.idColumn !== 'tenant_id' && columnsOf<object>(entity).some((column) => column === 'tenant_id');
     if (isOfTenant && !(this instanceof ResourceRepository)) {
-      throw new Error(
-        `${entity.name} belongs to a tenant: its repository extends ResourceRepository, which keeps to that`,
-      );
+      throw new Error(`${entity.name} belongs to a tenant, so its repository must extend ResourceRepository`);
     }
     this.nameColumn = name;
     const read = columnsOf(entity).filter((column) => !without.includes(column));
@@ -105,7 +104,7 @@ export class RecordRepository<
     };
   }
 
-  /** A page of current records, newest first. */
+  /** Returns a page of current records, newest first. */
   async list(
     scope: Scope,
     page: PageRequest,
@@ -119,7 +118,7 @@ export class RecordRepository<
     return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions }, page);
   }
 
-  /** The current record that the selector names; 404 when there is none in the scope. */
+  /** Returns the current record that the selector names. Throws a 404 if the scope has none. */
   async get(
     scope: Scope,
     selector: RecordSelector<Id>,
@@ -131,7 +130,7 @@ export class RecordRepository<
     return row;
   }
 
-  /** The 404 for a record that the scope does not have. */
+  /** Returns the 404 for a record that the scope does not have. */
   absent(scope: Scope, selector: RecordSelector<Id>): DomainError {
     const { code, label } = this.namesIn(scope);
     return notFound(
@@ -151,13 +150,13 @@ export class RecordRepository<
     if (selector.id !== undefined) conditions.add(`t.${this.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add(`t.${this.nameColumn} = ?`, selector.name);
     const { table, columns, joins, order } = this.source;
-    // A name means the current record, even if disabled ones had it, too.
+    // A name selects the current record, even if disabled ones have the same name.
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
       ORDER BY ${selector.name === undefined ? order : `t.to_date DESC, ${order}`} LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, prepared(sql), conditions.params);
   }
 
-  /** The current records among those with the ids, by id. */
+  /** Returns the current records with these ids, ordered by id. */
   async findAll(
     scope: Scope,
     ids: readonly Id[],
@@ -168,7 +167,7 @@ export class RecordRepository<
     return this.findWhere(scope, this.among(ids), tx, lock);
   }
 
-  /** The records among those with the ids, by id, closed ones included: for records that still name them. */
+  /** Returns the records with these ids, ordered by id. Closed ones are included, because other records may still refer to them. */
   async findAllEver(scope: Scope, ids: readonly Id[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
     if (ids.length === 0) return [];
     const conditions = this.within(scope);
@@ -193,42 +192,42 @@ export class RecordRepository<
     return this.get(scope, { id }, tx);
   }
 
-  /** Ends the record's validity; its history stays readable. */
+  /** Ends the record's validity. Its history stays readable. */
   async close(tx: Tx, scope: Scope & Author, id: Id): Promise<void> {
     await this.write(tx, scope, id, { to_date: NOW });
   }
 
-  /** Conditions that keep a statement about `t` within the scope. */
+  /** Returns the conditions that keep a statement on `t` within the scope. */
   protected within(_scope: Scope): Conditions<E> {
     return new Conditions<E>();
   }
 
-  /** What keeps a change of rows there. */
+  /** Returns the column values that keep an update within the scope. */
   protected rowsOfScope(scope: Scope): Partial<E> {
     return this.placeOf(scope);
   }
 
-  /** Columns that say the same of a new row. */
+  /** Returns the column values that put a new row into the scope. */
   protected placeOf(_scope: Scope): Partial<E> {
     return {};
   }
 
-  /** What messages call the records of the scope. */
+  /** Returns the names of the scope's records in messages. */
   protected namesIn(_scope: Scope): RecordKindNames {
     return this.kind;
   }
 
-  /** Where a record was looked for, at the end of a sentence. */
+  /** Returns words for the end of a sentence that name the scope. */
   protected placeName(_scope: Scope): string {
     return '';
   }
 
-  /** Lists show current records; kinds that keep closed ones in their lists override this. */
+  /** Limits lists to current records. Kinds whose lists include closed ones override this. */
   protected addValidity(conditions: Conditions<E>): void {
     conditions.add(`t.to_date = 'infinity'`);
   }
 
-  /** The current records that the filter leaves, by id. */
+  /** Returns the current records that match the filter, ordered by id. */
   protected async findWhere(scope: Scope, filter: ResourceFilter<E>, tx: Tx, lock: RowLock = false): Promise<Row[]> {
     const conditions = this.within(scope);
     this.addValidity(conditions);
@@ -271,7 +270,7 @@ export class ResourceRepository<
   }
 }
 
-/** What follows a SELECT of the table with the alias `t`. */
+/** Returns the locking clause of a SELECT whose table has the alias `t`. */
 export function lockClause(lock: RowLock): string {
   if (lock === false) return '';
   return lock === 'share' ? 'FOR SHARE OF t' : 'FOR UPDATE OF t';

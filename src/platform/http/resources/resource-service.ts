@@ -8,7 +8,7 @@ import type { Tx, Values } from '../../kernel/persistence/sql';
 import type { Transactions } from '../../kernel/persistence/transactions';
 import type { ResourceFilter, ResourceRepository } from './resource-repository';
 
-/** The types of one kind of resource, by what each is for. */
+/** The types of one kind of resource by their use. */
 export interface ResourceTypes {
   entity: TenantColumns;
   row: { name: string };
@@ -20,8 +20,8 @@ export interface ResourceTypes {
 }
 
 /**
- * The six operations that infrastructure records share. A domain states how its rows are rendered, which rules a
- * create, update and delete obey, and which filters its lists take. Its scope is the tenant, or narrower.
+ * Implements the six operations that infrastructure records share. A domain adds the rendering of rows, the rules of create,
+ * update and delete, and the filters of lists. The scope is the tenant, or narrower.
  */
 export abstract class ResourceService<T extends ResourceTypes, Scope extends TenantScope = TenantScope> {
   protected constructor(
@@ -38,7 +38,7 @@ export abstract class ResourceService<T extends ResourceTypes, Scope extends Ten
     return this.read(await this.repository.get(scope, selector));
   }
 
-  /** The record, for one that is about to refer to it: it can be neither changed nor deleted before `tx` ends. */
+  /** Returns a record for a new reference to it. It can be neither changed nor deleted before `tx` ends. */
   async getRow(scope: Scope, selector: RecordSelector, tx: Tx): Promise<T['row']> {
     return this.repository.get(scope, selector, tx, 'share');
   }
@@ -68,12 +68,12 @@ export abstract class ResourceService<T extends ResourceTypes, Scope extends Ten
   }
 
   /**
-   * Locks the clusters that refer to the record, if its kind has any. They come before the record, because a changing
-   * cluster is locked before its parts: otherwise the two would deadlock.
+   * Locks the clusters that refer to the record, for kinds that clusters use. Clusters are locked before the record, as a
+   * change of a cluster locks it before its parts; otherwise the two would deadlock.
    */
   protected lockUsers?(tx: Tx, scope: Scope, id: number): Promise<void>;
 
-  /** Conditions for the filters given in a list or search. */
+  /** Returns the conditions for the filters of a list or search. */
   protected abstract filter(query: T['listQuery']): ResourceFilter<T['entity']>;
   /** Checks a create request and returns the columns to insert. */
   protected abstract columnsOfNew(scope: Scope, body: T['create'], tx: Tx): Promise<Values<T['entity']>>;
@@ -86,12 +86,12 @@ export abstract class ResourceService<T extends ResourceTypes, Scope extends Ten
   ): Promise<Values<T['entity']>>;
   /** Throws a conflict that names what still uses the record. */
   protected abstract assertDeletable(scope: Scope, row: T['row'], tx: Tx): Promise<void>;
-  /** The record as reads return it. */
+  /** Converts a row to the response of reads. */
   protected abstract read(row: T['row']): T['read'];
-  /** The record as writes return it. */
+  /** Converts a row to the response of writes. */
   protected abstract write(row: T['row']): T['write'];
 
-  /** As `create`, for one whose answer is its own: a request has one transaction. */
+  /** As `create`, within a transaction of the caller. */
   protected async createWithin(tx: Tx, scope: Scope, body: T['create']): Promise<T['write']> {
     const row = await this.repository.insert(tx, scope, await this.columnsOfNew(scope, body, tx));
     return this.write(await this.afterInsert(scope, body, row, tx));
@@ -102,12 +102,12 @@ export abstract class ResourceService<T extends ResourceTypes, Scope extends Ten
     return Promise.resolve(row);
   }
 
-  /** Ends what is nothing without the record, which is about to be deleted. */
+  /** Closes dependent rows of a record that is about to be deleted. */
   protected beforeClose(_scope: Scope, _row: T['row'], _tx: Tx): Promise<void> {
     return Promise.resolve();
   }
 
-  /** The record for a change of it; 404 when this tenant has none. */
+  /** Locks the record for a change. Throws a 404 if the tenant has none. */
   private async lock(scope: Scope, selector: RecordSelector, tx: Tx): Promise<T['row']> {
     if (this.lockUsers) {
       const id = selector.id ?? (await this.idNow(scope, selector, tx));

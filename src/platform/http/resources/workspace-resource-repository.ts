@@ -4,7 +4,7 @@ import type { TenantColumns } from '../../kernel/persistence/columns';
 import type { Conditions } from '../../kernel/persistence/sql';
 import { ResourceRepository } from './resource-repository';
 
-/** Reads and writes the records of one kind that belong to workspaces: those of other workspaces do not exist here. */
+/** Reads and writes the records of one kind, always within a workspace. */
 export class WorkspaceResourceRepository<
   E extends TenantColumns & { workspace_id: number },
   Row extends object = E & AuthorNames,

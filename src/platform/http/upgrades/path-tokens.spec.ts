@@ -6,14 +6,14 @@ const request = (url: string, headers: Record<string, string> = {}) => ({ url, h
 describe('a token in a path', () => {
   beforeAll(() => declarePathToken('/thing/{thing_id}/ws/{key}/{token}', 'token'));
 
-  it('is moved to the header before anybody reads the path', () => {
+  it('is moved to the header', () => {
     const asked = request('/api/v1/thing/7/ws/a_session/se%2Bcret?x=1', { authorization: 'Bearer other' });
     moveTokenToHeader(asked);
     expect(asked.url).toBe('/api/v1/thing/7/ws/a_session/-?x=1');
     expect(asked.headers.authorization).toBe('Bearer se+cret');
   });
 
-  it('is taken though it is no proper text', () => {
+  it('is moved even if its encoding is invalid', () => {
     const asked = request('/thing/7/ws/a_session/%E0%A4%A');
     moveTokenToHeader(asked);
     expect(asked.url).toBe('/thing/7/ws/a_session/-');
@@ -29,14 +29,14 @@ describe('a token in a path', () => {
     ['/thing/7/6/ws/a_session/secret', '/thing/7/6/ws/-'],
     ['/thing/7/ws/a_session/more/secret', '/thing/7/ws/-'],
     ['http://host/thing/7/wS/secret', 'http://host/thing/7/wS/-'],
-  ])('does not stay in %s, which leads nowhere', (url, left) => {
+  ])('is removed from the malformed path %s', (url, left) => {
     const asked = request(url);
     moveTokenToHeader(asked);
     expect([asked.url, asked.headers]).toEqual([left, {}]);
   });
 
   it.each(['/thing/7/ws', '/thing/7/ws/', '/other?next=/thing/7/ws/a/b', '/thing/7/wss/a/b', '/%', '/things/ws'])(
-    'is not looked for in %s',
+    'is not removed from %s',
     (url) => {
       const asked = request(url);
       moveTokenToHeader(asked);

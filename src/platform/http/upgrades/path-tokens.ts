@@ -1,55 +1,56 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is in the place of a token that was taken. */
-const TAKEN = '-';
+/** Replaces the token in a path. */
+const REMOVED = '-';
 
-interface Place {
-  /** A path that is as it should be: all but the token, and the token. */
+interface TokenPath {
+  /** Matches a well-formed path: the part before the token, and the token. */
   exact: RegExp;
-  /** The parts of the path before its last parameters. */
+  /** The literal segments before the last parameters. */
   literals: readonly string[];
 }
 
-const places: Place[] = [];
+const tokenPaths: TokenPath[] = [];
 
 /** Declares the parameter of a path that holds the bearer token of the request. */
 export function declarePathToken(path: string, parameter: string): void {
   const [before, after] = path.split(`{${parameter}}`);
   const [, literals = ''] = /([^{}]*)\/(?:\{\w+\}\/)*$/.exec(before ?? '') ?? [];
   if (before === undefined || after !== '') throw new Error(`The token of ${path} must be its last part`);
-  places.push({
+  tokenPaths.push({
     exact: new RegExp(`^([^?]*${before.replaceAll(/\{\w+\}/g, '[^/?]+')})([^/?]+)(?=/?(?:\\?|$))`),
     literals: literals.split('/').filter((part) => part !== ''),
   });
 }
 
 /**
- * Moves a token from the path of a request to its header, before anything reads or logs either. It wins over the header,
- * since whoever opens the path means it. A path that is mistaken leads nowhere, and loses all that may be a token.
+ * Moves a token from the path of a request to its header, before any code reads or logs the path. It replaces the header,
+ * because a client that opens the path means this token. From a malformed path, which matches no route, everything that may
+ * be a token is removed.
  */
 export function moveTokenToHeader(request: IncomingMessage): void {
   const { url = '' } = request;
-  for (const { exact, literals } of places) {
+  for (const { exact, literals } of tokenPaths) {
     const [whole, before, token] = exact.exec(url) ?? [];
     if (whole !== undefined && before !== undefined && token !== undefined) {
-      request.url = `${before}${TAKEN}${url.slice(whole.length)}`;
+      request.url = `${before}${REMOVED}${url.slice(whole.length)}`;
       request.headers.authorization = `Bearer ${decoded(token)}`;
       return;
     }
     const [path = ''] = url.split('?', 1);
-    const begin = behind(path, literals);
+    const begin = endOfLiterals(path, literals);
     if (begin === path.length) continue;
-    request.url = `${path.slice(0, begin)}${TAKEN}${url.slice(path.length)}`;
+    request.url = `${path.slice(0, begin)}${REMOVED}${url.slice(path.length)}`;
     return;
   }
 }
 
 const SLASH = /[/\\]|%(?:25)*(?:2f|5c)/gi;
-/** A character that is percent-encoded, once or more often. */
+/** A character that is percent-encoded once or repeatedly. */
 const ENCODED = /%(?:25)*([0-9a-f]{2})/gi;
 
-/** Where begins what is behind the parts, however these are written; the length of the path if nothing is. */
-function behind(path: string, literals: readonly string[]): number {
+/** Returns the index after the literal segments, in whatever encoding; the length of the path if it lacks them or ends there. */
+function endOfLiterals(path: string, literals: readonly string[]): number {
   let begin = 0;
   let found = 0;
   for (const { 0: slash, index } of path.matchAll(SLASH)) {

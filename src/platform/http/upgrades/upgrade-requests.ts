@@ -4,22 +4,22 @@ import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
 import { overloaded } from '../../kernel/errors/domain-error';
 import { toErrorResponse } from '../../kernel/errors/error-response';
 
-/** The connection of a request that asks for a WebSocket, and what its client sent after the head. */
+/** The connection of a request for a WebSocket, and the bytes that its client sent after the head. */
 export interface UpgradeRequest {
   socket: Socket;
   head: Buffer;
 }
 
-const asked = new WeakMap<IncomingMessage, UpgradeRequest>();
+const upgradeRequests = new WeakMap<IncomingMessage, UpgradeRequest>();
 
-/** The WebSocket that the request asks for; undefined for any other request. */
+/** Returns the upgrade of a request for a WebSocket; undefined for any other request. */
 export function upgradeRequestOf(request: IncomingMessage): UpgradeRequest | undefined {
-  return asked.get(request);
+  return upgradeRequests.get(request);
 }
 
 /**
- * A request that counts as an upgrade only if it asks for a WebSocket. Node hands every request with an `Upgrade`
- * header to the upgrade listener, without its body; but clients that offer h2c want an ordinary answer.
+ * A request that counts as an upgrade only if it is for a WebSocket. Node passes every request with an `Upgrade` header to
+ * the upgrade listener, without its body, but clients that offer h2c need an ordinary response.
  */
 export class WebSocketOnlyRequest extends IncomingMessage {
   private offersUpgrade = false;
@@ -34,32 +34,31 @@ export class WebSocketOnlyRequest extends IncomingMessage {
 }
 
 /**
- * Serves requests for WebSockets like all others, so that they pass the same middlewares, guards and filters: with a
- * response of their own, which carries an error or stays unused once the handshake is done. It is closed with the
- * connection.
- * @param handshakeMs how long it may take until either
+ * Serves requests for WebSockets like all others, so that they pass the same middlewares, guards and filters. Each gets a
+ * response, which carries an error, or stays unused once the handshake is done. It is closed with the connection.
+ * @param handshakeTimeoutMs time until the handshake or an error, milliseconds
  */
-export function serveUpgrades(server: Server, handshakeMs: number): void {
+export function serveUpgrades(server: Server, handshakeTimeoutMs: number): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Node has taken off its own listeners; without one an error would end the process.
+    // Node has removed its own listeners, and without one an error would end the process.
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
-    // Nobody is left to read another request.
+    // No parser is left to read another request.
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.destroySoon());
-    const timer = setTimeout(() => refuseLate(response), handshakeMs).unref();
+    const timer = setTimeout(() => refuseLate(response), handshakeTimeoutMs).unref();
     for (const over of ['finish', 'close', ACCEPTED]) response.once(over, () => clearTimeout(timer));
-    asked.set(request, { socket, head });
+    upgradeRequests.set(request, { socket, head });
     server.emit('request', request, response);
   });
 }
 
-/** Event of the response of an upgrade: the handshake is done. */
+/** Event of an upgrade's response: the handshake is done. */
 export const ACCEPTED = 'accepted';
 
-/** Whatever comes later finds the answer already given. */
+/** Sends a 503 unless a response has been sent. A handler that ends later finds that it was sent. */
 function refuseLate(response: ServerResponse): void {
   if (response.headersSent) return;
   const id = response.getHeader(CORRELATION_HEADER);

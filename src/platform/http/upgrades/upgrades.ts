@@ -11,29 +11,28 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { KeyedSlots } from '../connections/keyed-slots';
 import { ACCEPTED, type UpgradeRequest, upgradeRequestOf } from './upgrade-requests';
 
-/** How often a peer has to show that it is there, and to have taken what was sent. */
-const ALIVE_MS = 15_000;
-/** Most bytes that a client may leave unread. */
-const MAX_BUFFERED = 16 * 1024 ** 2;
-/** How long a client has to answer the close of a socket. */
-const CLOSE_MS = 250;
-/** Of RFC 6455. */
+/** Interval of pings. In this time, a client must respond and have read most of what was sent. */
+const PING_INTERVAL_MS = 15_000;
+const MAX_UNREAD_BYTES = 16 * 1024 ** 2;
+/** Time that a client has to confirm the close of a socket. */
+const CLOSE_TIMEOUT_MS = 250;
+/** Status codes of RFC 6455. */
 const CLOSE = { goingAway: 1001, policy: 1008, failed: 1011 } as const;
 
-/** Takes over the accepted socket; what it throws closes the socket. */
+/** Takes over the accepted socket. An error that it throws closes the socket. */
 export type UpgradeHandler = (socket: WebSocket) => void;
 
 /**
- * The WebSockets of a process: bounded in number and in what they hold, and closed when their callers are no longer
- * admitted.
+ * Keeps the WebSockets of a process: their number and buffers are bounded, and they are closed when their callers lose
+ * access.
  */
 @Injectable()
 export class Upgrades implements OnModuleDestroy {
   private readonly server: WebSocketServer;
   private readonly slots: Readonly<Record<Caller['kind'], KeyedSlots>>;
-  /** Whether something has come from the peer since the last ping. */
+  /** True for a socket whose client has sent something since the last ping. */
   private readonly open = new Map<WebSocket, boolean>();
-  /** What is wrong with a handshake. */
+  /** Errors of handshakes. */
   private readonly refusals = new WeakMap<IncomingMessage, Error>();
   private readonly timer: NodeJS.Timeout;
 
@@ -47,43 +46,47 @@ export class Upgrades implements OnModuleDestroy {
     this.server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // A few bytes could become many.
+      // A few compressed bytes could become many.
       perMessageDeflate: false,
       maxPayload: http.maxJsonBytes,
     });
-    // Without this listener it would answer by itself, in its own words.
+    // Without this listener, the library would send its own response.
     this.server.on('wsClientError', (error: Error, _socket: unknown, request: IncomingMessage) => {
       this.refusals.set(request, error);
     });
-    this.timer = setInterval(() => this.closeSilent(), ALIVE_MS).unref();
+    this.timer = setInterval(() => this.closeSilent(), PING_INTERVAL_MS).unref();
   }
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     if (this.open.size === 0) return;
     for (const socket of this.open.keys()) socket.close(CLOSE.goingAway, 'The server stops');
-    await delay(CLOSE_MS);
+    await delay(CLOSE_TIMEOUT_MS);
     for (const socket of this.open.keys()) socket.terminate();
   }
 
-  /** Counts the upgrade of an admitted request from now on; throws a refusal with status 4xx or 503. */
+  /** Counts the upgrade of an admitted request from now on. Throws a 4xx or a 503 if it is refused. */
   take(request: AuthenticatedRequest, response: Response): UpgradeRequest {
     const upgrade = upgradeRequestOf(request);
-    if (!upgrade) throw new DomainError('upgrade-required', 'REQUEST.NO_UPGRADE', 'Ask for a WebSocket here.');
+    if (!upgrade)
+      throw new DomainError(
+        'upgrade-required',
+        'REQUEST.NO_UPGRADE',
+        'This operation accepts only WebSockets. Send a WebSocket handshake.',
+      );
     assertOwnOrigin(request);
     const { caller } = request;
     if (!caller) throw new Error('An upgrade needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
-    if (slot === 'perKey') throw tooMany('REQUEST.TOO_MANY_SOCKETS', 'Too many of your WebSockets are open.');
-    if (slot === 'all') throw overloaded('REQUEST.TOO_MANY_SOCKETS', 'Too many WebSockets are open.');
+    if (slot === 'perKey')
+      throw tooMany('REQUEST.TOO_MANY_SOCKETS', 'You have too many open WebSockets. Close one and try again.');
+    if (slot === 'all')
+      throw overloaded('REQUEST.TOO_MANY_SOCKETS', 'The server has too many open WebSockets. Try again later.');
     response.once('close', slot);
     return upgrade;
   }
 
-  /**
-   * Does the handshake and hands over the socket. Throws if the request is not a proper handshake, or is already
-   * answered.
-   */
+  /** Completes the handshake and passes the socket to the handler. Throws if the handshake is invalid, or a response was sent. */
   accept(
     request: AuthenticatedRequest,
     response: Response,
@@ -104,11 +107,14 @@ export class Upgrades implements OnModuleDestroy {
     this.keep(webSocket);
     const unwatch = this.live.watch(request, ({ code }) => end(webSocket, CLOSE.policy, code));
     response.once('close', unwatch);
-    // Nothing is thrown from here on: the answer is out.
+    // The handshake has been sent, so no error may be thrown from here on.
     try {
       handler(webSocket);
     } catch (error) {
-      this.logger.error({ err: error, operation: request.operation?.id }, 'An upgrade failed');
+      this.logger.error(
+        { err: error, operation: request.operation?.id },
+        'The handler of a WebSocket failed; the socket is closed',
+      );
       end(webSocket, CLOSE.failed, 'INTERNAL');
     }
   }
@@ -116,18 +122,18 @@ export class Upgrades implements OnModuleDestroy {
   private keep(webSocket: WebSocket): void {
     this.open.set(webSocket, true);
     const isThere = () => this.open.set(webSocket, true);
-    // What answers a ping comes behind all that was sent before, which may be much.
+    // A message counts as well as a pong, which comes only after all that was sent before it.
     webSocket.on('pong', isThere).on('message', isThere);
-    // What breaks the rules of the protocol has been closed for it.
+    // The library closes a socket that breaks the protocol, and this ends its connection.
     webSocket.on('error', () => webSocket.terminate());
     webSocket.on('close', () => this.open.delete(webSocket));
   }
 
   private closeSilent(): void {
     for (const [webSocket, isAlive] of this.open) {
-      // Nothing is read of one that is paused, its answer neither.
+      // Nothing is read from a paused socket, not even a pong.
       const isSilent = !isAlive && !webSocket.isPaused;
-      if (isSilent || webSocket.bufferedAmount > MAX_BUFFERED) {
+      if (isSilent || webSocket.bufferedAmount > MAX_UNREAD_BYTES) {
         webSocket.terminate();
         continue;
       }
@@ -137,15 +143,15 @@ export class Upgrades implements OnModuleDestroy {
   }
 }
 
-/** A browser names the page that asks; pages of other sites must not act for its user. */
+/** Throws a 403 if a browser names a page of another site as the origin: it must not act for the browser's user. */
 function assertOwnOrigin(request: AuthenticatedRequest): void {
   const origin = request.get('origin');
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host)) return;
   throw forbidden('REQUEST.FOREIGN_ORIGIN', 'Pages of other sites may not open a WebSocket here.');
 }
 
-/** Tells the client why, and does not wait long for it. */
+/** Closes a socket with the reason, and does not wait long for the client. */
 function end(webSocket: WebSocket, code: number, reason: string): void {
   webSocket.close(code, reason);
-  setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
+  setTimeout(() => webSocket.terminate(), CLOSE_TIMEOUT_MS).unref();
 }
