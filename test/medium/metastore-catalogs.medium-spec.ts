@@ -281,7 +281,7 @@ describe('metastore catalogs', () => {
     await api.database.query('UPDATE metastore_catalogs SET to_date = now() WHERE metastore_catalog_id = $1', [id]);
     expect(await told()).toEqual({
       kind: 'unusable',
-      fault: 'The metastore catalog "shop" cannot be used: It was deleted.',
+      fault: 'The metastore catalog "shop" cannot be used: It was deleted. Assign another catalog to the cluster.',
     });
   });
 });

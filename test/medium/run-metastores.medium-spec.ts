@@ -167,7 +167,7 @@ describe('metastores that runs open with a secret', () => {
     const id = await catalog('glue');
     await attach('tenant', id, keys('tenant'));
     await api.database.query('UPDATE metastore_catalogs SET to_date = now() WHERE metastore_catalog_id = $1', [id]);
-    const fault = 'The metastore catalog "shop" cannot be used: It was deleted.';
+    const fault = 'The metastore catalog "shop" cannot be used: It was deleted. Assign another catalog to the cluster.';
     expect(await toldOne(await runOf())).toEqual(refused(fault));
   });
 

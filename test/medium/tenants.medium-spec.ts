@@ -222,7 +222,7 @@ describe('the administration of tenants', () => {
       const wakeUps = otherPod.wakeUps('session');
       expect((await remove('tenant_name=ending')).status).toBe(201);
       for (const as of [session, made.token]) {
-        expect((await call(api, as)).body.error).toBe('The tenant of the session is closed. Log in again.');
+        expect((await call(api, as)).body.error).toBe('The tenant of the session was deleted. Log in again.');
         await soon(async () => expect((await call(otherPod, as)).status).toBe(401));
       }
       // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.

@@ -14,7 +14,7 @@ export class ActiveTenantsService {
    */
   async lock(tx: Tx, tenantId: string): Promise<void> {
     if (await this.repository.lock(tx, tenantId)) return;
-    throw unauthenticated('The tenant of the session is closed. Log in again.');
+    throw unauthenticated('The tenant of the session was deleted. Log in again.');
   }
 
   /** True for the tenant that was created when the installation first started. */

@@ -50,7 +50,6 @@ export type DatedRow<N extends LookupName> = LookupRow<N> & { from_date: string;
 
 export type DatedRows = { [N in LookupName]: DatedRow<N>[] };
 
-/** Responses of the lookup operations. */
 export interface LookupResponses {
   cloudProviders: CloudProviderLookup[];
   diskTypes: DiskTypeLookup[];
@@ -82,14 +81,12 @@ export interface LookupResponses {
 /** All lookup tables, rendered. The snapshot is replaced as a whole when a table changes. */
 export interface LookupSnapshot {
   responses: LookupResponses;
-  /** Current rows only. */
   current: LookupMaps;
   /** Includes closed rows. */
   all: LookupMaps;
   labelPatterns: Map<number, LabelPattern>;
 }
 
-/** Lookup rows by id. */
 export interface LookupMaps {
   providers: Map<number, CloudProviderRef>;
   diskTypes: Map<number, DiskTypeInfo>;

@@ -11,7 +11,6 @@ interface ColumnTypes {
 export interface LookupColumn<T = unknown> {
   type: keyof ColumnTypes;
   nullable: boolean;
-  /** Name of the referenced table. */
   references?: string;
   /** Carries the value's type at compile time; never set. */
   value?: T;

@@ -11,7 +11,6 @@ export const CLOUD_PROVIDER_ID: Record<CloudProviderName, number> = { GCP: 0, AW
 
 export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
 export type StorageTypeName = (typeof STORAGE_TYPES)[number];
-/** Storage type ids in the lookup table. */
 export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Google Cloud Storage': 0,
   'Amazon S3': 1,
@@ -19,7 +18,6 @@ export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Custom S3': 3,
 };
 
-/** Metastore catalog type ids in the lookup table. */
 export const CATALOG_TYPE_ID: Record<CatalogTypeName, number> = { HIVE: 1, 'DATABRICKS UNITY': 2, 'AWS GLUE': 3 };
 
 /** Returns the id of the provider in a list's filter, if the filter is set. */
@@ -37,7 +35,6 @@ export const COMPUTE_TYPES = [
   'custom_compute',
 ] as const;
 
-/** Credential type ids in the lookup table. */
 export const CREDENTIAL_TYPE_ID = {
   googleServiceAccount: 0,
   awsAccessSecretKeyPair: 1,
@@ -48,7 +45,6 @@ export const CREDENTIAL_TYPE_ID = {
 } as const;
 
 export type SecretTypeName = (typeof SECRET_TYPES)[number];
-/** Secret type ids in the lookup table. */
 export const SECRET_TYPE_ID: Record<SecretTypeName, number> = {
   'HIVE KERBEROS': 1,
   'HIVE BASIC': 2,
@@ -159,14 +155,12 @@ export class SparkInfraVersionRef {
   @Field.text({ nullable: true }) cuda_rapids_version: string | null;
 }
 
-/** A type of object store of a cloud provider. */
 export interface StorageTypeRecord {
   id: number;
   name: string;
   cloudProviderId: number;
 }
 
-/** An encryption method of a cloud provider's object stores. */
 export interface EncryptionTypeRecord {
   id: number;
   name: string;
@@ -183,7 +177,6 @@ export interface SecretTypeRecord {
   supportsStorageType: string | null;
 }
 
-/** A type of metastore, for example Hive or AWS Glue. */
 export interface MetastoreCatalogTypeRecord {
   metastore_catalog_type_id: number;
   name: string;
@@ -230,7 +223,6 @@ export interface LookupRecords {
  * references against `current`.
  */
 export abstract class ReferenceData implements LookupRecords {
-  /** Current rows only. */
   abstract readonly current: LookupRecords;
   abstract cloudProvider(id: number): CloudProviderRef | undefined;
   abstract diskType(id: number): DiskTypeInfo | undefined;

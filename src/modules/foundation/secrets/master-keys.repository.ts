@@ -19,7 +19,6 @@ export class MasterKeysRepository {
     );
   }
 
-  /** Returns any data key that the master key wraps. */
   async anyKeyWrappedBy(masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'> | null> {
     const sql = 'SELECT tenant_id, wrapped_key FROM tenant_data_keys WHERE master_key_id = $1 LIMIT 1';
     return firstRow<Pick<TenantDataKey, 'tenant_id' | 'wrapped_key'>>(this.tx, sql, [masterKeyId]);

@@ -19,7 +19,6 @@ export interface CatalogLocation {
   storagePath: string | null;
 }
 
-/** The location of a Hive catalog, from its configuration files. */
 export type HiveLocation = Omit<CatalogLocation, 'name' | 'type' | 'version'>;
 
 /** A catalog whose credentials each run takes from a secret. */
@@ -30,7 +29,6 @@ export interface LockedCatalog {
   unity: Pick<UnityOfRun, 'endpoint' | 'catalogs'> | null;
 }
 
-/** The cluster's catalog as runs receive it. */
 export type CatalogForRuns = HiveOfRun | UnusableMetastore | LockedCatalog;
 
 /** @param reason a sentence */

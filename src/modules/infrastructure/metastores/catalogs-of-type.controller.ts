@@ -25,11 +25,9 @@ import { GlueCatalogsService } from './glue-catalogs.service';
 import { HiveCatalogsService } from './hive-catalogs.service';
 import { UnityCatalogsService } from './unity-catalogs.service';
 
-/** Configures the operations on catalogs of one type. */
 interface CatalogRoutes<Create, Update, Created> {
   /** Part of the operation ids, for example `createHiveCatalog`. */
   word: 'Hive' | 'Glue' | 'Unity';
-  /** Used in summaries. */
   label: string;
   create: Type<Create>;
   update: Type<Update>;

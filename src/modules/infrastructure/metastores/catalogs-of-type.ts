@@ -115,7 +115,6 @@ export abstract class CatalogsOfType<
     body: Update,
     tx: Tx,
   ): Promise<Values<MetastoreCatalog>>;
-  /** Returns the response for a new catalog. */
   protected abstract createResponse(
     catalog: Omit<MetastoreCatalogWrite, 'metastore_details'>,
     details: object,

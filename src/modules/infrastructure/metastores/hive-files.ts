@@ -9,7 +9,6 @@ import type { HiveFile } from './entities/metastore-catalog.entity';
 /** The contents of a Hive catalog's files, as they are sealed. */
 export type HiveFiles = Partial<Record<HiveFile, string>> & { hiveSiteXml: string };
 
-/** The parsed files of a Hive catalog. */
 export interface HiveConfiguration {
   site: HiveSite;
   krb5: Krb5Conf | null;

@@ -18,7 +18,6 @@ class MetastoreCatalogTypeRef {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-/** A metastore catalog in a cluster. */
 export class MetastoreCatalogRef {
   @Field.id({ nullable: true }) metastore_catalog_id: number | null;
   @Field.text({ nullable: true }) metastore_catalog_name: string | null;

@@ -99,7 +99,8 @@ export class MetastoreCatalogsService {
     const type = catalogTypeOf(row, this.referenceData).name as CatalogTypeName;
     try {
       // A run without the catalog would silently use an empty metastore of its own.
-      if (row.to_date !== Infinity) throw conflict('METASTORE_CATALOG.DELETED', 'It was deleted.');
+      if (row.to_date !== Infinity)
+        throw conflict('METASTORE_CATALOG.DELETED', 'It was deleted. Assign another catalog to the cluster.');
       switch (type) {
         case 'HIVE': {
           const { site } = readHiveFiles(await this.decryptFiles(tx, tenantId, row));

@@ -1,8 +1,6 @@
-/** The S3 server of a bucket. */
 export interface S3Server {
   /** URL of an S3-compatible store; null for Amazon S3. */
   endpoint: string | null;
-  /** Null if unknown. */
   region: string | null;
 }
 
@@ -25,7 +23,6 @@ export function s3Properties(properties: HadoopProperties): HadoopProperties {
   return new Map([...properties].filter(([name]) => SERVER_PROPERTY.test(name)));
 }
 
-/** Returns the configured server of a bucket, or null. */
 export function s3ServerOf(properties: HadoopProperties, bucket: string): S3Server | null {
   const setting = (option: string) =>
     properties.get(`fs.s3a.bucket.${bucket}.${option}`) ?? properties.get(`fs.s3a.${option}`) ?? null;
@@ -39,8 +36,8 @@ export function s3ServerOf(properties: HadoopProperties, bucket: string): S3Serv
 
 /** Returns the endpoints of all configured buckets, sorted for comparison. */
 export function s3Endpoints(properties: HadoopProperties): (readonly [bucket: string | null, string | null])[] {
-  const named = [...properties.keys()].flatMap((name) => BUCKET_PROPERTY.exec(name)?.[1] ?? []);
-  const buckets = [...new Set(named)].sort();
+  const configured = [...properties.keys()].flatMap((name) => BUCKET_PROPERTY.exec(name)?.[1] ?? []);
+  const buckets = [...new Set(configured)].sort();
   const endpoint = (bucket: string) => s3ServerOf(properties, bucket)?.endpoint ?? null;
   return [[null, endpoint('')], ...buckets.map((bucket) => [bucket, endpoint(bucket)] as const)];
 }

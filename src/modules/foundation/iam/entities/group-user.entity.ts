@@ -4,7 +4,6 @@ import { Group } from './group.entity';
 import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
 
-/** The membership of a user in a group. */
 @Entity('group_users')
 @Index('uq_group_users_member', ['group_id', 'user_id'], { unique: true, where: CURRENT })
 @Index('ix_group_users_user', ['user_id'])

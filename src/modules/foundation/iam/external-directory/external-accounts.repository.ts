@@ -43,16 +43,16 @@ const GROUP = GROUP_COLUMNS.join(', ');
 /** Stores accounts, groups and memberships that come from an external directory. */
 @Injectable()
 export class ExternalAccountsRepository {
-  /** Returns and locks the accounts that match the people by external id or user name. */
-  accountsOf(tx: Tx, { directory }: Source, people: readonly DirectoryUser[]): Promise<AccountRow[]> {
+  /** Returns and locks the accounts that match the users by external id or user name. */
+  accountsOf(tx: Tx, { directory }: Source, users: readonly DirectoryUser[]): Promise<AccountRow[]> {
     return rows<AccountRow>(
       tx,
       `SELECT ${ACCOUNT} FROM users WHERE username = ANY($2) OR (directory = $1 AND external_id = ANY($3))
        ORDER BY user_id FOR UPDATE`,
       [
         directory,
-        people.map((person) => person.username.toLowerCase()),
-        people.flatMap(({ externalId }) => (externalId === null ? [] : [externalId])),
+        users.map((person) => person.username.toLowerCase()),
+        users.flatMap(({ externalId }) => (externalId === null ? [] : [externalId])),
       ],
     );
   }
@@ -172,7 +172,6 @@ export class ExternalAccountsRepository {
     if (ended.length + added.length > 0) await notify(tx, 'session', sessionsOf(userId));
   }
 
-  /** Replaces the members of the group. */
   async setMembersOf(tx: Tx, source: Source, groupId: number, userIds: readonly number[]): Promise<void> {
     const ended = await returning(
       tx,

@@ -51,13 +51,13 @@ export class ExternalAccounts {
   }
 
   /** Stores or refreshes a group and its members. It skips members whose user name belongs to another account. */
-  async saveGroup(tx: Tx, source: Source, found: DirectoryGroupWithMembers): Promise<DirectoryGroupRow> {
-    const [group] = await this.saveGroups(tx, source, [found.group]);
-    if (!group) throw new Error(`The group ${found.group.qualifiedName} could not be stored`);
-    const accounts = await this.saveAccounts(tx, source, found.members);
+  async saveGroup(tx: Tx, source: Source, directoryGroup: DirectoryGroupWithMembers): Promise<DirectoryGroupRow> {
+    const [group] = await this.saveGroups(tx, source, [directoryGroup.group]);
+    if (!group) throw new Error(`The group ${directoryGroup.group.qualifiedName} could not be stored`);
+    const accounts = await this.saveAccounts(tx, source, directoryGroup.members);
     const userIds = accounts.flatMap((account) => (account === null ? [] : [account.user_id]));
-    if (userIds.length < found.members.length) {
-      const skipped = found.members.length - userIds.length;
+    if (userIds.length < directoryGroup.members.length) {
+      const skipped = directoryGroup.members.length - userIds.length;
       this.logger.warn(
         { group: group.group_name, skipped },
         'Group members skipped: other accounts use their user names',

@@ -9,21 +9,21 @@ describe('LoginDelays', () => {
   afterEach(() => jest.useRealTimers());
 
   it('delays four attempts of a user name at a time and lets the others wait up to ten seconds', async () => {
-    let ended = 0;
+    let completed = 0;
     const attempts = Array.from({ length: 44 }, (_, index) =>
-      delays.wait('name', `address-${index}`, 5_000).then(() => (ended += 1)),
+      delays.wait('name', `address-${index}`, 5_000).then(() => (completed += 1)),
     );
     const outcomes = Promise.allSettled(attempts);
     await expect(delays.wait('name', 'one more', 5_000)).rejects.toMatchObject(BUSY);
     for (const seconds of [5, 10]) {
       await jest.advanceTimersByTimeAsync(4_999);
-      expect(ended).toBe(4 * (seconds / 5 - 1));
+      expect(completed).toBe(4 * (seconds / 5 - 1));
       await jest.advanceTimersByTimeAsync(1);
-      expect(ended).toBe(4 * (seconds / 5));
+      expect(completed).toBe(4 * (seconds / 5));
     }
     await jest.advanceTimersByTimeAsync(5_000);
     const refused = (await outcomes).filter(({ status }) => status === 'rejected');
-    expect([ended, refused.length]).toEqual([8, 36]);
+    expect([completed, refused.length]).toEqual([8, 36]);
     expect(refused[0]).toMatchObject({ reason: BUSY });
   });
 

@@ -28,7 +28,6 @@ const LOOKUP_LIMITS = {
 /** Must exceed the pauses of a busy process: a count that times out lets one guess through. */
 const COMMAND_TIMEOUT_MS = 2_000;
 
-/** The user name and the network of a password check. */
 export interface LoginCandidate {
   username: string;
   /** From {@link clientNetwork}. */
@@ -126,7 +125,7 @@ export class LoginLimiter implements OnApplicationShutdown {
     }
   }
 
-  /** Uncounts a login that has completed at the provider's page. */
+  /** Decrements the count of pending logins after a login has completed. */
   async complete(network: string): Promise<void> {
     await this.ignoreRedisErrors(async () => {
       const pending = await this.pendingLogins.get(network);

@@ -8,7 +8,6 @@ import { expiryOf, epochSeconds } from '../sessions/duration';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 
-/** Where a login request comes from. */
 export interface LoginOrigin {
   authorization: string | null;
   ip: string;
@@ -22,13 +21,11 @@ export interface OpenedSession {
   expires_at: Date | 'infinity';
 }
 
-/** The owner of a new session. */
 export interface SessionOwner {
   user_id: number;
   username: string;
 }
 
-/** Opens login sessions. */
 @Injectable()
 export class LoginSessions {
   constructor(
@@ -52,9 +49,9 @@ export class LoginSessions {
       if (!user) return null;
       const { user_id: userId, username } = user;
       const sessionId = randomUUID();
-      const begin = await this.sessions.now(tx);
-      const expiresAt = expiryOf(begin, durationMs);
-      const token = this.tokens.sign({ userId, sessionId, issuedAt: epochSeconds(begin) }, expiresAt);
+      const startedAt = await this.sessions.now(tx);
+      const expiresAt = expiryOf(startedAt, durationMs);
+      const token = this.tokens.sign({ userId, sessionId, issuedAt: epochSeconds(startedAt) }, expiresAt);
       const tenantId = await this.tenantFor(tx, userId);
       await this.sessions.open(tx, {
         sessionId,

@@ -22,7 +22,6 @@ import { SsoLoginService } from './sso-login.service';
 
 const WRONG_CREDENTIALS = 'User name or password is wrong, or the account is disabled.';
 
-/** Logs users in and out. */
 @Injectable()
 export class LoginService {
   constructor(

@@ -13,11 +13,9 @@ const CLAIM_TIMEOUT_SECONDS = 300;
 
 export interface PendingSsoLogin {
   login: BrowserLogin;
-  /** The requested session duration, for example `48h`. */
   timeout: string;
 }
 
-/** Deletes pending logins that have expired. */
 export const EXPIRED_SSO_LOGINS: Retention = {
   name: 'sso-logins',
   retentionDays: 0,

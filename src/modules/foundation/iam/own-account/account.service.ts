@@ -61,9 +61,9 @@ export class AccountService {
   }
 
   async roles(principal: Principal, tenantId: string | null): Promise<UserRoles> {
-    const held = await this.directory.rolesOf(principal.userId, tenantId ?? principal.tenantId);
+    const roles = await this.directory.rolesOf(principal.userId, tenantId ?? principal.tenantId);
     const names = (viaGroup: boolean) => [
-      ...new Set(held.filter((role) => role.through_group === viaGroup).map(({ role }) => role)),
+      ...new Set(roles.filter((role) => role.through_group === viaGroup).map(({ role }) => role)),
     ];
     return {
       user_id: principal.userId,

@@ -10,7 +10,6 @@ import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { hashPassword, partyOf, passwordMatches } from '../users-and-groups/passwords';
 import type { ChangePassword } from './dto/account.dto';
 
-/** Changes the password of the signed-in user. */
 @Injectable()
 export class OwnPasswordService {
   constructor(

@@ -31,7 +31,6 @@ export class PersonalTokensRepository {
     return pagedRows<TokenRow>(this.dataSource.manager, select, page);
   }
 
-  /** Counts the user's active tokens, up to `limit`. */
   async countActive(tx: Tx, userId: number, limit: number): Promise<number> {
     const row = await firstRow<{ count: number }>(
       tx,

@@ -44,15 +44,15 @@ export class PersonalTokensService {
           `You already have ${MAX_TOKENS} active personal tokens, the maximum. Revoke one that you no longer need.`,
         );
       }
-      const begin = await this.sessions.now(tx);
-      const expiresAt = expiryOf(begin, duration);
+      const startedAt = await this.sessions.now(tx);
+      const expiresAt = expiryOf(startedAt, duration);
       const { userId } = principal;
       const sessionId = randomUUID();
       const claims = {
         userId,
         sessionId,
         keyId: this.tokens.signingKeyId,
-        issuedAt: epochSeconds(begin),
+        issuedAt: epochSeconds(startedAt),
         nonce: tokenNonce(),
       };
       const description = body.description ?? null;

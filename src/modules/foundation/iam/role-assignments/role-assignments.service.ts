@@ -29,7 +29,6 @@ interface GrantResponse extends WriteAudit {
   role_id: string;
 }
 
-/** Grants roles to users and groups and revokes them. */
 @Injectable()
 export class RoleAssignmentsService {
   constructor(

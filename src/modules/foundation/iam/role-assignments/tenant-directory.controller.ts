@@ -19,7 +19,6 @@ export interface TenantDirectoryRoutes {
   /** Part of the operation ids, for example `listAdminUsers`. */
   word: 'Admin' | 'Tenant';
   tag: string;
-  /** Prefix of all paths. */
   path: string;
   /** Path of one group, relative to `path`. */
   groupPath: '/groups/{group_id}' | '/group/{group_id}';

@@ -115,7 +115,6 @@ function roleRef({ role_id, role, description }: RoleRecord): AccessRoleRef {
   return { role_id, role, description };
 }
 
-/** Returns the validity of the oldest role. */
 function oldestValidity(roles: readonly RoleRecord[]): Validity {
   const [first] = [...roles].sort((a, b) => a.from_date.getTime() - b.from_date.getTime());
   if (!first) throw new Error('The table roles is empty. Restart the API to write it.');

@@ -47,7 +47,6 @@ export class RolesRepository {
     return found !== null;
   }
 
-  /** True if the user holds the role ADMIN in the selected tenant. */
   async isAdmin(tx: Tx, { userId, tenantId }: Pick<Principal, 'userId' | 'tenantId'>): Promise<boolean> {
     const found = await firstRow(
       tx,

@@ -31,7 +31,6 @@ export function tokenNonce(): string {
 export class AccessTokens {
   constructor(private readonly config: Config) {}
 
-  /** Id of the key that signs new tokens. */
   get signingKeyId(): string {
     return this.signingKey().id;
   }

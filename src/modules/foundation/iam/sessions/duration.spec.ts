@@ -27,13 +27,13 @@ describe('parseDuration', () => {
 });
 
 describe('expiryOf', () => {
-  const begin = new Date('2026-01-01T00:00:00.250Z');
+  const start = new Date('2026-01-01T00:00:00.250Z');
 
   it('rounds up to whole seconds', () => {
-    expect(expiryOf(begin, 60_000)).toEqual(new Date('2026-01-01T00:01:01Z'));
+    expect(expiryOf(start, 60_000)).toEqual(new Date('2026-01-01T00:01:01Z'));
   });
 
   it('is null for an infinite duration', () => {
-    expect(expiryOf(begin, Infinity)).toBeNull();
+    expect(expiryOf(start, Infinity)).toBeNull();
   });
 });

@@ -83,7 +83,7 @@ describe('SessionAuthenticator', () => {
     [{ revoked: true }, 'The session was ended. Log in again.'],
     [{ expired: true }, 'The session has expired. Log in again.'],
     [{ user_disabled: true }, 'The account is disabled.'],
-    [{ tenant_closed: true }, 'The tenant of the session is closed. Log in again.'],
+    [{ tenant_closed: true }, 'The tenant of the session was deleted. Log in again.'],
   ])('refuses %p', async (change, message) => {
     const authenticator = authenticatorOver(() => Promise.resolve(change && { ...SESSION, ...change }));
     await expect(authenticator.authenticate(CLAIMS)).rejects.toMatchObject({ kind: 'unauthenticated', message });

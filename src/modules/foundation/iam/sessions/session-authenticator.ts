@@ -115,7 +115,7 @@ function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: s
   if (session.revoked) throw unauthenticated('The session was ended. Log in again.');
   if (session.expired) throw unauthenticated('The session has expired. Log in again.');
   if (session.user_disabled) throw unauthenticated('The account is disabled.');
-  if (session.tenant_closed) throw unauthenticated('The tenant of the session is closed. Log in again.');
+  if (session.tenant_closed) throw unauthenticated('The tenant of the session was deleted. Log in again.');
 }
 
 /** @param sentUsername the user name sent with the token; undefined for a bearer token */

@@ -36,7 +36,6 @@ export interface NewSession {
   /** Hash of the only token accepted for the session. */
   tokenHash: string;
   kind: 'login' | 'token';
-  /** The user's description of a personal token. */
   description?: string | null;
   userId: number;
   tenantId: string | null;
@@ -162,7 +161,6 @@ export class SessionsRepository {
     );
   }
 
-  /** Ends every session and personal token of the users. */
   async endAllForUsers(tx: Tx, userIds: readonly number[]): Promise<void> {
     if (userIds.length === 0) return;
     await tx.query(

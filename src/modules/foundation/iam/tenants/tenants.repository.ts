@@ -15,7 +15,6 @@ export class TenantsRepository extends RecordRepository<Tenant, TenantRecordRow,
     super(dataSource, { entity: Tenant, order: 't.from_date DESC, t.tenant_id' });
   }
 
-  /** Makes the platform the owner of the tenant's accounts and groups. */
   async moveOwnedToPlatform(tx: Tx, userId: number, tenantId: string): Promise<void> {
     for (const table of ['users', 'groups']) {
       await tx.query(

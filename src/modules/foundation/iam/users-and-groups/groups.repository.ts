@@ -45,22 +45,22 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
 
   /** Returns the roles of the group in all tenants and platform-wide. */
   async rolesOf(tx: Tx, groupId: number): Promise<Role[]> {
-    const held = await rows<Pick<RoleRecord, 'role'>>(
+    const heldRoles = await rows<Pick<RoleRecord, 'role'>>(
       tx,
       `SELECT DISTINCT h.role FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1 ORDER BY h.role`,
       [groupId],
     );
-    return held.map(({ role }) => role);
+    return heldRoles.map(({ role }) => role);
   }
 
   /** Returns the distinct tenants in which the group holds roles; null stands for platform-wide. */
   async roleTenantsOf(tx: Tx, groupId: number): Promise<(string | null)[]> {
-    const held = await rows<Pick<GroupRole, 'tenant_id'>>(
+    const heldRoles = await rows<Pick<GroupRole, 'tenant_id'>>(
       tx,
       `SELECT DISTINCT h.tenant_id FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1`,
       [groupId],
     );
-    return held.map(({ tenant_id }) => tenant_id);
+    return heldRoles.map(({ tenant_id }) => tenant_id);
   }
 
   /**
@@ -80,7 +80,6 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
     return members.map(({ user_id }) => user_id);
   }
 
-  /** Makes the platform the owner of the group. */
   async moveToPlatform(tx: Tx, caller: Principal, groupId: number): Promise<void> {
     await this.write(tx, caller, groupId, { owner_tenant_id: null });
   }

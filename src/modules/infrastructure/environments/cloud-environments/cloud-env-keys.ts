@@ -7,7 +7,6 @@ import { LOCAL_ENDPOINT } from './cloud-envs.joins';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
 
-/** Error code if the outbound policy does not allow the endpoint. */
 export const ENDPOINT_REFUSED = 'CLOUD_ENV.ENDPOINT_REFUSED';
 
 const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {

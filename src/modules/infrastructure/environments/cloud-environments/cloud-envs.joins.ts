@@ -44,7 +44,6 @@ export class CloudEnvInfo {
   @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
 }
 
-/** The records that a cloud environment refers to, without secrets. */
 export interface CloudEnvRefs {
   network_conf: NetworkConfData;
   credentials_conf: CredentialsConfData;

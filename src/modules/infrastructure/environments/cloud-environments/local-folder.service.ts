@@ -18,7 +18,7 @@ const NOT_YET = 'This worker has not locked its folder of local nodes yet.';
  */
 @Injectable()
 export class LocalFolderService {
-  /** Why this worker has no local nodes, as a sentence; null if it has them. */
+  /** The reason this worker has no local nodes, as a sentence; null if it has them. */
   problem: string | null;
   private readonly folder: LocalFolder | null;
   private readonly stopping = new AbortController();
@@ -52,7 +52,7 @@ export class LocalFolderService {
     await this.unlock?.();
   }
 
-  /** Why enabled local nodes are unavailable; null if they are available or not enabled. */
+  /** The reason enabled local nodes are unavailable; null if they are available or not enabled. */
   get failure(): string | null {
     return this.folder && this.problem;
   }

@@ -16,7 +16,6 @@ const RETENTION = '1 day';
 export class LocalHostsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the online machines, ordered by name. */
   async online(): Promise<HostResources[]> {
     return rows<HostResources>(
       this.dataSource.manager,
@@ -50,7 +49,6 @@ export class LocalHostsRepository {
     return hosts.length === 0 || reported.length < hosts.length ? null : [...new Set(reported.flat())].sort();
   }
 
-  /** True if any machine has reported recently. */
   async hasRecentReport(tx: Tx): Promise<boolean> {
     const [found] = await rows<{ some: boolean }>(
       tx,
@@ -59,7 +57,6 @@ export class LocalHostsRepository {
     return found?.some ?? false;
   }
 
-  /** Replaces the machine's last report. */
   async report(host: HostResources, keepsTenantsApart: boolean, sparkVersions: readonly string[]): Promise<void> {
     const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
     await this.dataSource.transaction(async (tx) => {

@@ -20,7 +20,6 @@ import { LocalHostsRepository } from './local-hosts.repository';
 
 const BYTES_PER_GB = 2 ** 30;
 
-/** Lists the machines of an OnPrem endpoint with their resources. */
 @Injectable()
 export class OnPremNodesService {
   constructor(

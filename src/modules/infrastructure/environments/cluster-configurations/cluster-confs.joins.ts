@@ -29,7 +29,6 @@ export class ClusterConfRef {
   @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
 }
 
-/** The records that a cluster configuration refers to. */
 export interface ClusterConfRefs {
   volume_conf: VolumeData | null;
 }

@@ -81,12 +81,12 @@ export class VolumeConfsService extends ResourceService<{
     const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);
     assertSameProvider(this.diskType(row.disk_type_id), disk);
     const before = { size: row.size, iops: row.disk_iops, throughputMb: row.disk_throughput_mb };
-    const kept = keptShape(row.disk_type_id, before, disk);
+    const retained = keptShape(row.disk_type_id, before, disk);
     const shape = {
       disk_type_id: disk.disk_type_id,
-      size: body.size ?? kept.size,
-      disk_iops: body.disk_iops === undefined ? kept.iops : body.disk_iops,
-      disk_throughput_mb: disk_throughput_MB === undefined ? kept.throughputMb : disk_throughput_MB,
+      size: body.size ?? retained.size,
+      disk_iops: body.disk_iops === undefined ? retained.iops : body.disk_iops,
+      disk_throughput_mb: disk_throughput_MB === undefined ? retained.throughputMb : disk_throughput_MB,
     };
     return { ...rest, ...shape, size: checkShape(shape, disk) };
   }

@@ -12,7 +12,6 @@ import { RecordKind } from '../../../../platform/http/resources/record-kind';
 export const HIVE_FILES = ['hiveSiteXml', 'coreSiteXml', 'hdfsSiteXml', 'krb5Conf'] as const;
 export type HiveFile = (typeof HIVE_FILES)[number];
 
-/** Visible details of a Unity catalog. */
 export interface UnityCatalogDetails {
   endpoint: string;
   default_catalog: string;

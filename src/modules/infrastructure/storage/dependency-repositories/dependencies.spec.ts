@@ -95,8 +95,8 @@ describe('checkRepositories', () => {
   });
 
   it('names the first repository that is not allowed, without its password', () => {
-    const named = ['https://repo.example/maven2', 'https://me:pass@word@repo.example/maven2'];
-    const refused = thrownBy(() => checkRepositories('JOB_CONF', named, allowed));
+    const repositories = ['https://repo.example/maven2', 'https://me:pass@word@repo.example/maven2'];
+    const refused = thrownBy(() => checkRepositories('JOB_CONF', repositories, allowed));
     expect(refused).toMatchObject({
       code: 'JOB_CONF.REPOSITORY_NOT_ALLOWED',
       details: { repository: 'https://repo.example/maven2' },

@@ -20,7 +20,6 @@ export class DependencyRepositoriesRepository extends ResourceRepository<
     super(dataSource, { entity: DependencyRepository });
   }
 
-  /** Returns the URLs of the tenant's repositories. */
   async urls({ tenantId }: Pick<TenantScope, 'tenantId'>, tx: Tx = this.dataSource.manager): Promise<string[]> {
     const repositories = await rows<Pick<DependencyRepository, 'url'>>(
       tx,

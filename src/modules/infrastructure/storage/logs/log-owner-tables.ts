@@ -7,11 +7,9 @@ type Kind = LogName['kind'];
 interface LogOwner {
   /** False once the logs have been deleted. */
   logs_kept: boolean;
-  /** True once the logs are compacted. */
   logs_settled: boolean;
 }
 
-/** A table whose rows have logs. */
 export interface LogOwnerTable {
   kind: Kind;
   table: string;

@@ -2,7 +2,6 @@ import { isPath } from '../../../../../libs/object-storage/store-paths';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.joins';
 
-/** A directory in a bucket. */
 export interface MountLocation {
   bucket: string;
   /** Has no leading or trailing slash; empty for the whole bucket. */
@@ -13,7 +12,6 @@ export interface MountLocation {
 
 interface SourceRule {
   schemes: readonly string[];
-  /** Example for error messages. */
   example: string;
   bucket: RegExp;
   /** Describes the pattern in error messages. */

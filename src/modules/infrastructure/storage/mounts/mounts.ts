@@ -8,7 +8,6 @@ class MountStorageTypeRef {
   @Field.oneOf(STORAGE_TYPES) name: string;
 }
 
-/** A mount in responses, by itself and in clusters. */
 export class MountRead extends ReadAudit {
   @Field.id() mount_id: number;
   @Field.text() name: string;

@@ -9,7 +9,6 @@ import { authorSql } from '../../../../platform/http/resources/resource-reposito
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
-/** A file or directory of a manager. */
 export interface FileKey {
   path: string;
   isDir: boolean;
@@ -124,7 +123,6 @@ export class ObjectStorageFilesRepository {
   }
 }
 
-/** Rows by file key. */
 export class FileIds {
   private readonly rows: Map<string, ObjectStorageFileRow>;
 

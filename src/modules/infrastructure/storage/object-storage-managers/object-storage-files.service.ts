@@ -36,7 +36,6 @@ interface Target {
   kind?: StoreEntry['kind'];
 }
 
-/** A manager with its open store. */
 interface OpenManager {
   manager: ObjectStorageManagerRow;
   store: ObjectStore;

@@ -23,7 +23,6 @@ export function fileRoot(): string {
   return `file:///${productName().toLowerCase()}/object-storage-manager/`;
 }
 
-/** The credentials in an object storage manager. */
 export class ObjectStorageCredentialsRef {
   @Field.id() credentials_conf_id: number;
   @Field.text() name: string;

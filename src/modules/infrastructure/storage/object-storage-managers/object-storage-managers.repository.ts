@@ -7,7 +7,6 @@ import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
 export interface ObjectStorageManagerRow extends ObjectStorageManager, AuthorNames {
   credentials_conf: CredentialsConfData;
-  /** Last update of the credentials. */
   credentials_updated: Date;
 }
 

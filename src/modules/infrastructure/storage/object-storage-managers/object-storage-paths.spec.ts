@@ -70,12 +70,12 @@ describe('pathOf', () => {
     [`${ROOT}/a.py`, 'a.py'],
     ['a\\b', 'a\\b'],
     [`${ROOT.toUpperCase()}a`, 'a'],
-  ])('%j is %j', (given, expected) => {
-    expect(pathOf(given)).toBe(expected);
+  ])('%j is %j', (requested, expected) => {
+    expect(pathOf(requested)).toBe(expected);
   });
 
-  it.each(['//a', 'a//b', '/a//b', '//', '///'])('refuses %j', (given) => {
-    expect(() => pathOf(given)).toThrow();
+  it.each(['//a', 'a//b', '/a//b', '//', '///'])('refuses %j', (requested) => {
+    expect(() => pathOf(requested)).toThrow();
   });
 
   it('accepts the full path from a response', () => {

@@ -53,7 +53,7 @@ describe('pageOfEntries', () => {
     expect(page).toMatchObject({ entries: [], total: 7 });
   });
 
-  it('stops counting a large directory once it knows that there are more entries', async () => {
+  it('stops counting a large directory once it has found more entries than the page needs', async () => {
     const many = new ManyFiles(1_000_000, [1000]);
     const first = await pageOfEntries(many.store, ROOT, { limit: 100, pageNumber: 1 });
     expect(first.total).toBe(10_000);

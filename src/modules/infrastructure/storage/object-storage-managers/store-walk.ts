@@ -14,7 +14,6 @@ const WALK_TIMEOUT_MS = 60_000;
 /** A directory of a store. An empty path is the root. */
 export interface StoreDirectory {
   path: string;
-  /** True to include everything below. */
   recursive: boolean;
 }
 

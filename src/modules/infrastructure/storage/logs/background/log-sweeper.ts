@@ -7,7 +7,6 @@ import { logOwnerTables } from '../log-owner-tables';
 
 const BATCH_SIZE = 200;
 
-/** Deletes logs older than the configured retention. */
 @Injectable()
 export class LogSweeper extends Reconciler {
   readonly name = 'logs';
