@@ -293,7 +293,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
       expect((await reclaimWorker(query, otherPod)).status).toBe(200);
     });
     const replayed = await reclaimWorker(query);
-    expect([replayed.status, replayed.body.error]).toEqual([401, expect.stringContaining('has been used already')]);
+    expect([replayed.status, replayed.body.error]).toEqual([401, expect.stringContaining('was already completed')]);
   });
 
   it('opens one session for a return that comes several times at once', async () => {
@@ -327,7 +327,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
       const { status, body } = await reclaimWorker(query);
       expect([status, body.error_code]).toEqual([401, 'AUTH.DIRECTORY_REFUSED']);
       await fixture.oidc.setFault({});
-      expect((await reclaimWorker(query)).body.error).toContain('has been used already');
+      expect((await reclaimWorker(query)).body.error).toContain('was already completed');
     },
   );
 
