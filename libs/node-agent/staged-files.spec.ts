@@ -105,7 +105,8 @@ describe('StagedFiles', () => {
     const jar = fetched(1, 'lib/app.jar');
     expect((await staged.fetch(spec({ kind: 'jar', application: jar })))?.reason).toBe(reason);
     expect((await staged.fetch(spec({ jars: [jar] })))?.reason).toBe(reason);
-    if (reason) expect((await staged.fetch(spec({ jars: [jar] })))?.message).toMatch(/^lib\/app\.jar is no jar file/);
+    if (reason)
+      expect((await staged.fetch(spec({ jars: [jar] })))?.message).toMatch(/^lib\/app\.jar is not a jar file/);
     expect(await staged.fetch(spec({ archives: [jar] }))).toBeNull();
   });
 });

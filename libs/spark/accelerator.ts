@@ -1,32 +1,32 @@
 import type { AcceleratorKind, RunAccelerator } from '../contracts/agent-protocol';
 
-/** Of an accelerator that works on a columnar copy of the data: heap and the memory besides are as 2 to 1. */
+/** Comet works off the heap on a columnar copy of the data. Heap and off-heap memory are as 2 to 1. */
 const HEAP_PER_OFF_HEAP = 2;
 /** Below this Comet cannot hold the batches of a few tasks. */
 const MIN_OFF_HEAP_MB = 256;
-/** Of the memory of a GPU; the rest is for the driver of the device and what shares it. */
+/** Share of a GPU's memory that drivers may use. The rest is for the device's driver and other users of the GPU. */
 const GPU_SHARE = 0.9;
 
-/** What a run needs to know of its own settings to be accelerated. */
+/** The settings of a run that its acceleration depends on. */
 export interface AcceleratedRun {
-  /** Whether tasks run in the driver's own process. */
+  /** True if tasks run in the driver's own process. */
   isLocal: boolean;
   /** Heap of the process that tasks run in, MiB. */
   heapMb: number;
 }
 
-/** Heap of a process that has so much memory in all, MiB. */
+/** Returns the heap, in MiB, of a process that may use `memoryMb` in all. */
 export function heapWithin(memoryMb: number, accelerator: AcceleratorKind | null): number {
   if (accelerator !== 'turbo') return memoryMb;
   return Math.floor((memoryMb * HEAP_PER_OFF_HEAP) / (HEAP_PER_OFF_HEAP + 1));
 }
 
-/** The part of a GPU's memory that each of so many drivers may take, in percent: left to itself, each takes the first GPU. */
+/** Returns the percentage of a GPU's memory that each driver may use. By default, every driver would take the whole first GPU. */
 export function gpuPercent(drivers: number): number {
   return Math.max(1, Math.floor((GPU_SHARE * 100) / drivers));
 }
 
-/** Spark properties by which queries of a run are accelerated; they are the platform's (`owned-properties.ts`). */
+/** Returns the Spark properties that accelerate a run. Users cannot set them (`owned-properties.ts`). */
 export function acceleratorProperties(accelerator: RunAccelerator, run: AcceleratedRun): [string, string][] {
   return accelerator.kind === 'turbo'
     ? turboProperties(accelerator.memory_mb, run)
@@ -34,8 +34,8 @@ export function acceleratorProperties(accelerator: RunAccelerator, run: Accelera
 }
 
 /**
- * DataFusion Comet. What it takes besides the heap is bounded by Spark's off-heap memory: in local mode by what the run's part of the
- * node has left, else by half of an executor's heap, for which workers keep room.
+ * DataFusion Comet. Spark's off-heap memory bounds what it uses besides the heap: in local mode that is the memory which the run's
+ * share of the node has left, otherwise half of an executor's heap, which workers reserve.
  */
 function turboProperties(memoryMb: number, { isLocal, heapMb }: AcceleratedRun): [string, string][] {
   const half = Math.floor(heapMb / HEAP_PER_OFF_HEAP);
@@ -48,7 +48,7 @@ function turboProperties(memoryMb: number, { isLocal, heapMb }: AcceleratedRun):
   ];
 }
 
-/** RAPIDS. Drivers in local mode share the GPUs of their node; else each executor is given one by its worker. */
+/** RAPIDS. In local mode drivers share the GPUs of their node; otherwise the worker assigns each executor a GPU. */
 function cudaProperties(percent: number, { isLocal }: AcceleratedRun): [string, string][] {
   const share = (percent / 100).toFixed(2);
   const memory: [string, string][] = [
@@ -58,20 +58,20 @@ function cudaProperties(percent: number, { isLocal }: AcceleratedRun): [string, 
   ];
   const resources: [string, string][] = [
     ['spark.executor.resource.gpu.amount', '1'],
-    // Cores bound how many tasks there are at once, and RAPIDS which of them use the GPU.
+    // Cores limit the number of tasks that run at once, and RAPIDS decides which of them use the GPU.
     ['spark.task.resource.gpu.amount', '0.001'],
   ];
   return [['spark.plugins', 'com.nvidia.spark.SQLPlugin'], ...(isLocal ? memory : resources)];
 }
 
-/** How many of a node's GPUs the worker has, of workers that are counted from 1 and share them. */
+/** Returns the number of a node's GPUs that belong to the worker. The workers are counted from 1 and share the GPUs. */
 export function gpusOfWorker(gpus: number, worker: number, workers: number): number {
   return Array.from({ length: gpus }, (_, at) => at % workers).filter((rest) => rest === worker - 1).length;
 }
 
 /**
- * Script that tells a worker which GPUs it has, in the form that Spark reads; of workers of one node, each has others. It fails where
- * the driver of the GPUs does.
+ * Returns a script that prints the GPUs of a worker in the form that Spark reads. Workers of one node have different GPUs. The script
+ * fails if `nvidia-smi` fails.
  */
 export function gpuDiscoveryScript(worker: number, workers: number): string {
   return `#!/bin/sh

@@ -42,7 +42,7 @@ const row = (cores: number, number: number) => `<tr>
 
 const pendingOf = (text: string): number => pendingCores(parseApplicationDemand(text) as ApplicationDemand);
 
-describe('what an application asks for', () => {
+describe('the demand of an application', () => {
   it('is read from the page of the master', () => {
     const text = page('7 (4 granted, 3 left)', 'Unlimited\n                (2 granted)', 'RUNNING', [2, 2], [1]);
     expect(parseApplicationDemand(text)).toEqual({
@@ -76,7 +76,7 @@ describe('what an application asks for', () => {
     expect(pendingOf(page(cores, limit, state, executors))).toBe(pending);
   });
 
-  it('is not known of anything else', () => {
+  it('is null for any other page', () => {
     for (const text of ['', '<html>No running application with ID app-1</html>', page('many', 'Unlimited', 'RUNNING')])
       expect(parseApplicationDemand(text)).toBeNull();
   });

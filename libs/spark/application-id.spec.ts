@@ -12,7 +12,7 @@ describe('applicationIdOf', () => {
     expect(applicationIdOf(name)).toBe(id);
   });
 
-  it.each(['.local-1.inprogress.crc', 'notes.txt', ''])('finds none in %j', (name) => {
+  it.each(['.local-1.inprogress.crc', 'notes.txt', ''])('finds no id in %j', (name) => {
     expect(applicationIdOf(name)).toBeNull();
   });
 });

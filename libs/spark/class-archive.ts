@@ -1,7 +1,6 @@
 /**
- * The option by which a JVM maps Spark's classes from an archive that was made of the same jars, which about halves the
- * start-up time of drivers, executors and daemons; nothing if there is none. A JVM that cannot use it goes on without
- * it.
+ * Returns the option that makes a JVM map Spark's classes from an archive of the same jars; no option without an archive. The archive
+ * about halves the start-up time of drivers, executors and daemons. A JVM that cannot use it starts without it.
  */
 export function classArchiveOption(archive: string | null): string[] {
   return archive === null ? [] : [`-XX:SharedArchiveFile=${archive}`];

@@ -36,7 +36,7 @@ describe('daemon commands', () => {
     );
   });
 
-  it('starts a worker with what it offers', () => {
+  it('starts a worker with the resources that it offers', () => {
     const place = { host: '127.0.0.1', webUiPort: 7102, cores: 2, memoryMb: 512, workDir: '/node/work/1' };
     const { argv } = workerCommand(runtime, {}, secrets, place, 'spark://127.0.0.1:7100');
     expect(argv.join(' ')).toBe(
@@ -56,7 +56,7 @@ describe('environment of daemons', () => {
     expect(command.env['SPARK_DAEMON_MEMORY']).toBe('1g');
   });
 
-  it('asks everybody for the secret of the cluster, which no command line has', () => {
+  it('requires the secret of the cluster, which is on no command line', () => {
     const { argv, env } = masterCommand(runtime, {}, secrets, place);
     const { _SPARK_AUTH_SECRET: secret, SPARK_UI_TOKEN: token, SPARK_DAEMON_JAVA_OPTS: options = '' } = env;
     expect([secret, token]).toEqual(['the-secret', 'the-token']);
@@ -68,7 +68,7 @@ describe('environment of daemons', () => {
     expect(`${argv.join(' ')} ${options}`).not.toMatch(/the-secret|the-token/);
   });
 
-  it('closes the pages of daemons where the node has the filter', () => {
+  it('protects the pages of daemons if the node has the filter', () => {
     const { env } = masterCommand({ ...runtime, connectors: '/connectors' }, {}, { ...secrets, spark: null }, place);
     expect(env['SPARK_DAEMON_JAVA_OPTS']).toBe('-Dspark.ui.killEnabled=false -Dspark.ui.filters=node.UiTokenFilter');
     expect(env['SPARK_DIST_CLASSPATH']).toBe('/connectors/ui-token-filter.jar');
@@ -87,7 +87,7 @@ describe('status pages', () => {
     expect(parseMasterStatus('{"status":"RECOVERING"}')?.alive).toBe(false);
   });
 
-  it.each(['', '<html>', '[]', 'null', '{}'])('takes %j for no status', (body) => {
+  it.each(['', '<html>', '[]', 'null', '{}'])('returns null for %j', (body) => {
     expect(parseMasterStatus(body)).toBeNull();
   });
 

@@ -9,40 +9,40 @@ export interface DaemonCommand {
   env: Record<string, string>;
 }
 
-/** Where a standalone master listens. */
+/** The address of a standalone master. */
 export interface MasterPlace {
   host: string;
   port: number;
   webUiPort: number;
 }
 
-/** A standalone worker: what it offers, and where it works. */
+/** The address and the resources of a standalone worker. */
 export interface WorkerPlace {
   host: string;
   webUiPort: number;
   cores: number;
   memoryMb: number;
   workDir: string;
-  /** GPUs that it offers, and the script that tells which; null without. */
+  /** The GPUs that the worker offers, and the script that prints their indexes; null without GPUs. */
   gpus?: { amount: number; discoveryScript: string } | null;
 }
 
-/** How the daemons of a cluster know whom they may trust. */
+/** The secrets of a cluster's daemons. */
 export interface DaemonSecrets {
-  /** Of the cluster, for its daemons, drivers and executors; null for one that was started without. */
+  /** Secret shared by the cluster's daemons, drivers and executors; null for a cluster that was started without one. */
   spark: string | null;
-  /** What the daemon's own pages require in the header {@link UI_TOKEN_HEADER}: only the agent reads them. */
+  /** Token that the daemon's pages require in the header {@link UI_TOKEN_HEADER}. Only the agent reads those pages. */
   ui: string;
 }
 
 export const UI_TOKEN_HEADER = 'x-ui-token';
 
-/** Heap of a daemon; it schedules and holds no data. */
+/** Heap of a daemon, which schedules and holds no data. */
 const DAEMON_MEMORY = '512m';
 
 /**
- * Foreground standalone master. It fails on a taken port rather than move to the next one, since its address has been
- * given out: the caller picks another and starts again.
+ * Returns the command of a standalone master in the foreground. The master fails if its port is taken, because the address is already
+ * published: the caller picks another port and starts it again.
  */
 export function masterCommand(
   runtime: SparkRuntime,
@@ -63,7 +63,7 @@ export function masterCommand(
   };
 }
 
-/** Foreground standalone worker that joins the master at `masterUrl` and clears what ended applications left. */
+/** Returns the command of a standalone worker in the foreground, which joins `masterUrl` and cleans up after ended applications. */
 export function workerCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
@@ -82,7 +82,7 @@ export function workerCommand(
     ],
     env: {
       ...daemonEnvironment(runtime, env, secrets),
-      // Behind the user's: without it the signal would end the worker with all that its executors hold.
+      // Follows the user's options so that it wins: without it the signal would end the worker with all the data of its executors.
       SPARK_WORKER_OPTS: [cleanUp, ...gpuOptions(place), env['SPARK_WORKER_OPTS'], '-Dspark.decommission.enabled=true']
         .filter(Boolean)
         .join(' '),
@@ -96,7 +96,7 @@ function gpuOptions({ gpus }: WorkerPlace): string[] {
   return [`-D${name}.amount=${gpus.amount}`, `-D${name}.discoveryScript=${gpus.discoveryScript}`];
 }
 
-/** What the node's environment says wins over the platform's defaults. Secrets are in variables: options are on command lines. */
+/** The node's environment wins over the platform's defaults. Secrets are in variables because others can read command lines. */
 function daemonEnvironment(
   { classArchive, connectors }: SparkRuntime,
   env: Readonly<Record<string, string>>,
@@ -120,14 +120,14 @@ function daemonEnvironment(
   };
 }
 
-/** What the master's `/json/` page says. */
+/** The content of the master's `/json/` page. */
 export interface MasterStatus {
   alive: boolean;
   aliveWorkers: number;
   activeApplications: string[];
 }
 
-/** Reads the master's `/json/` page; null when it is something else. */
+/** Reads the master's `/json/` page; returns null for any other text. */
 export function parseMasterStatus(body: string): MasterStatus | null {
   const page = parseObject(body);
   if (!page || typeof page['status'] !== 'string') return null;
@@ -142,13 +142,13 @@ export function parseMasterStatus(body: string): MasterStatus | null {
   };
 }
 
-/** What the worker's `/json/` page says of its executors. */
+/** The executors on the worker's `/json/` page. */
 export interface WorkerLoad {
   usedCores: number;
   executors: number;
 }
 
-/** Reads the worker's `/json/` page; null when it is something else. */
+/** Reads the worker's `/json/` page; returns null for any other text. */
 export function parseWorkerLoad(body: string): WorkerLoad | null {
   const page = parseObject(body);
   const [usedCores, executors] = [page?.['coresused'], page?.['executors']];
@@ -156,7 +156,7 @@ export function parseWorkerLoad(body: string): WorkerLoad | null {
   return { usedCores: Math.max(0, usedCores as number), executors: executors.length };
 }
 
-/** Whether the worker's `/json/` page names a master it is registered with. */
+/** Returns true if the worker's `/json/` page names a master that the worker is registered with. */
 export function parseWorkerRegistered(body: string): boolean {
   const url = parseObject(body)?.['masterwebuiurl'];
   return typeof url === 'string' && url !== '';

@@ -28,7 +28,7 @@ Caused by: java.net.BindException: Address already in use
     expect(telltaleLine(output)).toBe(line);
   });
 
-  it('is bounded', () => {
+  it('shortens a long line', () => {
     expect(telltaleLine('x'.repeat(5_000))).toHaveLength(301);
   });
 });

@@ -1,19 +1,19 @@
-/** Longest line that is told, characters. */
+/** Maximum length of a returned line, characters. */
 const MAX_LINE = 300;
-/** Lines that say what went wrong, the most telling first. A log has those of all daemons of a node. */
-const TELLING = [
+/** Patterns of lines that say what went wrong, the most specific first. One log holds the lines of all daemons of a node. */
+const ERROR_PATTERNS = [
   /^Caused by: (?:[\w.$]+\.)?(\S.*)$/,
   /^(?:Exception in thread "[^"]*" )(?:[\w.$]+\.)?(\S.*)$/,
   /^Error: .*$/,
   /^(?:\S+ \S+ )?(?:ERROR|FATAL) (\S.*)$/,
   /^\S*(?:Error|Exception): .*$/,
 ];
-const OF_STACK = /^\s+at |^\s*\.\.\. \d+ more$/;
+const STACK_FRAME = /^\s+at |^\s*\.\.\. \d+ more$/;
 
-/** The line that says best why a daemon ended, of the end of its output; null if there is none. */
+/** Returns the line at the end of a daemon's output that best explains why it ended; null if the output is empty. */
 export function telltaleLine(output: string): string | null {
-  const lines = output.split('\n').filter((line) => line.trim() !== '' && !OF_STACK.test(line));
-  for (const pattern of TELLING) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !STACK_FRAME.test(line));
+  for (const pattern of ERROR_PATTERNS) {
     const found = lines.findLast((line) => pattern.test(line));
     if (found !== undefined) return bounded(pattern.exec(found)?.[1] ?? found);
   }

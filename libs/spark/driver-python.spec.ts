@@ -11,7 +11,7 @@ describe('driverPython', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Returns both logs after a shell, in the place of Java, has started a program with its streams joined. */
+  /** Returns both logs after a shell, in place of Java, has started a program with its streams merged. */
   function started(python: string): { status: number | null; out: string; err: string } {
     const { file } = driverPython(python, `${folder}/driver-python`);
     writeFileSync(file.path, file.content, { mode: 0o700 });
@@ -33,8 +33,8 @@ describe('driverPython', () => {
     expect(started(program)).toEqual({ status: 3, out: 'said\n', err: 'wrong\njava\n' });
   });
 
-  it('says that there is no such Python', () => {
-    const err = 'The Python of the driver, ./environment/bin/python, is no program on the node.\njava\n';
+  it('reports a Python that does not exist', () => {
+    const err = 'The Python of the driver, ./environment/bin/python, is not a program on the node.\njava\n';
     expect(started('./environment/bin/python')).toEqual({ status: 127, out: '', err });
   });
 });

@@ -2,18 +2,18 @@ const DRIVER_PYTHON = 'spark.pyspark.driver.python';
 const PYTHON = 'spark.pyspark.python';
 
 /**
- * The Python that Spark would start a driver with, in Spark's own order.
- * @param property what the user or the node gives a property; null if nothing
+ * Returns the Python that Spark would start a driver with, in Spark's own order of precedence.
+ * @param property returns the value that the user or the node sets for a property; null if it is not set
  */
 export function pythonOf(property: (key: string) => string | null, env: Readonly<Record<string, string>>): string {
-  const given = [property(DRIVER_PYTHON), property(PYTHON), env['PYSPARK_DRIVER_PYTHON'], env['PYSPARK_PYTHON']];
-  return given.find((one) => one != null && one !== '') ?? 'python3';
+  const candidates = [property(DRIVER_PYTHON), property(PYTHON), env['PYSPARK_DRIVER_PYTHON'], env['PYSPARK_PYTHON']];
+  return candidates.find((one) => one != null && one !== '') ?? 'python3';
 }
 
 /**
- * A program in the place of that Python, and the property that names it. Spark joins the streams of a Python driver into its own
- * stdout; this gives stderr back to it, which it finds by its parent, since Java hands on no other descriptors. Where it cannot,
- * the streams stay joined.
+ * Returns a wrapper for the driver's Python, and the property that names it. Spark merges the streams of a Python driver into its own
+ * stdout, so the wrapper reopens the stderr of its parent process: Java passes on no other file descriptors. If it cannot be opened,
+ * the streams stay merged.
  */
 export function driverPython(python: string, path: string) {
   const name = `'${python.replaceAll("'", `'\\''`)}'`;
@@ -21,7 +21,7 @@ export function driverPython(python: string, path: string) {
 stderr="/proc/$PPID/fd/2"
 if { true 2>>"$stderr"; } 2>/dev/null; then exec 2>>"$stderr"; fi
 if ! command -v ${name} >/dev/null; then
-  printf 'The Python of the driver, %s, is no program on the node.\\n' ${name} >&2
+  printf 'The Python of the driver, %s, is not a program on the node.\\n' ${name} >&2
   exit 127
 fi
 exec ${name} "$@"

@@ -92,7 +92,7 @@ describe('EventLogReader', () => {
     });
   });
 
-  it('tells what runs, so far', () => {
+  it('shows what is running so far', () => {
     const reader = read(started + line('StageSubmitted', stage(0)) + task());
     const [running] = reader.metrics(false).stages;
     expect(running).toMatchObject({ status: 'ACTIVE', tasks: 1, planned_tasks: 2, duration_ms: 500 });
@@ -101,7 +101,7 @@ describe('EventLogReader', () => {
     expect(reader.metrics(false).stages[0]).toMatchObject({ status: 'FAILED', tasks: 1, duration_ms: 2_000 });
   });
 
-  it('tells which stages a job of Spark has before they begin, and forgets those that it did without', () => {
+  it('shows the stages of a Spark job before they start, and drops those that it skipped', () => {
     const infos = [0, 1, 2].map((id) => stage(id)['Stage Info']);
     const job = line('JobStart', { 'Job ID': 4, 'Submission Time': 1_900, 'Stage Infos': infos });
     const reader = read(started + line('StageSubmitted', stage(0)) + job + task({ stage: 2 }));
@@ -113,7 +113,7 @@ describe('EventLogReader', () => {
     expect(statuses(false)).toEqual(['ACTIVE', 'ACTIVE']);
   });
 
-  it('keeps a stage that was pushed out before it began, and then did, when its job ends', () => {
+  it('keeps a stage that was dropped while pending and started later, when its job ends', () => {
     const begin = (job: number, ids: number[]) =>
       line('JobStart', { 'Job ID': job, 'Stage Infos': ids.map((id) => stage(id)['Stage Info']) });
     const many = Array.from({ length: MAX_STAGES }, (_, index) => index + 10);
@@ -123,14 +123,14 @@ describe('EventLogReader', () => {
     expect([stages.length, stages.at(-1)]).toMatchObject([MAX_STAGES, { stage_id: 0, status: 'ACTIVE' }]);
   });
 
-  it('tells a task that was killed from one that failed', () => {
+  it('does not count a killed task as failed', () => {
     expect(read(task({ info: { Failed: true, Killed: true } })).metrics(true).totals).toMatchObject({
       tasks: 1,
       failed_tasks: 0,
     });
   });
 
-  it('is empty before the application has begun', () => {
+  it('is empty before the application has started', () => {
     const { stages, executors, totals } = new EventLogReader().metrics(false);
     expect([stages, executors]).toEqual([[], []]);
     expect(new Set(Object.values(totals))).toEqual(new Set([0]));
@@ -154,7 +154,7 @@ describe('EventLogReader', () => {
     expect(around).toEqual(alone);
   });
 
-  it('takes no number that is none', () => {
+  it('counts an invalid number as 0', () => {
     const numbers = { 'JVM GC Time': -5, 'Disk Bytes Spilled': 1e300, 'Input Metrics': { 'Bytes Read': '7' } };
     const lie = task({ metrics: numbers, info: { 'Finish Time': null, 'Executor ID': '__proto__' } });
     expect(read(lie).metrics(true).totals).toMatchObject({ gc_ms: 0, spilled_bytes: 0, input_bytes: 0, tasks: 1 });
@@ -162,7 +162,7 @@ describe('EventLogReader', () => {
     expect(read(huge + huge).metrics(true).totals.gc_ms).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('keeps no more stages and executors than it may, and counts all', () => {
+  it('bounds the stages and executors that it keeps, and counts all', () => {
     const reader = new EventLogReader();
     for (let n = 0; n < 3_000; n += 1)
       reader.add(Buffer.from(executor(`e${n}`) + task({ stage: n, executor: `e${n}` }) + '\n'));

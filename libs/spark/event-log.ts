@@ -1,16 +1,16 @@
 import { singleLine } from '../contracts/single-line';
 import { readUntrusted, type UntrustedBounds } from '../json/parse-json';
 
-/** What one stage, executor or application has done; bytes and milliseconds. */
+/** The counters of one stage, one executor or the application; bytes and milliseconds. */
 interface Work {
-  /** Attempts at tasks that have ended. */
+  /** Task attempts that have ended. */
   tasks: number;
   failed_tasks: number;
   input_bytes: number;
   output_bytes: number;
   shuffle_read_bytes: number;
   shuffle_write_bytes: number;
-  /** To disk. */
+  /** Bytes spilled to disk. */
   spilled_bytes: number;
   gc_ms: number;
 }
@@ -22,11 +22,11 @@ export interface StageMetrics extends Omit<Work, 'gc_ms'> {
   stage_id: number;
   attempt: number;
   name: string;
-  /** PENDING: its Spark job has begun, and that is all that is known. ABORTED: it had not ended when the application did. */
+  /** PENDING: its Spark job has started, but the stage has not. ABORTED: the application ended before the stage did. */
   status: StageStatus;
-  /** Tasks it consists of. */
+  /** Number of tasks in the stage. */
   planned_tasks: number;
-  /** From its submission to its end, or to the last event so far. */
+  /** From submission to completion, or to the last event so far. */
   duration_ms: number;
 }
 
@@ -35,7 +35,7 @@ export interface ExecutorMetrics {
   executor_id: string;
   host: string;
   cores: number;
-  /** Most memory that its JVM used at once, on and off the heap. */
+  /** Peak memory of the JVM, on and off the heap. */
   peak_memory_bytes: number;
   gc_ms: number;
   tasks: number;
@@ -48,7 +48,7 @@ export interface ApplicationMetrics {
 }
 
 interface Stage extends Omit<StageMetrics, 'duration_ms'> {
-  /** Of Spark's job that it waits to begin in; null once it has begun. */
+  /** The Spark job that a PENDING stage belongs to; null once the stage has started. */
   job: number | null;
   from: number;
   to: number | null;
@@ -56,56 +56,55 @@ interface Stage extends Omit<StageMetrics, 'duration_ms'> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of more stages the last are kept, of more executors the first; the totals are of all. */
+/** Beyond this, the oldest stages are dropped and further executors are ignored. The totals count all. */
 export const MAX_STAGES = 1_000;
 export const MAX_EXECUTORS = 1_000;
 
-/** A longer line is left out; Spark's are up to some 100 KiB, by plans and class paths, which are not read here. */
+/** Longer lines are skipped. Spark writes up to about 100 KiB, in plans and class paths, which are not read here. */
 const MAX_LINE_LENGTH = 1024 * 1024;
 const EVENT_JSON: UntrustedBounds = { bytes: MAX_LINE_LENGTH, values: 500_000, levels: 200 };
 const MAX_NAME_LENGTH = 500;
 const LINE_END = 0x0a;
 const EVENT = /^\{"Event":"(\w{1,60})"/;
-const MAX_BEGINNING_LENGTH = 80;
+const EVENT_PREFIX_LENGTH = 80;
 
 /**
- * Reads Spark's event log piece by piece, JSON lines as its History Server reads them, into what stages, executors and the
- * application have done so far. The file is the job's, which may have written anything: what is not as Spark writes it
- * is left out, and the memory needed is bounded.
+ * Reads Spark's event log in chunks, as JSON lines like the History Server does, and sums up the work of stages, executors and the
+ * application. The job can write anything into this file, so everything that Spark would not write is skipped and memory is bounded.
  */
 export class EventLogReader {
   private rest: Buffer[] = [];
   private restLength = 0;
   private isSkipping = false;
   private readonly stages = new Map<string, Stage>();
-  /** Keys of the stages that are PENDING, by the job; all of them are in `stages`, which bounds both. */
+  /** Keys of the PENDING stages by job. All of them are also in `stages`, which bounds both. */
   private readonly pending = new Map<number, Set<string>>();
   private readonly executors = new Map<string, ExecutorMetrics>();
-  private readonly totals = noWork();
-  private begun: number | null = null;
+  private readonly totals = emptyWork();
+  private startedAt: number | null = null;
   private last = 0;
   private bytes = 0;
 
-  /** Bytes read. */
+  /** Number of bytes read. */
   get offset(): number {
     return this.bytes;
   }
 
-  /** Reads on: `chunk` is what follows the bytes read so far. */
+  /** Reads `chunk`, which follows the bytes read so far. */
   add(chunk: Buffer): void {
     this.bytes += chunk.length;
     let from = 0;
     for (let end = chunk.indexOf(LINE_END); end !== -1; end = chunk.indexOf(LINE_END, from)) {
-      this.keep(chunk.subarray(from, end));
-      if (!this.isSkipping) this.line(this.rest.length === 1 ? this.rest[0]! : Buffer.concat(this.rest));
-      this.forget(false);
+      this.append(chunk.subarray(from, end));
+      if (!this.isSkipping) this.readLine(this.rest.length === 1 ? this.rest[0]! : Buffer.concat(this.rest));
+      this.reset(false);
       from = end + 1;
     }
-    // A copy: a part of the chunk would keep all of it.
-    if (from < chunk.length) this.keep(Buffer.from(chunk.subarray(from)));
+    // Copies the part: a slice would keep the whole chunk in memory.
+    if (from < chunk.length) this.append(Buffer.from(chunk.subarray(from)));
   }
 
-  /** @param isOver whether the application has ended, whatever its log says */
+  /** @param isOver true if the application has ended, whatever its log says */
   metrics(isOver: boolean): ApplicationMetrics {
     return {
       stages: [...this.stages.values()].map(({ job: _job, from, to, status, ...stage }) => ({
@@ -114,25 +113,25 @@ export class EventLogReader {
         duration_ms: Math.max(0, (to ?? this.last) - from),
       })),
       executors: [...this.executors.values()].map((executor) => ({ ...executor })),
-      totals: { ...this.totals, duration_ms: this.begun === null ? 0 : Math.max(0, this.last - this.begun) },
+      totals: { ...this.totals, duration_ms: this.startedAt === null ? 0 : Math.max(0, this.last - this.startedAt) },
     };
   }
 
-  private keep(part: Buffer): void {
+  private append(part: Buffer): void {
     if (this.isSkipping) return;
     this.rest.push(part);
     this.restLength += part.length;
-    if (this.restLength > MAX_LINE_LENGTH) this.forget(true);
+    if (this.restLength > MAX_LINE_LENGTH) this.reset(true);
   }
 
-  private forget(isSkipping: boolean): void {
+  private reset(isSkipping: boolean): void {
     this.rest = [];
     this.restLength = 0;
     this.isSkipping = isSkipping;
   }
 
-  private line(line: Buffer): void {
-    const name = EVENT.exec(line.toString('latin1', 0, MAX_BEGINNING_LENGTH))?.[1] ?? '';
+  private readLine(line: Buffer): void {
+    const name = EVENT.exec(line.toString('latin1', 0, EVENT_PREFIX_LENGTH))?.[1] ?? '';
     const read = this.events.get(name);
     if (!read) return;
     const event = readUntrusted(line, EVENT_JSON);
@@ -140,8 +139,8 @@ export class EventLogReader {
   }
 
   private readonly events = new Map<string, (event: Fields) => void>([
-    ['SparkListenerApplicationStart', (event) => (this.begun ??= this.seen(event['Timestamp']))],
-    ['SparkListenerApplicationEnd', (event) => this.seen(event['Timestamp'])],
+    ['SparkListenerApplicationStart', (event) => (this.startedAt ??= this.recordTime(event['Timestamp']))],
+    ['SparkListenerApplicationEnd', (event) => this.recordTime(event['Timestamp'])],
     ['SparkListenerJobStart', (event) => this.jobStart(event)],
     ['SparkListenerJobEnd', (event) => this.jobEnd(event)],
     ['SparkListenerStageSubmitted', (event) => this.stage(fields(event['Stage Info']))],
@@ -152,15 +151,15 @@ export class EventLogReader {
     ['SparkListenerStageExecutorMetrics', (event) => this.memoryUsed(event['Executor ID'], event['Executor Metrics'])],
   ]);
 
-  private seen(time: unknown): number {
+  private recordTime(time: unknown): number {
     const at = count(time);
     this.last = Math.max(this.last, at);
     return at;
   }
 
-  /** Spark flushes its log with this event, and not with the one of a stage that begins. */
+  /** Spark flushes its log with this event, but not with the event of a starting stage. */
   private jobStart(event: Fields): void {
-    this.seen(event['Submission Time']);
+    this.recordTime(event['Submission Time']);
     const job = count(event['Job ID']);
     const infos = Array.isArray(event['Stage Infos']) ? (event['Stage Infos'] as unknown[]) : [];
     for (const info of infos.slice(0, MAX_STAGES).map(fields)) {
@@ -168,27 +167,27 @@ export class EventLogReader {
     }
   }
 
-  /** Stages that the job did without: what they would have made was there from another one. */
+  /** Removes the stages that the job skipped because an earlier job had already computed their output. */
   private jobEnd(event: Fields): void {
-    this.seen(event['Completion Time']);
+    this.recordTime(event['Completion Time']);
     const job = count(event['Job ID']);
     for (const key of this.pending.get(job) ?? []) this.stages.delete(key);
     this.pending.delete(job);
   }
 
   private stage(info: Fields): void {
-    const stage = this.begunStage(info);
+    const stage = this.startedStage(info);
     describe(stage, info);
-    stage.from = this.seen(info['Submission Time']) || stage.from;
+    stage.from = this.recordTime(info['Submission Time']) || stage.from;
     if (info['Completion Time'] === undefined) return;
-    stage.to = this.seen(info['Completion Time']);
+    stage.to = this.recordTime(info['Completion Time']);
     stage.status = info['Failure Reason'] === undefined ? 'COMPLETE' : 'FAILED';
   }
 
-  /** The stage that an event names, which has begun. */
-  private begunStage(named: Fields): Stage {
-    const known = this.stages.get(keyOf(named));
-    if (!known) return this.newStage(named, null);
+  /** Returns the stage that an event names, and marks it as started. */
+  private startedStage(ids: Fields): Stage {
+    const known = this.stages.get(keyOf(ids));
+    if (!known) return this.newStage(ids, null);
     if (known.job !== null) {
       this.noLongerPending(known);
       known.status = 'ACTIVE';
@@ -196,12 +195,12 @@ export class EventLogReader {
     return known;
   }
 
-  /** @param job that it waits to begin in; null if it has begun */
-  private newStage(named: Fields, job: number | null): Stage {
-    const { gc_ms: _of, ...work } = noWork();
+  /** @param job the Spark job that a PENDING stage belongs to; null if the stage has started */
+  private newStage(ids: Fields, job: number | null): Stage {
+    const { gc_ms: _of, ...work } = emptyWork();
     const stage: Stage = {
-      stage_id: count(named['Stage ID']),
-      attempt: count(named['Stage Attempt ID']),
+      stage_id: count(ids['Stage ID']),
+      attempt: count(ids['Stage Attempt ID']),
       name: '',
       status: job === null ? 'ACTIVE' : 'PENDING',
       planned_tasks: 0,
@@ -210,7 +209,7 @@ export class EventLogReader {
       from: this.last,
       to: null,
     };
-    const key = keyOf(named);
+    const key = keyOf(ids);
     const [oldest] = this.stages;
     if (this.stages.size >= MAX_STAGES && oldest) {
       this.noLongerPending(oldest[1]);
@@ -223,18 +222,18 @@ export class EventLogReader {
 
   private noLongerPending(stage: Stage): void {
     if (stage.job === null) return;
-    const ofJob = this.pending.get(stage.job);
-    ofJob?.delete(`${stage.stage_id}.${stage.attempt}`);
-    if (ofJob?.size === 0) this.pending.delete(stage.job);
+    const keysOfJob = this.pending.get(stage.job);
+    keysOfJob?.delete(`${stage.stage_id}.${stage.attempt}`);
+    if (keysOfJob?.size === 0) this.pending.delete(stage.job);
     stage.job = null;
   }
 
   private taskEnd(event: Fields): void {
     const info = fields(event['Task Info']);
-    this.seen(info['Finish Time']);
+    this.recordTime(info['Finish Time']);
     const work = workOf(fields(event['Task Metrics']), info);
     add(this.totals, work);
-    add(this.begunStage(event), work);
+    add(this.startedStage(event), work);
     const executor = this.executorOf(info['Executor ID'], info['Host']);
     if (executor) {
       executor.tasks = sum(executor.tasks, 1);
@@ -244,7 +243,7 @@ export class EventLogReader {
   }
 
   private executorAdded(event: Fields): void {
-    this.seen(event['Timestamp']);
+    this.recordTime(event['Timestamp']);
     const info = fields(event['Executor Info']);
     const executor = this.executorOf(event['Executor ID'], info['Host']);
     if (executor) executor.cores = count(info['Total Cores']);
@@ -254,7 +253,7 @@ export class EventLogReader {
     this.executorOf(id['Executor ID'], id['Host']);
   }
 
-  /** Null for one more than are kept. */
+  /** Returns null for executors beyond MAX_EXECUTORS. */
   private executorOf(idField: unknown, host: unknown): ExecutorMetrics | null {
     const id = text(idField);
     const known = this.executors.get(id);
@@ -273,8 +272,8 @@ export class EventLogReader {
   }
 }
 
-function keyOf(named: Fields): string {
-  return `${count(named['Stage ID'])}.${count(named['Stage Attempt ID'])}`;
+function keyOf(ids: Fields): string {
+  return `${count(ids['Stage ID'])}.${count(ids['Stage Attempt ID'])}`;
 }
 
 function isOpen(status: StageStatus): boolean {
@@ -290,7 +289,7 @@ function workOf(metrics: Fields, info: Fields): Work {
   const read = fields(metrics['Shuffle Read Metrics']);
   return {
     tasks: 1,
-    // One that was killed, as copies of slow tasks are, has not failed.
+    // A killed task, such as a speculative copy, has not failed.
     failed_tasks: info['Failed'] === true && info['Killed'] !== true ? 1 : 0,
     input_bytes: count(fields(metrics['Input Metrics'])['Bytes Read']),
     output_bytes: count(fields(metrics['Output Metrics'])['Bytes Written']),
@@ -301,7 +300,7 @@ function workOf(metrics: Fields, info: Fields): Work {
   };
 }
 
-function noWork(): Work {
+function emptyWork(): Work {
   return {
     tasks: 0,
     failed_tasks: 0,
@@ -314,7 +313,7 @@ function noWork(): Work {
   };
 }
 
-/** Adds to what `target` counts of it. */
+/** Adds the counters that `target` has. */
 function add(target: Partial<Work>, work: Work): void {
   for (const key of Object.keys(work) as (keyof Work)[]) {
     const before = target[key];
@@ -330,12 +329,12 @@ function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** 0 for what is no count. */
+/** Returns 0 for a value that is not a positive integer. */
 function count(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 }
 
-/** A copy, if it is cut: a part of a string keeps all of it in memory. */
+/** Returns a copy if the text is cut: a slice of a string would keep the whole string in memory. */
 function text(value: unknown): string {
   if (typeof value !== 'string') return '';
   const line = singleLine(value, MAX_NAME_LENGTH);

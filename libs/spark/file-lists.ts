@@ -2,23 +2,23 @@ import type { RunFile } from '../contracts/agent-protocol';
 import { SubmitError } from './submit-error';
 
 /**
- * Characters that Spark or Hadoop would interpret: a comma divides lists, `#` begins the fragment of a URI, a colon ends a
- * scheme, and the others make a pattern. spark-submit would look for another file, and ignores a pattern without a match.
+ * Characters that Spark or Hadoop interprets: a comma separates list entries, `#` starts the fragment of a URI, a colon ends a scheme,
+ * and the others form a pattern. spark-submit would look for another file, and it ignores a pattern without a match.
  */
 const SPECIAL = /[,#:*?[\]{}\\]/g;
 const PATTERN = /[*?[{]/;
 
-/** Whether spark-submit can be given the path of a file as it is. */
+/** Returns true if spark-submit takes the path of a file literally. */
 export function isPlain(path: string): boolean {
   return path.search(SPECIAL) < 0;
 }
 
-/** A name without special characters, for a file that nobody looks up by its name. */
+/** Returns the name without special characters, for a file that no code looks up by name. */
 export function plainName(name: string): string {
   return name.replace(SPECIAL, '_');
 }
 
-/** The address of a file on the node, which Spark reads back to the same path. */
+/** Returns the URI of a file on the node, which Spark decodes to the same path. */
 export function fileUri(path: string): string {
   const encoded = (name: string): string =>
     encodeURIComponent(name).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -33,11 +33,11 @@ export interface FileList {
 }
 
 /**
- * How spark-submit is given a list: by its option as long as it can be, else by a system property of the same meaning.
- * spark-submit takes options and properties apart, writes them anew without escapes and joins them by commas; what is a
- * system property reaches Spark as it is. Throws a SubmitError for a list that would need both.
+ * Returns the arguments that pass a list to spark-submit: its option if no path has special characters, otherwise a system property of
+ * the same meaning. spark-submit splits options and properties and joins them by commas without escapes, but passes a system property
+ * to Spark unchanged. Throws a SubmitError for a list that would need both.
  */
-export function givenFiles(
+export function fileArguments(
   { property, option, files }: FileList,
   locate: (file: RunFile) => string,
 ): { argv: string[]; javaOptions: string[] } {
@@ -50,13 +50,13 @@ export function givenFiles(
     const uri = locate(file);
     if (!PATTERN.test(uri)) return uri;
     throw new SubmitError(
-      `The pattern ${uri} cannot be beside the file "${odd.name}" in one list. Rename the file, or name the files of the pattern.`,
+      `The pattern ${uri} cannot be in one list with the file "${odd.name}". Rename the file, or name the files of the pattern.`,
     );
   });
   return { argv: [], javaOptions: [quoted(`-D${property}=${addresses.join(',')}`)] };
 }
 
-/** Spark's launcher divides SPARK_SUBMIT_OPTS as a shell would. */
+/** Spark's launcher splits SPARK_SUBMIT_OPTS like a shell. */
 function quoted(option: string): string {
   return /[\s"'\\]/.test(option) ? `"${option.replaceAll(/["\\]/g, '\\$&')}"` : option;
 }

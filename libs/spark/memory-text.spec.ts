@@ -13,7 +13,7 @@ describe('memoryMb', () => {
     expect(memoryMb(text)).toBe(expected);
   });
 
-  it.each(['', 'much', '1.5g', '-1g', '1gg'])('takes %p for no memory', (text) => {
+  it.each(['', 'much', '1.5g', '-1g', '1gg'])('returns null for %p', (text) => {
     expect(memoryMb(text)).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ const unity = {
 } as const;
 
 describe('metastoreProperties', () => {
-  it('has the tables of a run in its Hive metastore', () => {
+  it('point a run to its Hive metastore', () => {
     const properties = { [URIS]: uri, 'fs.s3a.endpoint': 'https://s3.example.org' };
     expect(metastoreProperties({ kind: 'hive', properties }, {})).toEqual([
       ['spark.sql.catalogImplementation', 'hive'],
@@ -21,7 +21,7 @@ describe('metastoreProperties', () => {
     ]);
   });
 
-  it('says where the warehouse is in the words of Spark', () => {
+  it("name the warehouse by Spark's own property", () => {
     const properties = { [URIS]: uri, 'hive.metastore.warehouse.dir': 's3a://bucket/warehouse' };
     expect(metastoreProperties({ kind: 'hive', properties }, {})).toEqual([
       ['spark.sql.catalogImplementation', 'hive'],
@@ -30,7 +30,7 @@ describe('metastoreProperties', () => {
     ]);
   });
 
-  it('has the tables of AWS Glue in a default catalog, and the keys in the environment of executors', () => {
+  it('make AWS Glue the default catalog, with the keys in the environment of executors', () => {
     expect(metastoreProperties(glue, { OTHER: 'x' })).toEqual([
       ['spark.sql.extensions', 'org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions'],
       ['spark.sql.catalog.glue', 'org.apache.iceberg.spark.SparkCatalog'],
@@ -43,7 +43,7 @@ describe('metastoreProperties', () => {
     ]);
   });
 
-  it('has every catalog that was chosen of Unity, and the first as the default', () => {
+  it('contain every selected catalog of Unity, with the first as the default', () => {
     const catalog = (name: string) => [
       [`spark.sql.catalog.${name}`, 'io.unitycatalog.spark.UCSingleCatalog'],
       [`spark.sql.catalog.${name}.uri`, 'https://uc.example.org'],
@@ -71,7 +71,7 @@ describe('metastoreProperties', () => {
     ]);
   });
 
-  it('is nothing for a run without one, and refuses one with a fault', () => {
+  it('are empty for a run without a metastore, and refuse an unusable one', () => {
     expect(metastoreProperties(undefined, {})).toEqual([]);
     const broken = { kind: 'unusable', fault: 'The catalog was deleted.' } as const;
     expect(() => metastoreProperties(broken, {})).toThrow(new SubmitError('The catalog was deleted.'));
@@ -104,7 +104,7 @@ describe('withMetastorePackages', () => {
     expect(withMetastorePackages(undefined, ['a:b:1'])).toEqual(['a:b:1']);
   });
 
-  it('leaves a library in the version that the run names', () => {
+  it('keeps the version of a library that the run names', () => {
     const own = [
       'io.delta:delta-spark_2.12:3.2.1',
       ' io.unitycatalog:unitycatalog-spark_2.12:0.2.0',

@@ -1,17 +1,17 @@
 import type { HiveOfRun, RunMetastore, UnityOfRun } from '../contracts/agent-protocol';
 import { SubmitError } from './submit-error';
 
-/** What Spark calls the catalog of AWS Glue, whatever its name on the platform: a run has only one. */
+/** Spark's name of the AWS Glue catalog. A run has only one, so its name on the platform does not matter. */
 const GLUE = 'glue';
 const WAREHOUSE = 'hive.metastore.warehouse.dir';
 const ICEBERG = '1.10.1';
-/** The path of Unity's API, which its client adds by itself. */
+/** The path of Unity's API, which its client appends to the endpoint. */
 const UNITY_API = /\/api\/2\.1\/unity-catalog\/*$/;
 
-/** Who has one of these in the environment has keys of his own, and parts of two pairs would fit nothing. */
+/** An environment with one of these has keys of its own; half of one pair with half of another would not work. */
 const AWS_VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 
-/** Jars that Spark 3.5 has not got, as Maven coordinates. */
+/** Jars that Spark 3.5 lacks, as Maven coordinates. */
 const PACKAGES: Readonly<Record<RunMetastore['kind'], readonly string[]>> = {
   hive: [],
   glue: [
@@ -25,9 +25,9 @@ const PACKAGES: Readonly<Record<RunMetastore['kind'], readonly string[]>> = {
 type Property = [name: string, value: string];
 
 /**
- * Spark properties by which a run finds its tables in the metastore of its cluster. Credentials may be among them, so they
- * belong in a file that only its owner can read. Throws a SubmitError for a metastore with a fault.
- * @param env of the run, as far as it is not the metastore's
+ * Returns the Spark properties with which a run finds its tables in the metastore of its cluster. They may contain credentials, so
+ * they belong in a file that only its owner can read. Throws a SubmitError for a metastore that cannot be used.
+ * @param env environment of the run, without the metastore's variables
  */
 export function metastoreProperties(
   metastore: RunMetastore | undefined,
@@ -39,10 +39,10 @@ export function metastoreProperties(
     case 'hive':
       return hiveProperties(metastore);
     case 'glue': {
-      const ofExecutors = Object.entries(metastoreVariables(metastore, env));
+      const executorVariables = Object.entries(metastoreVariables(metastore, env));
       return [
         ...glueProperties(metastore.region),
-        ...ofExecutors.map(([name, value]): Property => [`spark.executorEnv.${name}`, value]),
+        ...executorVariables.map(([name, value]): Property => [`spark.executorEnv.${name}`, value]),
       ];
     }
     case 'unity':
@@ -52,7 +52,7 @@ export function metastoreProperties(
   }
 }
 
-/** Environment by which a driver reaches the metastore; nothing where the run has such keys of its own. */
+/** Returns the variables with which a driver reaches the metastore; none if the run has such keys of its own. */
 export function metastoreVariables(
   metastore: RunMetastore | undefined,
   env: Readonly<Record<string, string>>,
@@ -61,7 +61,7 @@ export function metastoreVariables(
   return { AWS_ACCESS_KEY_ID: metastore.access_key_id, AWS_SECRET_ACCESS_KEY: metastore.secret_access_key };
 }
 
-/** The run's packages and those of its metastore's clients; of a library that the run names, its version. */
+/** Returns the run's packages and those of the metastore's client. If both name a library, the run's version wins. */
 export function withMetastorePackages(metastore: RunMetastore | undefined, packages: readonly string[]): string[] {
   const named = new Set(packages.map(libraryOf));
   const further = metastore ? PACKAGES[metastore.kind] : [];
@@ -77,7 +77,7 @@ function hiveProperties({ properties }: HiveOfRun): Property[] {
   const warehouse = properties[WAREHOUSE];
   return [
     ['spark.sql.catalogImplementation', 'hive'],
-    // Spark goes by its own property, and warns about Hive's.
+    // Spark reads its own property, and warns about Hive's.
     ...(warehouse === undefined ? [] : [['spark.sql.warehouse.dir', warehouse] satisfies Property]),
     ...Object.entries(properties)
       .filter(([name]) => name !== WAREHOUSE)
@@ -97,14 +97,14 @@ function glueProperties(region: string): Property[] {
   ];
 }
 
-/** By Unity's own API, which Databricks and the open server have under one path, to read and write; their Iceberg endpoints differ. */
+/** Uses Unity's own API, which Databricks and the open server have under one path, for reads and writes; their Iceberg endpoints differ. */
 function unityProperties({ endpoint, token, catalogs }: UnityOfRun): Property[] {
   const uri = endpoint.replace(UNITY_API, '');
   return [
     ['spark.sql.extensions', 'io.delta.sql.DeltaSparkSessionExtension'],
-    // Delta asks for it; it has the tables that a job makes for itself and those named by their path.
+    // Delta requires it. This catalog has the tables that a job creates for itself and those named by path.
     ['spark.sql.catalog.spark_catalog', 'org.apache.spark.sql.delta.catalog.DeltaCatalog'],
-    // So Unity writes locations, while Hadoop's client answers to s3a only.
+    // Unity writes locations as s3, while Hadoop's client only handles s3a.
     ['spark.hadoop.fs.s3.impl', 'org.apache.hadoop.fs.s3a.S3AFileSystem'],
     ...catalogs.flatMap((name): Property[] => [
       [`spark.sql.catalog.${name}`, 'io.unitycatalog.spark.UCSingleCatalog'],

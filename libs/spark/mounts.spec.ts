@@ -39,7 +39,7 @@ const refusal = (...mounts: RunMount[]): string => {
 };
 
 describe('mountProperties', () => {
-  it('are none without mounts', () => {
+  it('are empty without mounts', () => {
     expect(mountProperties([])).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('mountProperties', () => {
     expect('spark.hadoop.fs.s3a.endpoint').not.toMatch(redacts);
   });
 
-  it("take a mount's further properties, those of Spark as they are", () => {
+  it("include a mount's extra properties, those of Spark unchanged", () => {
     const extra_configs = { 'spark.sql.a': '1', 'mapreduce.b': '2' };
     expect(properties(s3({ extra_configs }))).toMatchObject({ 'spark.sql.a': '1', 'spark.hadoop.mapreduce.b': '2' });
   });
@@ -100,7 +100,7 @@ describe('mountProperties', () => {
       `The mounts /mnt/data and /mnt/b cannot be used in one run: they differ in fs.s3a.bucket.sales.${name}, ` +
       'and Hadoop has only one value of it for the bucket sales.';
     expect(refusal(s3(), s3({ mount_point: '/mnt/b', ...change }))).toBe(text);
-    // Whichever comes first.
+    // In either order.
     expect(refusal(s3({ mount_point: '/mnt/b', ...change }), s3())).toMatch(
       /^The mounts \/mnt\/b and \/mnt\/data cannot/,
     );
@@ -124,7 +124,7 @@ describe('mountProperties', () => {
     );
   });
 
-  it('refuse mounts with a fault, each with its own, before anything else about them', () => {
+  it('refuse mounts with a fault, and report each fault before anything else', () => {
     const broken = s3({ mount_point: '/mnt/data', bucket: '', credentials: {}, fault: 'The first is broken.' });
     const gone = s3({ mount_point: '/mnt/gone', fault: 'The second is gone.' });
     expect(refusal(s3(), broken, gone)).toBe('The first is broken. The second is gone.');
@@ -136,14 +136,14 @@ describe('mountProperties', () => {
 });
 
 describe('propertiesText', () => {
-  it('keeps what has a meaning in properties files', () => {
+  it('escapes characters with a meaning in properties files', () => {
     expect(propertiesText([['a', 'b=c:d#e']])).toBe('a=b=c:d#e');
     expect(propertiesText([['a b:c=d#!\\', ' \\x\ny\r']])).toBe('a\\ b\\:c\\=d\\#\\!\\\\=\\ \\\\x\\ny\\r');
   });
 });
 
 describe('lastClassPath', () => {
-  it('comes behind what is there', () => {
+  it('follows the existing entries', () => {
     expect(lastClassPath(['/c/*'], {})).toBe('/c/*');
     expect(lastClassPath(['/c/*'], { SPARK_DIST_CLASSPATH: '/a:/b' })).toBe('/a:/b:/c/*');
   });

@@ -2,10 +2,10 @@ import type { RunMount } from '../contracts/agent-protocol';
 import { hadoopStore, type HadoopStore } from './store-properties';
 import { SubmitError } from './submit-error';
 
-/** Whose values Spark tells nobody: its own pattern, and the names of keys of object stores in Hadoop and environments. */
+/** Spark redacts the values of these properties: its own pattern, and the names of object store keys in Hadoop and in environments. */
 export const REDACTED = '(?i)secret|password|token|access[._]?key|(private|encryption|account)[.-]?key';
 
-/** Environment variable whose class path Spark's launcher puts behind Spark's own. */
+/** Environment variable with the class path that Spark's launcher appends to Spark's own. */
 export const LAST_CLASS_PATH = 'SPARK_DIST_CLASSPATH';
 
 interface MountedStore extends HadoopStore {
@@ -13,9 +13,9 @@ interface MountedStore extends HadoopStore {
 }
 
 /**
- * Spark properties with which paths below the mount points are paths of their stores and all others stay local: ADR
- * 0008. Credentials are among them, so they belong in a file that only its owner can read. Throws a SubmitError for
- * mounts that are impossible, or impossible in one run.
+ * Returns the Spark properties that map paths below the mount points to their stores, while all other paths stay local: ADR 0008. They
+ * contain credentials, so they belong in a file that only its owner can read. Throws a SubmitError for mounts that are invalid, or
+ * that cannot be combined in one run.
  */
 export function mountProperties(mounts: readonly RunMount[]): [string, string][] {
   if (mounts.length === 0) return [];
@@ -45,7 +45,7 @@ export function propertiesText(properties: readonly [string, string][]): string 
   return properties.map(line).join('\n');
 }
 
-/** The class path of the entries behind what the node and the run have there already. */
+/** Returns the class path of the entries, after those that the node and the run already have. */
 export function lastClassPath(entries: readonly string[], env: Readonly<Record<string, string>>): string {
   return [env[LAST_CLASS_PATH] ?? '', ...entries].filter((entry) => entry !== '').join(':');
 }
@@ -61,7 +61,7 @@ function assertMountPoints(mounts: readonly RunMount[]): void {
   }
 }
 
-/** Properties of all stores. Mounts that share a store, or a property, must agree: Hadoop keeps one value for both. */
+/** Returns the properties of all stores. Mounts that share a store or a property must agree, because Hadoop keeps one value for both. */
 function storeProperties(stores: readonly MountedStore[]): Record<string, string> {
   const all: Record<string, string> = {};
   for (const [order, store] of stores.entries()) {
@@ -77,7 +77,7 @@ function storeProperties(stores: readonly MountedStore[]): Record<string, string
   return all;
 }
 
-/** Why two mounts cannot be in one run, which has one value of each property; null if they can. */
+/** Returns the reason why two mounts cannot be in one run, which has one value of each property; null if they can. */
 export function storeClash(store: HadoopStore, other: HadoopStore): string | null {
   const isShared = store.scope === other.scope;
   const names = new Set([...Object.keys(store.properties), ...Object.keys(other.properties)]);

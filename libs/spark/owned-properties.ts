@@ -1,12 +1,12 @@
 import type { AcceleratorKind } from '../contracts/agent-protocol';
 
-/** Properties, each one name, or all that begin with a name that ends in a dot. */
+/** Property names. A name that ends in a dot is a prefix. */
 interface Owned {
   names: readonly string[];
   why: string;
 }
 
-/** Spark properties that belong to the platform. */
+/** Spark properties that only the platform sets. */
 const OWNED: readonly Owned[] = [
   { names: ['spark.master', 'spark.submit.deployMode'], why: 'the cluster of the job decides where it runs' },
   {
@@ -20,7 +20,7 @@ const OWNED: readonly Owned[] = [
   },
 ];
 
-/** What belongs to the platform besides on clusters with the accelerator. */
+/** Further properties that only the platform sets on clusters with the accelerator. */
 const OWNED_WITH: Readonly<Record<AcceleratorKind, Owned>> = {
   turbo: {
     names: ['spark.plugins', 'spark.shuffle.manager', 'spark.memory.offHeap.'],
@@ -38,18 +38,18 @@ const OWNED_WITH: Readonly<Record<AcceleratorKind, Owned>> = {
   },
 };
 
-/** Why users cannot set a Spark property, on a cluster with the accelerator; null for one that they may set. */
+/** Returns why users cannot set a Spark property on a cluster with the accelerator; null if they can. */
 export function whyOwned(property: string, accelerator?: AcceleratorKind | null): string | null {
   const owns = (name: string): boolean => (name.endsWith('.') ? property.startsWith(name) : property === name);
   const all = accelerator == null ? OWNED : [...OWNED, OWNED_WITH[accelerator]];
   return all.find(({ names }) => names.some(owns))?.why ?? null;
 }
 
-/** Properties that Spark starts its processes with, or opens ports by: their values are on command lines. */
+/** Spark passes these properties to its processes on command lines, or opens ports with them. */
 const ON_COMMAND_LINES =
   /^spark\.(?:(?:driver|executor)\.(?:memory|extra.*|default.*)|(?:auth|rpc|network|port).*|.*\.port)$/;
 
-/** Whether processes other than the job's could read the value of a property. */
+/** Returns true if processes other than the job's can read the value of a property. */
 export function isOnCommandLine(property: string): boolean {
   return ON_COMMAND_LINES.test(property);
 }

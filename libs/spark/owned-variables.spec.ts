@@ -1,8 +1,8 @@
 import { isOnCommandLine } from './owned-properties';
 import { isOwnedVariable } from './owned-variables';
 
-describe('what no secret can be', () => {
-  it('is a variable by which programs are started', () => {
+describe('names that no secret can have', () => {
+  it('include variables that programs are started with', () => {
     const names = [
       'PATH',
       'LD_PRELOAD',
@@ -16,7 +16,7 @@ describe('what no secret can be', () => {
     expect(names.filter(isOwnedVariable)).toEqual(names.slice(0, 5));
   });
 
-  it('is a property that is on a command line', () => {
+  it('include properties on a command line', () => {
     const names = [
       ...[
         'spark.driver.memory',

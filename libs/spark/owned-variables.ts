@@ -1,4 +1,4 @@
-/** Environment variables by which the platform starts Spark, or which decide what programs do: names, and beginnings that end in `*`. */
+/** Environment variables that the platform starts Spark with, or that change what programs do. `*` ends a prefix. */
 const OWNED = [
   ...['SPARK_*', 'PYSPARK_*', 'HADOOP_*', 'YARN_*', 'PYTHON*', 'JAVA_*', 'JDK_*', '_JAVA_OPTIONS', 'CLASSPATH'],
   ...['LD_*', 'PATH', 'HOME', 'TMPDIR', 'SHELL', 'IFS', 'ENV', 'BASH*', 'LANG', 'LC_*', 'TZ', 'LOCALE*', 'GCONV_PATH'],
@@ -20,7 +20,7 @@ const OWNED = [
   ],
 ];
 
-/** Whether an environment variable belongs to the platform, so that no secret can be its value. */
+/** Returns true if the platform owns the environment variable, so that no secret can be its value. */
 export function isOwnedVariable(name: string): boolean {
   return OWNED.some((own) => (own.endsWith('*') ? name.startsWith(own.slice(0, -1)) : name === own));
 }

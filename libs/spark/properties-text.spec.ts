@@ -5,12 +5,12 @@ describe('propertyKeys', () => {
     expect(propertyKeys('# a=1\n! b\n\n c = 2\nd:3\r\ne f')).toEqual(['c', 'd', 'e']);
   });
 
-  it('passes over a byte order mark', () => {
+  it('skips a byte order mark', () => {
     expect(propertyKeys('\uFEFFa=1')).toEqual(['a']);
     expect(withoutProperties('\uFEFFa=1\nb=2', (key) => key === 'b')).toBe('a=1');
   });
 
-  it('takes no part of a value for a key', () => {
+  it('does not mistake part of a value for a key', () => {
     expect(propertyKeys('a=1\\\nb=2\nc=3\\\\\nd=4\n# e\\\nf=5')).toEqual(['a', 'c', 'd', 'f']);
   });
 });
@@ -32,11 +32,11 @@ describe('propertyValue', () => {
 describe('withoutProperties', () => {
   const without = (text: string) => withoutProperties(text, (key) => key === 'a');
 
-  it('leaves out a property with the lines that its value goes on in', () => {
+  it('removes a property with the continuation lines of its value', () => {
     expect(without('# a\na=1\\\n  a=2\\\n\nb=3\n a 4\nc')).toBe('# a\nb=3\nc');
   });
 
-  it('changes nothing else', () => {
+  it('keeps everything else', () => {
     expect(without('# a=1\n\nb = x\\\n a = y\n')).toBe('# a=1\n\nb = x\\\n a = y\n');
     expect(without('')).toBe('');
   });

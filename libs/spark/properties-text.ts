@@ -2,12 +2,12 @@ import { withoutByteOrderMark } from '../json/byte-order-mark';
 
 const COMMENT_OR_BLANK = /^\s*(?:[#!]|$)/;
 
-/** Keys that a Java properties text sets. */
+/** Returns the keys that a Java properties text sets. */
 export function propertyKeys(text: string): string[] {
   return settings(text).flatMap(({ key }) => key ?? []);
 }
 
-/** The last value that a Java properties text gives a key; null where it gives none. Leaves `\uXXXX` as it is. */
+/** Returns the last value of a key in a Java properties text; null if the key is not set. `\uXXXX` stays as it is. */
 export function propertyValue(text: string, key: string): string | null {
   const lines = settings(text).findLast((setting) => setting.key === key)?.lines;
   if (!lines) return null;
@@ -19,7 +19,7 @@ export function propertyValue(text: string, key: string): string | null {
   return value.replace(/\\(?!u)(.)/g, '$1');
 }
 
-/** The text without the properties of which `isLeftOut` says so. */
+/** Returns the text without the properties for which `isLeftOut` returns true. */
 export function withoutProperties(text: string, isLeftOut: (key: string) => boolean): string {
   return settings(text)
     .filter(({ key }) => key === null || !isLeftOut(key))
@@ -27,15 +27,15 @@ export function withoutProperties(text: string, isLeftOut: (key: string) => bool
     .join('\n');
 }
 
-/** The lines of a text, those of one property together: a backslash at a line's end joins it with the next. */
+/** Returns the lines of a text, grouped by property: a backslash at a line's end joins it with the next. */
 function settings(text: string): { key: string | null; lines: string[] }[] {
   const found: { key: string | null; lines: string[] }[] = [];
-  let goesOn = false;
+  let continues = false;
   for (const line of withoutByteOrderMark(text).split(/\r\n|\r|\n/)) {
-    const isComment: boolean = !goesOn && COMMENT_OR_BLANK.test(line);
-    if (goesOn) found.at(-1)?.lines.push(line);
+    const isComment: boolean = !continues && COMMENT_OR_BLANK.test(line);
+    if (continues) found.at(-1)?.lines.push(line);
     else found.push({ key: isComment ? null : (line.trimStart().split(/[=:\s]/, 1)[0] ?? ''), lines: [line] });
-    goesOn = !isComment && /(?:^|[^\\])(?:\\\\)*\\$/.test(line);
+    continues = !isComment && /(?:^|[^\\])(?:\\\\)*\\$/.test(line);
   }
   return found;
 }

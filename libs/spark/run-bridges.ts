@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GeneratedFile } from './scala-repl';
 
-/** Texts of the programs by name, in the agent that is one file. */
+/** Texts of the programs by name. The bundled agent, a single file, has them built in. */
 declare const RUN_BRIDGES: Readonly<Record<string, string>> | undefined;
 
 const FOLDER = join(__dirname, '..', 'run-bridges');
 
-/** A program of `run-bridges`, in the place of `spark-submit`, which it calls when it begins Spark. */
+/** A program of `run-bridges`, which takes the place of `spark-submit` and calls it to start Spark. */
 export interface BridgeCommand {
   argv: string[];
   env: Record<string, string>;
@@ -15,8 +15,8 @@ export interface BridgeCommand {
 }
 
 /**
- * The start of a program of `run-bridges`.
- * @param options what `spark-submit` is called with
+ * Returns the command that starts a program of `run-bridges`.
+ * @param options the options of `spark-submit`
  */
 export function bridgeCommand(
   [name, ...words]: [string, ...string[]],
@@ -26,20 +26,20 @@ export function bridgeCommand(
   const { program, files } = bridgeFiles(name, paths.generated);
   return {
     argv: [runtime.python, program, ...words],
-    // PySpark divides it as a shell would.
+    // PySpark splits it like a shell.
     env: { PYSPARK_SUBMIT_ARGS: [...options.map(quoted), 'pyspark-shell'].join(' ') },
     files,
   };
 }
 
-/** One of the programs of `run-bridges`, which needs no other. */
+/** Returns one program of `run-bridges` that imports none of the others. */
 export function bridgeProgram(name: string, generated: string): GeneratedFile {
   const content = programs()[name];
   if (content === undefined) throw new Error(`There is no program ${name}.`);
   return { path: `${generated}/bridge/${name}`, content };
 }
 
-/** The path of a program of `run-bridges`, and the files that make it up. */
+/** Returns the path of a program of `run-bridges`, and the files that make it up. */
 export function bridgeFiles(name: string, generated: string): { program: string; files: GeneratedFile[] } {
   // A run cannot read the agent's own folder from its sandbox.
   const folder = `${generated}/bridge`;

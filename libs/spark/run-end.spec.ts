@@ -24,7 +24,7 @@ const FAREWELL = `26/11/26 14:41:19 INFO SparkContext: Invoking stop() from shut
 26/11/26 14:41:19 INFO ShutdownHookManager: Deleting directory /tmp/spark-1
 `;
 
-/** A task that failed, and that the driver got over. */
+/** A failed task that the driver survived. */
 const LOST_TASK = `26/11/26 14:41:18 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (h executor driver): boom
 org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "/x/fail.py", line 3, in f
@@ -295,7 +295,7 @@ describe('classifyEnd', () => {
       { stderrTail: 'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat T.main(T.java:3)\n' },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or bring less data to the driver.',
+      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or collect less data on the driver.',
     ],
     [
       "Spark's exit code for it",
@@ -304,7 +304,7 @@ describe('classifyEnd', () => {
       {},
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: the driver ran out of heap. Raise driver_memory, or bring less data to the driver.',
+      'Out of memory: the driver ran out of heap. Raise driver_memory, or collect less data on the driver.',
     ],
     [
       'a server of SQL whose Spark has stopped without memory',
@@ -316,7 +316,7 @@ describe('classifyEnd', () => {
       },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or bring less data to the driver.',
+      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or collect less data on the driver.',
     ],
     [
       "a server of SQL whose Spark has ended with Spark's exit code for it",
@@ -325,7 +325,7 @@ describe('classifyEnd', () => {
       { stderrTail: 'SQL cannot be served: the JVM of Spark has ended with exit code 52.\n' },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: the driver ran out of heap. Raise driver_memory, or bring less data to the driver.',
+      'Out of memory: the driver ran out of heap. Raise driver_memory, or collect less data on the driver.',
     ],
     [
       'a server of SQL whose Spark has stopped for another reason',
@@ -355,7 +355,7 @@ describe('classifyEnd', () => {
       { stderrTail: PYTHON.replace(/Zero.*/, 'MemoryError') },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: MemoryError. Raise driver_memory, or bring less data to the driver.',
+      'Out of memory: MemoryError. Raise driver_memory, or collect less data on the driver.',
     ],
     [
       'an executor without memory',
@@ -401,7 +401,7 @@ describe('classifyEnd', () => {
       { stderrTail: BROKEN_JAR },
       'error',
       'NOT_AN_ARCHIVE',
-      'text.jar is no zip file, or only a part of one: zip END header not found. Upload the whole file again, or correct its path.',
+      'text.jar is not a zip file, or is incomplete: zip END header not found. Upload the whole file again, or correct its path.',
     ],
     [
       'an archive that Spark cannot unpack',
@@ -410,7 +410,7 @@ describe('classifyEnd', () => {
       { stderrTail: BROKEN_ARCHIVE },
       'error',
       'NOT_AN_ARCHIVE',
-      'One of the archives is no zip file, or only a part of one: zip END header not found. Upload the whole file again, or correct its path.',
+      'One of the archives is not a zip file, or is incomplete: zip END header not found. Upload the whole file again, or correct its path.',
     ],
     [
       'another zip file that the application cannot read',
@@ -436,7 +436,7 @@ describe('classifyEnd', () => {
       'java.lang.IllegalStateException: boom (caused by java.nio.file.AccessDeniedException: s3a://bucket/x: getFileStatus on s3a://bucket/x). Check the credentials of the store, and what they permit.',
     ],
     [
-      'a signal told by the exit code',
+      'a signal reported by the exit code',
       'python',
       137,
       {},
@@ -520,7 +520,7 @@ describe('classifyEnd', () => {
       'APPLICATION_FAILED',
       'The application ended with exit code 3; its last line: two',
     ],
-  ])('tells %s', (_name, kind, exitCode, rest, outcome, reason, message) => {
+  ])('classifies %s', (_name, kind, exitCode, rest, outcome, reason, message) => {
     expect(end(kind, exitCode, rest)).toEqual({ outcome, reason, message });
   });
 

@@ -1,6 +1,6 @@
 import type { RunKind, RunOutcome, RunReason } from '../contracts/agent-protocol';
 
-/** How the process of a run ended, with the last of its output. */
+/** The end of a run's process, with the tail of its output. */
 export interface ProcessEnd {
   kind: RunKind;
   /** Null when no exit code is known. */
@@ -11,7 +11,7 @@ export interface ProcessEnd {
   stderrTail: string;
 }
 
-/** Verdict on an ended run. */
+/** The verdict on an ended run. */
 export interface RunEnd {
   outcome: RunOutcome;
   reason: RunReason;
@@ -21,7 +21,7 @@ export interface RunEnd {
 const MAX_MESSAGE_BYTES = 600;
 const MAX_QUOTE_LENGTH = 200;
 
-/** Spark's advice about an error of SQL is shorter. */
+/** Spark's hints about a SQL error are shorter. */
 const MAX_ADVICE_LINES = 8;
 const SIGNALS: Record<number, string> = {
   1: 'SIGHUP',
@@ -34,67 +34,67 @@ const SIGNALS: Record<number, string> = {
 /** SparkExitCode.OOM. */
 const SPARK_OUT_OF_MEMORY = 52;
 
-/** What to do about it, where that can be said. */
+/** Tells the user what to do, for the reasons that allow it. */
 const ADVICE: Partial<Record<RunReason, string>> = {
   SQL_ERROR: 'Correct the statement.',
-  // Spark passes over a jar that it cannot read.
+  // Spark skips a jar that it cannot read.
   CLASS_NOT_FOUND:
     'Check class_name, and that the application, jars or packages are whole jar files and have the class.',
   FILE_NOT_FOUND: 'Upload it, or correct its path.',
   NOT_AN_ARCHIVE: 'Upload the whole file again, or correct its path.',
   DEPENDENCY_UNRESOLVED: 'Check packages and repositories, and that the node may reach them.',
   ACCESS_DENIED: 'Check the credentials of the store, and what they permit.',
-  OUT_OF_MEMORY: 'Raise driver_memory, or bring less data to the driver.',
+  OUT_OF_MEMORY: 'Raise driver_memory, or collect less data on the driver.',
   EXECUTOR_OUT_OF_MEMORY: 'Raise executor_memory, or divide the data into more partitions.',
 };
 
-/** Says what the end of a run that nobody asked to end means. */
+/** Classifies the end of a run that nobody stopped. */
 export function classifyEnd(end: ProcessEnd): RunEnd {
   if (end.exitCode === 0) return { outcome: 'done', reason: 'COMPLETED', message: 'The application completed.' };
-  // The last word is in stderr.
+  // stderr comes last because the last error counts.
   const output = `${end.stdoutTail}\n${end.stderrTail}`;
-  const seen = { end, output, told: toldBy(output, end.kind) };
+  const evidence = { end, output, error: reportedError(output, end.kind) };
   for (const cause of CAUSES) {
-    const found = cause(seen);
+    const found = cause(evidence);
     if (found) return found;
   }
   return exited(end);
 }
 
-interface Seen {
+interface Evidence {
   end: ProcessEnd;
   output: string;
-  told: Told | null;
+  error: ReportedError | null;
 }
 
-/** The first that holds is why a run ended. */
-const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
+/** The first cause that matches is the reason why a run ended. */
+const CAUSES: readonly ((evidence: Evidence) => RunEnd | null)[] = [
   servingEnded,
-  // Of what ended the application only: it may have got over the loss of executors before.
-  ({ output, told }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)),
-  ({ end, output, told }) => because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)),
+  // Searches only the error that ended the application, which may have survived the loss of executors before.
+  ({ output, error }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(error?.text ?? output)),
+  ({ end, output, error }) => because('OUT_OF_MEMORY', outOfMemory(end, output, error?.text ?? null)),
   ({ output }) => because('FILE_NOT_FOUND', missingApplication(output)),
   ({ end }) => signalled(end),
   ({ output }) => because('DEPENDENCY_UNRESOLVED', /unresolved dependency: [^\]\n]+/.exec(output)?.[0]),
   ({ output }) => because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]),
   ({ output }) => because('SUBMIT_FAILED', submitError(output)),
-  ({ output, told }) => because('NOT_AN_ARCHIVE', told && notAnArchive(told, output)),
-  ({ end, told }) =>
-    told && verdict('error', reasonOf(told), `${failedStatement(end)}${told.text}`, adviceAbout(told, end)),
+  ({ output, error }) => because('NOT_AN_ARCHIVE', error && notAnArchive(error, output)),
+  ({ end, error }) =>
+    error && verdict('error', reasonOf(error), `${failedStatement(end)}${error.text}`, adviceAbout(error, end)),
   ({ output }) => javaRefused(output),
 ];
 
 const TRACEBACK = 'Traceback (most recent call last):';
 
-/** Where the rest of what was told is; undefined where there is no more, or other advice. */
-function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string | undefined {
-  if (reasonOf(told) !== 'PYTHON_ERROR') return undefined;
+/** Names the log with the details of the error; undefined if there are none, or if the reason has other advice. */
+function adviceAbout(error: ReportedError, { stdoutTail, stderrTail }: ProcessEnd): string | undefined {
+  if (reasonOf(error) !== 'PYTHON_ERROR') return undefined;
   const isInStdout = stdoutTail.includes(TRACEBACK) && !stderrTail.includes(TRACEBACK);
   return `The ${isInStdout ? 'stdout' : 'stderr'} log has the traceback.`;
 }
 
-/** A function or SQL server says why it ends. If Spark ended first, the log may show that it ran out of memory. */
-function servingEnded({ end, output }: Seen): RunEnd | null {
+/** A function or SQL server prints why it ends. If Spark ended first, the log may show that it ran out of memory. */
+function servingEnded({ end, output }: Evidence): RunEnd | null {
   if (end.kind !== 'function' && end.kind !== 'thrift') return null;
   const said = lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm);
   const [isOfSpark, code] =
@@ -104,12 +104,12 @@ function servingEnded({ end, output }: Seen): RunEnd | null {
   return because('OUT_OF_MEMORY', lack) ?? because('APPLICATION_FAILED', said);
 }
 
-/** The end of a run that names a file which is no jar. */
+/** Returns the end of a run that names a file which is not a jar. */
 export function notAJar(name: string): RunEnd {
-  return verdict('error', 'NOT_AN_ARCHIVE', `${name} is no jar file, or only a part of one`);
+  return verdict('error', 'NOT_AN_ARCHIVE', `${name} is not a jar file, or is incomplete`);
 }
 
-/** What the last match of the pattern has in its group. */
+/** Returns the group of the pattern's last match. */
 function lastOf(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
@@ -145,18 +145,18 @@ function verdict(
 
 const CLASS_NOT_FOUND = /\bjava\.lang\.(?:ClassNotFoundException|NoClassDefFoundError)\b/;
 
-/** What stores, and the clients of stores, say to those who may not. */
+/** Errors of stores and their clients that mean missing permission. */
 const ACCESS_DENIED =
   /AccessDeniedException|AccessControlException|\bAccess Denied\b|\b403 Forbidden|Status Code: 403|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationPermissionMismatch|AuthenticationFailed|does not have storage\.\S+ access/;
 
-function reasonOf({ by, text }: Told): RunReason {
+function reasonOf({ by, text }: ReportedError): RunReason {
   if (ACCESS_DENIED.test(text)) return 'ACCESS_DENIED';
   if (CLASS_NOT_FOUND.test(text)) return 'CLASS_NOT_FOUND';
   if (by === 'sql') return 'SQL_ERROR';
   return by === 'python' ? 'PYTHON_ERROR' : 'APPLICATION_FAILED';
 }
 
-/** The last that is said of an executor without memory; those of a driver in local mode are the driver. */
+/** Returns the last report of an executor without memory. In local mode the driver is the executor, which does not count. */
 function executorOutOfMemory(output: string): string | null {
   const ends = /ExecutorLostFailure \(executor \d+ exited.*?(?:code 52\b|code 137\b|OutOfMemory|memory limits).*$/gm;
   const lost = output.match(ends)?.at(-1);
@@ -166,32 +166,32 @@ function executorOutOfMemory(output: string): string | null {
   return error === undefined ? null : `Out of memory: ${error} in ${executor}`;
 }
 
-function outOfMemory(end: ProcessEnd, output: string, told: string | null): string | null {
-  const isTold = told !== null && /^(?:MemoryError\b|java\.lang\.OutOfMemoryError)/.test(told);
+function outOfMemory(end: ProcessEnd, output: string, message: string | null): string | null {
+  const isOutOfMemory = message !== null && /^(?:MemoryError\b|java\.lang\.OutOfMemoryError)/.test(message);
   const java = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(output)?.[0];
   const coded = end.exitCode === SPARK_OUT_OF_MEMORY ? 'the driver ran out of heap' : null;
-  const said = isTold ? told : (java ?? coded);
+  const said = isOutOfMemory ? message : (java ?? coded);
   return said === null ? null : `Out of memory: ${clean(said)}`;
 }
 
-interface Told {
+interface ReportedError {
   by: 'python' | 'sql' | 'jvm';
   text: string;
 }
 
-/** What the application itself said about its failure, the most telling first. */
-function toldBy(output: string, kind: RunKind): Told | null {
-  const said: [Told['by'], string | null][] = [
+/** Returns the application's own error, the most specific first. */
+function reportedError(output: string, kind: RunKind): ReportedError | null {
+  const said: [ReportedError['by'], string | null][] = [
     ['python', pythonError(output)],
     ['sql', sqlError(output)],
-    // A Python driver tells what Java told it; what else Java says, it has got over.
+    // A Python driver repeats the errors of Java that it did not handle, so only the main thread's count besides.
     ['jvm', scalaError(output) ?? javaError(output, kind === 'python')],
   ];
   for (const [by, text] of said) if (text !== null) return { by, text };
   return null;
 }
 
-/** Last line of the last Python traceback; what Java said when it only passes that on. */
+/** Returns the last line of the last Python traceback; Java's message if Python only passes that on. */
 function pythonError(output: string): string | null {
   const start = output.lastIndexOf(`\n${TRACEBACK}`);
   const from = start < 0 && output.startsWith(TRACEBACK) ? 0 : start;
@@ -204,13 +204,13 @@ function pythonError(output: string): string | null {
   if (line === undefined) return null;
   const next = lines[at + 1];
   if (!line.startsWith('py4j.protocol.Py4JJavaError') || !next?.startsWith(': ')) return line;
-  // An error of a Python worker: Java names it by the head of its traceback, whose last line says more.
+  // An error of a Python worker: Java shows the head of its traceback, but the last line says more.
   const head = /Traceback \(most recent call last\):$/;
   const worker = head.test(next) ? lines.slice(at + 2).find((text) => /^[A-Za-z_][\w.]*(?::|$)/.test(text)) : undefined;
   return worker === undefined ? next.slice(2) : next.slice(2).replace(head, worker);
 }
 
-/** Head of an error of SQL and its place, which is in the head or follows some lines of advice. */
+/** Returns the head of a SQL error and its position, which is in the head or follows some lines of hints. */
 function sqlError(output: string): string | null {
   const found = /^(?:Error in query: )?(\[[A-Z][A-Z0-9_.]+\] .*|(?<=Error in query: ).*)$/m.exec(output);
   const head = found?.[1];
@@ -222,7 +222,7 @@ function sqlError(output: string): string | null {
   return `${text.replace(/\.$/, '')} (${placeOf(failedAt(output), Number(line), Number(position))})`;
 }
 
-/** Where a failed statement begins, and in which file, if that is not the job's own text. */
+/** The file and the position at which a failed statement begins; no file for the job's own text. */
 interface FailedStatement {
   number: string;
   file: string | undefined;
@@ -244,7 +244,7 @@ function placeOf(begin: FailedStatement | null, line: number, position: number):
   return `line ${begin.line + line - 1} pos ${line === 1 ? begin.position + position : position}`;
 }
 
-/** Which statement of an SQL job failed. It is quoted only if Spark could not parse it, since Spark repeats no others. */
+/** Names the failed statement of a SQL job. It is quoted only if Spark could not parse it, since Spark repeats no others. */
 function failedStatement({ kind, stderrTail }: ProcessEnd): string {
   const failed = kind === 'sql' ? failedAt(stderrTail) : null;
   if (failed === null) return '';
@@ -253,7 +253,7 @@ function failedStatement({ kind, stderrTail }: ProcessEnd): string {
   return `Statement ${failed.number}${file}${text === '' ? '' : ` (${text})`}: `;
 }
 
-/** The beginning of a statement that Spark repeats, without its pointer to the place and comments before it. */
+/** Returns the beginning of a statement that Spark repeats, without its `^^^` pointer and leading comments. */
 function unparsed(output: string): string {
   const heading = '\n== SQL ==\n';
   const at = output.lastIndexOf(heading);
@@ -264,7 +264,7 @@ function unparsed(output: string): string {
   return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), MAX_QUOTE_LENGTH);
 }
 
-/** Compiler message of the interpreter: `<file>:12: error: type mismatch;` and the lines that detail it. */
+/** Returns the interpreter's compile error: `<file>:12: error: type mismatch;` and the lines that detail it. */
 function scalaError(output: string): string | null {
   const found = /^\S*:\d+: error: (.*)\n((?: (?:found|required) *: .*\n)*)/m.exec(`${output}\n`);
   if (!found) return null;
@@ -272,14 +272,14 @@ function scalaError(output: string): string | null {
   return ['Compile error:', found[1], ...details].filter(Boolean).join(' ');
 }
 
-/** Head of the stack trace that ended the main thread, or of the last one if any counts, with its innermost cause. */
+/** Returns the head of the stack trace that ended the main thread, or else of the last one unless `isMainOnly`, with its innermost cause. */
 function javaError(output: string, isMainOnly: boolean): string | null {
   const lines = output.split('\n');
   const heads = lines.flatMap((line, at) => {
     const found = /^(Exception in thread "main" )?(?:Exception in thread "[^"]*" )?((?:[\w$]+\.)+[\w$]+(?::.*)?)$/.exec(
       line,
     );
-    // A message may have lines of its own before the first frame; the interpreter leaves out frames, even all.
+    // A message may have several lines before the first frame, and the interpreter may omit some or all frames.
     const traced =
       found !== null && lines.slice(at + 1, at + 20).some((next) => /^\s+(?:at |\.\.\. \d+ elided)/.test(next));
     return traced ? [{ at, main: found[1] !== undefined, text: found[2] ?? '' }] : [];
@@ -300,7 +300,7 @@ function missingApplication(output: string): string | null {
     /^Exception in thread "main" java\.(?:io\.FileNotFoundException|nio\.file\.NoSuchFileException): (.*)\n((?:\s+at .*\n?)*)/m.exec(
       output,
     );
-  // Only before the application ran: a file missing in the user's own code is the application's failure.
+  // Counts only before the application ran: a file missing in the user's own code is the application's failure.
   if (
     submit &&
     /deploy\.(?:SparkSubmit|DependencyUtils)/.test(submit[2] ?? '') &&
@@ -310,13 +310,13 @@ function missingApplication(output: string): string | null {
   return /\bLocal jar \S+ does not exist/.exec(output)?.[0] ?? null;
 }
 
-/** A jar that the interpreter could not open, or an archive that Spark could not unpack. */
-function notAnArchive({ text }: Told, output: string): string | null {
+/** Matches a jar that the interpreter could not open, or an archive that Spark could not unpack. */
+function notAnArchive({ text }: ReportedError, output: string): string | null {
   const fault = /\bjava\.util\.zip\.ZipException: (.*?)\)?$/.exec(text)?.[1];
   const jar = /\bFatalError: Error accessing (?:.*\/)?(\S+)/.exec(text)?.[1];
   const unpacks = /^\s+at org\.apache\.spark\.util\.Utils\$\.unpack\(/m.test(output);
   if (fault === undefined || (jar === undefined && !unpacks)) return null;
-  return `${jar ?? 'One of the archives'} is no zip file, or only a part of one: ${fault}`;
+  return `${jar ?? 'One of the archives'} is not a zip file, or is incomplete: ${fault}`;
 }
 
 function submitError(output: string): string | null {
@@ -327,7 +327,7 @@ function submitError(output: string): string | null {
   return found ? found[0].replace(/^Error: |^Exception in thread "main" /, '') : null;
 }
 
-/** Java did not begin: what it says about its settings stands before or behind a line that is always the same. */
+/** Java did not start: its message about its settings precedes or follows a line that is always the same. */
 function javaRefused(output: string): RunEnd | null {
   const said =
     /^(.+)\nError: Could not create the Java Virtual Machine\.$/m.exec(output) ??
@@ -337,15 +337,15 @@ function javaRefused(output: string): RunEnd | null {
   return verdict('error', 'SUBMIT_FAILED', `Java did not start: ${said[1]}`, advice);
 }
 
-/** What Spark, its launcher, Ivy and Java say by themselves: records of the log, traces in them, reports. */
-const OF_SPARK =
+/** Output of Spark, its launcher, Ivy and Java: log records, stack traces in them, reports. */
+const SPARK_OUTPUT =
   /^(?:\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d [A-Z]+ |\t|:: |WARNING: |\s+at |Ivy Default Cache set |The jars for the packages )|\sadded as a dependency$/;
 const LOGGED_ERROR = /^\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d (?:ERROR|FATAL) /;
 
-/** The last line of the application itself, which Spark's farewells follow; else the last error that was logged. */
+/** Returns the last line of the application itself, which Spark's shutdown messages follow; otherwise the last error in the log. */
 function lastWord(stderr: string): string | null {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const last = lines.findLast((line) => !OF_SPARK.test(line)) ?? lines.findLast((line) => LOGGED_ERROR.test(line));
+  const last = lines.findLast((line) => !SPARK_OUTPUT.test(line)) ?? lines.findLast((line) => LOGGED_ERROR.test(line));
   return last === undefined ? null : clean(last);
 }
 
@@ -362,7 +362,7 @@ function clean(text: string): string {
   return text.replace(/^\d\d\/\d\d\/\d\d \S+ [A-Z]+ /, '').trim();
 }
 
-function shorten(text: string, longest: number): string {
+function shorten(text: string, maxLength: number): string {
   const line = clean(text).replace(/\s+/g, ' ');
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
 }

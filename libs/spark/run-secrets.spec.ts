@@ -1,6 +1,6 @@
 import { secretValues } from './run-secrets';
 
-describe('what must not be in the logs of a run', () => {
+describe('the values masked in the logs of a run', () => {
   it.each<[string, Parameters<typeof secretValues>[0], string[]]>([
     [
       'the values of its secrets, each once',

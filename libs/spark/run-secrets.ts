@@ -2,7 +2,7 @@ import type { RunSecrets, RunSpec } from '../contracts/agent-protocol';
 import { SubmitError } from './submit-error';
 
 /**
- * Spark properties by which a run has its secrets: those that are secrets themselves, and those that bring secret variables to
+ * Returns the Spark properties that carry a run's secrets: the secret properties themselves, and those that set secret variables for
  * executors. They belong in a file that only its owner can read. Throws a SubmitError for secrets that cannot be used.
  */
 export function secretProperties(secrets: RunSecrets | undefined): [string, string][] {
@@ -28,12 +28,12 @@ export function notesAboutBlanks(secrets: RunSecrets | undefined): string[] {
   ];
 }
 
-/** The driver's environment variables that are secrets. */
+/** Returns the driver's secret environment variables. */
 export function secretVariables(secrets: RunSecrets | undefined): Record<string, string> {
   return secrets?.env ?? {};
 }
 
-/** What must not be in the logs of a run: the values of its secrets, and what opens its metastore. */
+/** Returns the values that must not appear in the logs of a run: its secrets and the credentials of its metastore. */
 export function secretValues({ secrets, metastore }: Pick<RunSpec, 'secrets' | 'metastore'>): string[] {
   const values = [...Object.values(secrets?.env ?? {}), ...Object.values(secrets?.conf ?? {})];
   return [...new Set([...values, ...metastoreSecrets(metastore)])];
@@ -55,7 +55,7 @@ function metastoreSecrets(metastore: RunSpec['metastore']): string[] {
   }
 }
 
-/** A pattern of properties whose values Spark tells nobody, extended by the given names. */
+/** Returns a pattern of the properties whose values Spark redacts, extended by the given names. */
 export function redacting(pattern: string, names: Iterable<string>): string {
   const literal = [...names].map((name) => `^${name.replace(/[^A-Za-z0-9_-]/g, '\\$&')}$`);
   return [pattern, ...literal].join('|');

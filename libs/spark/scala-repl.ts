@@ -1,24 +1,24 @@
 import { withoutByteOrderMark } from '../json/byte-order-mark';
 
-/** A file the agent writes into a run's folder before it starts the run. */
+/** A file that the agent writes into a run's folder before it starts the run. */
 export interface GeneratedFile {
   path: string;
   content: string;
-  /** Whether it is executed. */
+  /** True if the file is executed. */
   isProgram?: boolean;
 }
 
-/** More are refused: each is compiled on its own, which takes a tenth of a second and more. */
+/** A source with more is refused: compiling each statement takes at least a tenth of a second. */
 const MAX_STATEMENTS = 10_000;
 
-/** A Scala string literal; every escape of JSON is one of Scala. */
+/** Returns a Scala string literal. Every escape of JSON is also one of Scala. */
 const literal = (text: string): string => JSON.stringify(text);
 
 /**
- * Files that make the Spark interpreter run `source` statement by statement and end with 0 only after the last. The driver
- * script is itself an input of the interpreter: it stops at the first statement that does not compile or throws, which
- * neither `:load` nor `:paste` does, and sends the interpreter's own words to stderr. What stdout held before the user's first
- * statement is greeting; its length goes to `beginFile`, so that readers can leave it out.
+ * Returns the files that make the Spark interpreter run `source` statement by statement and exit with 0 only after the last. The
+ * driver script is itself an input of the interpreter: it stops at the first statement that does not compile or throws, which neither
+ * `:load` nor `:paste` does, and sends the interpreter's own output to stderr. The interpreter's greeting precedes the first
+ * statement's output in stdout; its length goes to `beginFile`, so that readers can leave it out.
  */
 export function scalaReplFiles(
   source: string,
@@ -37,11 +37,10 @@ export function scalaReplFiles(
 }
 
 /**
- * Scala that defines `statementsOf(source): Seq[(Int, String)]`: what the interpreter takes one after the other, with
- * the line (from 1) where it starts. Scala's own parser finds where each ends; its complaints go to the interpreter's
- * reporter. Each value or expression stands alone, as if typed into spark-shell: Spark can only encode a class that an
- * earlier input defined, and closures then carry no more than they use. Neighbouring definitions stay together, so that
- * companions and sealed families compile.
+ * Scala that defines `statementsOf(source): Seq[(Int, String)]`: the inputs of the interpreter in order, each with the line (from 1)
+ * where it starts. Scala's own parser finds where each ends; its errors go to the interpreter's reporter. Each value or expression
+ * stands alone, as if typed into spark-shell: Spark can only encode a class that an earlier input defined, and closures then carry no
+ * more than they use. Adjacent definitions stay together, so that companions and sealed families compile.
  */
 export const STATEMENTS_OF = `
   def statementsOf(source: String): Seq[(Int, String)] = {

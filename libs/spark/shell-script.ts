@@ -1,8 +1,8 @@
 import { withoutByteOrderMark } from '../json/byte-order-mark';
 
 /**
- * A shell script with the line ends of Unix: to a shell \r is part of a word, and of the interpreter's name. Only one that
- * begins with a line of Windows was written there; others have their \r on purpose.
+ * Returns a shell script with Unix line ends: to a shell \r is part of a word, and of the interpreter's name. Only a script whose
+ * first line ends as on Windows is converted; any other script contains its \r on purpose.
  */
 export function shellScript(text: string): string {
   const script = withoutByteOrderMark(text);

@@ -1,13 +1,10 @@
 const FLAGS = ['-S', '--silent'];
 const WITH_VALUE = ['-d', '--define', '--hivevar', '--hiveconf', '--database'];
 
-/** What a SQL job may be given, for errors. */
+/** The arguments that a SQL job accepts, for error messages. */
 export const SQL_ARGUMENTS = [...FLAGS, ...WITH_VALUE].join(', ');
 
-/**
- * The first argument of an SQL job that spark-sql does not accept, or that would name another text (`-f`); null if all are
- * acceptable.
- */
+/** Returns the first argument that spark-sql does not accept, or that would name another text (`-f`); null if all are acceptable. */
 export function foreignSqlArgument(words: readonly string[]): string | null {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';

@@ -36,7 +36,7 @@ describe('hadoopStore', () => {
     expect(properties['fs.s3a.bucket.sales.endpoint']).toBe('s3.cn-north-1.amazonaws.com.cn');
   });
 
-  it('reaches what speaks the API of S3 at its endpoint, with the bucket in the path', () => {
+  it('reaches S3-compatible storage at its endpoint, with the bucket in the path', () => {
     const credentials = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 's', S3_ENDPOINT: 'https://s3.local:9000' };
     const { target, properties } = hadoopStore(mount({ provider: 's3-compatible', path: '', credentials }));
     expect(target).toBe('s3a://sales/');

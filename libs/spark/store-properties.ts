@@ -3,27 +3,27 @@ import { SubmitError } from './submit-error';
 
 /** A mount in Hadoop's terms. */
 export interface HadoopStore {
-  /** Where the mount leads to: `s3a://bucket/folder`. */
+  /** URI of the mounted folder: `s3a://bucket/folder`. */
   target: string;
-  /** What the properties hold for: a run has one set of them for each. */
+  /** Names the bucket, account or service that the properties configure. A run has one set of properties for each. */
   scope: string;
-  /** Hadoop properties by which the store is reached, credentials among them. */
+  /** Hadoop properties with which the store is reached, including credentials. */
   properties: Record<string, string>;
 }
 
-/** Name and value. */
+/** A name and a value. */
 type Property = [string, string];
 
-/** Uploads are kept here on their way; of each process its own, so that they go with the run. */
+/** Folder that buffers uploads. Each process has its own, which is removed with the run. */
 const BUFFER_ROOT = '${env.SPARK_LOCAL_DIRS:-${hadoop.tmp.dir}}';
 
-/** Names of encryption types that Hadoop's S3 client asks for by itself. All others are the store's own matter. */
+/** Names of encryption types that Hadoop's S3 client has to request. The store applies all others by itself. */
 const S3_ENCRYPTION: Readonly<Record<string, string>> = { 'SSE-S3': 'AES256', 'SSE-KMS': 'SSE-KMS', 'SSE-C': 'SSE-C' };
 
 /** Stores that are not Amazon's have no region and accept this one. */
 const DEFAULT_REGION = 'us-east-1';
 
-/** How Hadoop reaches the store of a mount; throws a SubmitError that names a missing credential. */
+/** Returns the Hadoop settings of a mount's store. Throws a SubmitError that names a missing credential. */
 export function hadoopStore(mount: RunMount): HadoopStore {
   switch (mount.provider) {
     case 'aws':
@@ -38,7 +38,7 @@ export function hadoopStore(mount: RunMount): HadoopStore {
 
 function s3Store(mount: RunMount): HadoopStore {
   const options: Record<string, string> = {
-    // Named, so that a wrong key is an error and not a search for the credentials of the machine.
+    // Set explicitly, so that a wrong key is an error and does not start a search for the machine's own credentials.
     'aws.credentials.provider': 'org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider',
     'access.key': credential(mount, 'AWS_ACCESS_KEY_ID'),
     'secret.key': credential(mount, 'AWS_SECRET_ACCESS_KEY'),
@@ -55,9 +55,12 @@ function s3Store(mount: RunMount): HadoopStore {
   const encryption = S3_ENCRYPTION[mount.encryption ?? ''];
   if (encryption !== undefined) options['encryption.algorithm'] = encryption;
 
-  const ofBucket = `fs.s3a.bucket.${mount.bucket}.`;
-  const own = Object.entries(options).map(([name, value]): Property => [ofBucket + name, value]);
-  const extra = Object.entries(mount.extra_configs).map(([name, value]): Property => [s3Name(name, ofBucket), value]);
+  const bucketPrefix = `fs.s3a.bucket.${mount.bucket}.`;
+  const own = Object.entries(options).map(([name, value]): Property => [bucketPrefix + name, value]);
+  const extra = Object.entries(mount.extra_configs).map(([name, value]): Property => [
+    s3Name(name, bucketPrefix),
+    value,
+  ]);
   return {
     target: `s3a://${mount.bucket}/${mount.path}`,
     scope: `the bucket ${mount.bucket}`,
@@ -65,16 +68,16 @@ function s3Store(mount: RunMount): HadoopStore {
   };
 }
 
-/** Names from before Hadoop 3.3.2, which lose if the new ones are set, too. */
+/** Option names from before Hadoop 3.3.2. The new names win if both are set. */
 const RENAMED: Readonly<Record<string, string>> = {
   'server-side-encryption-algorithm': 'encryption.algorithm',
   'server-side-encryption.key': 'encryption.key',
 };
 
-/** A setting of all buckets is one of the mount's bucket here; only the choice of the client cannot be. */
-function s3Name(name: string, ofBucket: string): string {
+/** Turns an option for all buckets into one for the mount's bucket. Only the choice of the client cannot be set per bucket. */
+function s3Name(name: string, bucketPrefix: string): string {
   const option = /^fs\.s3a\.(?!bucket\.|impl$)(.+)$/.exec(name)?.[1];
-  return option === undefined ? name : ofBucket + (RENAMED[option] ?? option);
+  return option === undefined ? name : bucketPrefix + (RENAMED[option] ?? option);
 }
 
 function googleStore(mount: RunMount): HadoopStore {

@@ -55,7 +55,7 @@ const DEFAULTS = [
 ];
 const DRIVER_PYTHON = '/run/generated/driver-python';
 const STARTS_PYTHON = ['--conf', `spark.pyspark.driver.python=${DRIVER_PYTHON}`];
-/** The files of a Python run besides the program that starts its Python. */
+/** The files of a Python run, without the wrapper of its Python. */
 const settingsIn = ({ files }: SubmitCommand) => files.filter(({ path }) => path !== DRIVER_PYTHON);
 const OWN = [
   ...['--conf', 'spark.authenticate=true', '--conf', 'spark.eventLog.enabled=true'],
@@ -81,17 +81,17 @@ describe('submitCommand with a metastore', () => {
     expect(files[0]?.content).toContain('secret.key=the-secret\n');
   });
 
-  it('finds the stores of its tables where the node has connectors', () => {
+  it('finds the stores of its tables if the node has connectors', () => {
     expect(submit().env['SPARK_DIST_CLASSPATH']).toBeUndefined();
     expect(submit({}, '/connectors').env['SPARK_DIST_CLASSPATH']).toBe('/connectors/*');
   });
 
-  it('lets the job have another one', () => {
+  it('lets the job use another one', () => {
     const { argv } = submit({ conf: ['spark.hadoop.hive.metastore.uris=thrift://own:9083'] });
     expect(argv).toContain('spark.hadoop.hive.metastore.uris=thrift://own:9083');
   });
 
-  it('does not begin with one that cannot be used', () => {
+  it('refuses one that cannot be used', () => {
     expect(() => submit({ metastore: { kind: 'unusable', fault: 'It is gone.' } })).toThrow('It is gone.');
   });
 });
@@ -125,7 +125,7 @@ describe('submitCommand with AWS Glue', () => {
     }
   });
 
-  it('loads its client, however the job names its own packages', () => {
+  it('loads its client, whichever way the job names its own packages', () => {
     expect(packages({})).toBe(ICEBERG);
     expect(packages({ packages: ['a:b:1'] })).toBe(`a:b:1,${ICEBERG}`);
     expect(packages({ conf: ['spark.jars.packages=x:y:1', 'spark.jars.packages=a:b:1, c:d:2'] })).toBe(
@@ -135,7 +135,7 @@ describe('submitCommand with AWS Glue', () => {
     expect(command({ metastore }).argv).toContain('spark.jars.ivySettings=/run/generated/ivysettings.xml');
   });
 
-  it('changes no packages of a run without it', () => {
+  it('leaves the packages of a run without it unchanged', () => {
     expect(command({ conf: ['spark.jars.packages=a:b:1'] }).argv).not.toContain('--packages');
   });
 });
@@ -164,7 +164,7 @@ describe('submitCommand with mounts', () => {
       sparkDefaults: 'spark.node=1',
     });
 
-  it('keeps what is secret in the file that only its owner reads', () => {
+  it('keeps secrets in the file that only its owner reads', () => {
     const submitted = submit();
     const { argv, env } = submitted;
     expect(argv).toContain('/run/generated/spark.properties');
@@ -181,7 +181,7 @@ describe('submitCommand with mounts', () => {
     const own = submit().files[0]?.content ?? '';
     expect(own.indexOf('spark.node=1')).toBe(0);
     expect(own.indexOf('fs.defaultFS')).toBeGreaterThan(0);
-    // As without mounts: Spark leaves the node's out where the user names a file.
+    // Without mounts, too, Spark ignores the node's defaults if the user names a file.
     const users = submit(['spark.hadoop.fs.defaultFS=file:///']).files[0]?.content ?? '';
     expect(users).not.toContain('spark.node=1');
     expect(users.indexOf('mounts:///')).toBeLessThan(users.indexOf('spark.hadoop.fs.defaultFS=file:///'));
@@ -203,12 +203,12 @@ describe('submitCommand with mounts', () => {
     expect(without.argv).not.toContain('--properties-file');
   });
 
-  it('is refused where a mount would hide the folder of the run, in which its relative paths lie', () => {
+  it("refuses a mount that would hide the run's working directory, to which its paths are relative", () => {
     const submitAt = (mount_point: string) => () =>
       submit([], { change: { mounts: [mount, { ...mount, mount_point }] } });
     for (const point of ['/run', '/run/work']) {
       expect(submitAt(point)).toThrow(
-        new SubmitError(`The mount point ${point} would hide the node's own folder /run/work.`),
+        new SubmitError(`The mount point ${point} would hide the run's working directory.`),
       );
     }
     for (const point of ['/run/work/data', '/run/wor', '/ru']) expect(submitAt(point)).not.toThrow();
@@ -231,12 +231,12 @@ describe('submitCommand on a cluster with a secret', () => {
     expect(files[0]?.content).toBe('spark.authenticate.secret=the-secret\nspark.network.crypto.enabled=true\n');
   });
 
-  it('expects none of daemons that were started without one', () => {
+  it('uses no secret if the daemons were started without one', () => {
     const { argv } = command({ master: 'spark://m:7077' });
     expect(argv).toContain('spark.authenticate=false');
   });
 
-  it('lets no properties of the user win over it', () => {
+  it("does not let the user's properties override it", () => {
     const { argv, files } = withSecret(['spark.a=1\nspark.authenticate=false\nspark.authenticate.secret  mine']);
     expect(argv).toContain('spark.authenticate=true');
     expect(files[0]?.content).toBe(
@@ -246,7 +246,7 @@ describe('submitCommand on a cluster with a secret', () => {
 });
 
 describe('submitCommand', () => {
-  it('submits a Python file with its arguments as they are', () => {
+  it('submits a Python file with its arguments unchanged', () => {
     expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
       '/spark/bin/spark-submit',
       ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...OWN],
@@ -329,7 +329,7 @@ describe('submitCommand', () => {
     ]);
   });
 
-  it('reads a text that begins with a byte order mark like any other', () => {
+  it('skips the byte order mark of a text', () => {
     const file = command({}, {}, ['\uFEFFspark.ui.enabled=true\r\nspark.b=1']);
     expect(file.argv.join(' ')).not.toContain('spark.ui.enabled');
     expect(file.files[0]?.content).toBe('spark.ui.enabled=true\nspark.b=1\n');
@@ -337,7 +337,7 @@ describe('submitCommand', () => {
     expect(scala.files[0]?.content).toBe('val a = 1\r\n');
   });
 
-  it('leaves out properties that belong to the platform, from conf and from files, and says so', () => {
+  it('removes properties that the platform owns, from conf and from files, with a note', () => {
     const conf = ['spark.master=local[9]', 'spark.a=1', 'spark.eventLog.enabled=false', 'spark.eventLog.enabled=no'];
     const { argv, files, notes } = command({ conf }, {}, ['spark.eventLog.dir \\\n  s3a://logs\nspark.b=1']);
     const text = argv.join(' ');
@@ -367,7 +367,7 @@ describe('submitCommand', () => {
     expect(settings({})).toBeUndefined();
   });
 
-  it('gives the driver the runtimes and nothing of the environment of the agent', () => {
+  it("gives the driver the runtimes and nothing from the agent's environment", () => {
     const { env } = command({ env: { A: 'run', SPARK_SUBMIT_OPTS: '-Dx=1' } }, { A: 'node', B: 'node' });
     expect(env).toEqual({
       PATH: '/venv/bin:/java/bin:/usr/local/bin:/usr/bin:/bin',
@@ -385,7 +385,7 @@ describe('submitCommand', () => {
     });
   });
 
-  it('runs raw Scala statement by statement in the interpreter, which ends with 1 unless told otherwise', () => {
+  it('runs raw Scala statement by statement in the interpreter, which exits with 1 by default', () => {
     const { argv, files, stdin, env } = command({
       kind: 'raw-scala',
       application: null,
@@ -424,7 +424,7 @@ describe('submitCommand', () => {
     expect(files.map(({ path }) => path)).toContain('/run/generated/bridge/sql_statements.py');
   });
 
-  it('gives spark-sql its own arguments only', () => {
+  it('refuses arguments that spark-sql does not accept', () => {
     const sql = (...words: string[]) => command({ kind: 'sql', application: null, code: 'select 1', arguments: words });
     expect(sql('--hivevar', 'a=1').argv.slice(-2)).toEqual(['--hivevar', 'a=1']);
     expect(() => sql('--hivevar', 'a=1', '--master', 'local[7]')).toThrow(
@@ -432,7 +432,7 @@ describe('submitCommand', () => {
     );
   });
 
-  it('names the folder of an archive, and the keytab that was fetched', () => {
+  it('names the folder of an archive, and the keytab file', () => {
     const { argv } = command({
       archives: [{ ...fetched(1, 'e.zip'), alias: 'env' }, fetched(2, 'f.zip')],
       keytab: '/x.keytab',
@@ -443,7 +443,7 @@ describe('submitCommand', () => {
     expect(command({ keytab: '/x.keytab' }).argv.join(' ')).toContain('--keytab /x.keytab');
   });
 
-  it('has files whose names mean something to Spark by system properties, which hide the same ones of the user', () => {
+  it("passes files with special characters as system properties, which hide the user's", () => {
     const { argv, env, files } = command(
       {
         application: fetched(0, 'main#1.py'),
@@ -467,7 +467,7 @@ describe('submitCommand', () => {
     ]);
   });
 
-  it('begins with what puts files and archives beside the driver, if it fetched any', () => {
+  it('starts with the program that puts fetched files and archives into the working directory', () => {
     const archives = [
       { ...fetched(2, 'e.zip'), alias: 'env' },
       fetched(3, 'f.tgz'),
@@ -491,7 +491,7 @@ describe('submitCommand', () => {
 
   it.each([
     ['of one core each', {}, '--executor-cores 1 --total-executor-cores 3'],
-    ['of the cores that are asked for', { executor_cores: 2 }, '--executor-cores 2 --total-executor-cores 6'],
+    ['of the requested cores', { executor_cores: 2 }, '--executor-cores 2 --total-executor-cores 6'],
     ['as far as the total allows', { total_executor_cores: 2 }, '--total-executor-cores 2'],
     ['as far as conf allows', { conf: ['spark.cores.max=2'] }, '--num-executors 3'],
     ['in local mode none', { master: 'local[2]', executor_cores: 2 }, '--executor-cores 2 --num-executors 3'],
@@ -519,7 +519,7 @@ describe('submitCommand of a notebook', () => {
       runtime: { ...runtime, scalaKernel },
     });
 
-  it('is its bridge, with what spark-submit would be called with', () => {
+  it('is its bridge, with the options of spark-submit', () => {
     const { argv, env, files, stdin } = notebook('python');
     expect(argv).toEqual(['/venv/bin/python', '/run/generated/bridge/kernel_bridge.py', 'python']);
     expect(env['PYSPARK_SUBMIT_ARGS']).toMatch(
@@ -529,14 +529,14 @@ describe('submitCommand of a notebook', () => {
     expect(stdin).toBe('');
   });
 
-  it('in Scala has the folder of the kernel, whose compiler sees the class path', () => {
+  it('in Scala names the folder of the kernel, and lets its compiler use the class path', () => {
     const { argv, env } = notebook('scala', '/scala-kernel');
     expect(argv.slice(1)).toEqual(['/run/generated/bridge/kernel_bridge.py', 'scala', '/scala-kernel']);
     expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
     expect(notebook('python', '/scala-kernel').env['SPARK_SUBMIT_OPTS']).not.toContain('usejavacp');
   });
 
-  it('in Scala is refused where the node has no kernel for it', () => {
+  it('in Scala is refused if the node has no kernel for it', () => {
     expect(() => notebook('scala')).toThrow(
       new SubmitError('The notebook is in Scala, but this node has no kernel for Scala.'),
     );
@@ -555,7 +555,7 @@ describe('secrets of a run', () => {
     expect(built.notes.join(' ')).not.toContain('hush');
   });
 
-  it('win over what the cluster and the job set openly', () => {
+  it('override the plain settings of the cluster and the job', () => {
     const open = ['spark.hadoop.a.b=open', 'spark.executorEnv.API_KEY=open', 'spark.c=open'];
     const texts = ['spark.hadoop.a.b: open\nspark.d=open\nspark.executorEnv.API_KEY open'];
     const built = command({ secrets, conf: open, env: { API_KEY: 'open', OTHER: 'open' } }, { API_KEY: 'open' }, texts);
@@ -564,7 +564,7 @@ describe('secrets of a run', () => {
     expect(built.argv.filter((word) => word.endsWith('=open'))).toEqual(['spark.c=open']);
   });
 
-  it('are redacted by Spark, with what the user has redacted', () => {
+  it("are redacted by Spark, with the user's own pattern", () => {
     const patterns = (conf: string[]) =>
       command({ secrets, conf }).argv.flatMap((word) => word.split('spark.redaction.regex=')[1] ?? []);
     const names = '|^spark\\.hadoop\\.a\\.b$|^spark\\.executorEnv\\.API_KEY$';
@@ -572,17 +572,17 @@ describe('secrets of a run', () => {
     expect(patterns(['spark.redaction.regex=a|b'])).toEqual([`a|b${names}`]);
   });
 
-  it('change nothing that is the platform’s', () => {
+  it('do not change properties that the platform owns', () => {
     const built = command({ secrets: { env: {}, conf: { 'spark.master': 'hush' } } });
     expect(built).toEqual(command({}));
   });
 
-  it('start no run while one cannot be had', () => {
+  it('refuse the run if one cannot be read', () => {
     const fault = 'The environment variable A cannot be set from the secret "a".';
     expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
   });
 
-  it('come with a note if Spark drops blanks at their beginning or end', () => {
+  it('add a note if Spark drops blanks at their beginning or end', () => {
     const changed = { env: { A: ' hush', B: 'a b\n' }, conf: { 'spark.a': 'hush\t', 'spark.b': '' } };
     const { notes } = command({ secrets: changed });
     expect(notes).toEqual([
@@ -610,7 +610,7 @@ describe('an accelerated run', () => {
     );
   const offHeap = (command: SubmitCommand): string | undefined => confOf(command)['spark.memory.offHeap.size'];
 
-  it('finds the jar behind all others, in the driver and in executors', () => {
+  it('finds the jar after all others, in the driver and in executors', () => {
     const { env, files } = made({ env: { SPARK_DIST_CLASSPATH: '/own' } });
     expect(env['SPARK_DIST_CLASSPATH']).toBe('/own:/turbo.jar');
     expect(files[0]?.content).toContain('spark.executorEnv.SPARK_DIST_CLASSPATH=/own:/turbo.jar');
@@ -619,7 +619,7 @@ describe('an accelerated run', () => {
     expect(both.env['SPARK_DIST_CLASSPATH']).toBe('/connectors/*:/turbo.jar');
   });
 
-  it('has what it needs whatever the user sets, who is told so', () => {
+  it('has the properties that it needs whatever the user sets, with a note', () => {
     const own = ['spark.shuffle.manager=sort', 'spark.memory.offHeap.size=64g', 'spark.comet.enabled=false'];
     const command = made({ conf: own, driver_memory: '2g' }, { properties: ['spark.plugins=mine'] });
     expect(confOf(command)).toMatchObject({
@@ -636,7 +636,7 @@ describe('an accelerated run', () => {
     expect(command.files.map(({ content }) => content).join()).not.toContain('mine');
   });
 
-  it('counts the heap of the process that tasks run in, wherever it is named', () => {
+  it('counts the heap of the process that tasks run in, wherever it is set', () => {
     const cluster = { master: 'spark://m:1' };
     expect(offHeap(made({ driver_memory: '2560m' }))).toBe('512m');
     expect(offHeap(made({ ...cluster, driver_memory: '512m' }))).toBe('512m');
@@ -649,15 +649,15 @@ describe('an accelerated run', () => {
     expect(() => submitCommand(spec({ accelerator: turbo }), setup)).toThrow(SubmitError);
   });
 
-  it('has the plugin of RAPIDS where the cluster has CUDA', () => {
+  it('has the plugin of RAPIDS if the cluster has CUDA', () => {
     const command = made({ accelerator: { kind: 'cuda', gpu_percent: 45 } });
     expect(command.env['SPARK_DIST_CLASSPATH']).toBe('/rapids.jar');
     expect(confOf(command)).toMatchObject({ 'spark.plugins': 'com.nvidia.spark.SQLPlugin' });
   });
 });
 
-describe('the memory of a driver that nobody named', () => {
-  it('gives way to that of a properties file, which an option would hide', () => {
+describe('the default memory of a driver', () => {
+  it('does not override the memory in a properties file', () => {
     const given = { driver_memory: '700m', driver_memory_is_default: true } as const;
     expect(command(given).argv).toContain('--driver-memory');
     expect(command(given, {}, ['spark.driver.memory=2g']).argv).not.toContain('--driver-memory');

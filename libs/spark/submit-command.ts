@@ -3,7 +3,7 @@ import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-proto
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
 import { driverPython, pythonOf } from './driver-python';
-import { type FileList, fileUri, givenFiles, isPlain } from './file-lists';
+import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
 import { memoryMb } from './memory-text';
 import { metastoreProperties, metastoreVariables, withMetastorePackages } from './metastore-properties';
@@ -17,82 +17,82 @@ import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
 
 const REDACTION = 'spark.redaction.regex';
-/** The most notes of one kind. The platform owns fewer properties by name, but any number of them by prefix. */
+/** Maximum number of notes of one kind. The platform owns any number of properties by prefix. */
 const MAX_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
 
 const DRIVER_MEMORY = 'spark.driver.memory';
 const EXECUTOR_MEMORY = 'spark.executor.memory';
-/** Heap of driver and executor where nobody names it. */
+/** Heap of driver and executor if it is not set. */
 const SPARK_DEFAULT_MB = 1024;
 
 const ACCELERATOR_NAMES: Readonly<Record<AcceleratorKind, string>> = { turbo: 'turbo', cuda: 'CUDA support' };
 
 const COMPILES_WITH_CLASS_PATH = '-Dscala.usejavacp=true';
 
-/** Where Spark and its runtimes are on a node. */
+/** The locations of Spark and its runtimes on a node. */
 export interface SparkRuntime {
   sparkHome: string;
   javaHome: string;
   python: string;
-  /** Archive of this Spark's classes; null where the node has none. */
+  /** Archive of this Spark's classes; null if the node has none. */
   classArchive: string | null;
-  /** Folder of the jars by which this Spark reaches object stores; null where the node has none. */
+  /** Folder of the jars that connect this Spark to object stores; null if the node has none. */
   connectors: string | null;
-  /** Folder of the kernel of Scala notebooks; null where the node has none. */
+  /** Folder of the kernel of Scala notebooks; null if the node has none. */
   scalaKernel: string | null;
-  /** Jar of each accelerator; null where the node has none. */
+  /** Jar of each accelerator; null if the node has none. */
   accelerators: Readonly<Record<AcceleratorKind, string | null>>;
 }
 
-/** Folders and files of one run on its node; all absolute. */
+/** Absolute paths of one run's folders and files on its node. */
 export interface RunPaths {
   /** Working directory of the driver. */
   work: string;
-  /** Its home; holds caches such as Ivy's. */
+  /** Home of the driver, with caches such as Ivy's. */
   home: string;
   events: string;
   local: string;
   tmp: string;
   /** Generated sources and properties. */
   generated: string;
-  /** Holds the length of what stdout held before the user's code began; only raw Scala writes it. */
+  /** File with the length of the stdout that precedes the user's own output. Only raw Scala writes it. */
   stdoutBegin: string;
 }
 
-/** A process to start: `argv[0]` is the program; `files` are written first. */
+/** A process to start. `argv[0]` is the program; `files` are written first. */
 export interface SubmitCommand {
   argv: string[];
   env: Record<string, string>;
   stdin: string;
   files: GeneratedFile[];
-  /** What of the request does not take effect, and why; a sentence each. */
+  /** One sentence for each part of the request that has no effect, with the reason. */
   notes: string[];
 }
 
 /**
- * Says where a file of a run is: the staged path of a fetched file, the URI of any other.
- * @param isLibrary whether it is one whose name nobody looks up, so that it may have another on the node
+ * Returns the location of a run's file: the staged path of a fetched file, the URI of any other.
+ * @param isLibrary true for a file that no code looks up by name, so that its name on the node may differ
  */
 export type LocateFile = (file: RunFile, isLibrary?: boolean) => string;
 
-/** What a run has on its node besides what it asks for. */
+/** The node's side of a run: everything that the run's specification does not contain. */
 export interface SubmitSetup {
   runtime: SparkRuntime;
   paths: RunPaths;
-  /** Environment of the node; that of the run wins. */
+  /** Environment of the node. The run's environment wins. */
   nodeEnv: Record<string, string>;
   /** Texts of the run's properties files, in order. */
   properties: string[];
   locate: LocateFile;
-  /** Text of the node's own properties, which Spark reads only where no file is named. */
+  /** Text of the node's own properties, which Spark reads only if the run names no properties file. */
   sparkDefaults: string;
-  /** What the cluster's daemons require of a driver; null if they require nothing, and for runs without a cluster. */
+  /** Secret that the cluster's daemons require of a driver; null if they require none, and for runs without a cluster. */
   sparkSecret: string | null;
 }
 
-/** Environment of every process of a node: the named runtimes and nothing of the agent's own environment. */
+/** Returns the environment of every process of a node: the named runtimes and nothing of the agent's own environment. */
 export function baseEnvironment(runtime: SparkRuntime, home: string): Record<string, string> {
   return {
     PATH: [dirname(runtime.python), `${runtime.javaHome}/bin`, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
@@ -106,8 +106,8 @@ export function baseEnvironment(runtime: SparkRuntime, home: string): Record<str
 }
 
 /**
- * The `spark-submit` of a run. The user's properties win over the platform's, except those that are the platform's own.
- * No secret is on its command line, which others on the machine may read. Throws a SubmitError for a run that is impossible.
+ * Returns the `spark-submit` of a run. The user's properties win over the platform's, except for those that only the platform sets.
+ * Its command line contains no secrets because others on the machine can read it. Throws a SubmitError for an invalid run.
  */
 export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
   const { runtime, paths, nodeEnv, locate } = setup;
@@ -115,8 +115,8 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const isOwned = ownedBy(spec);
   const secrets = secretProperties(spec.secrets).filter(([key]) => !isOwned(key));
   const secretKeys = new Set(secrets.map(([key]) => key));
-  const lists = fileLists(spec).map((files) => ({ ...files, ...givenFiles(files, locate) }));
-  // As the option hides a property of the same meaning, so does the system property.
+  const lists = fileLists(spec).map((files) => ({ ...files, ...fileArguments(files, locate) }));
+  // The system property hides a property of the same meaning, as the option does.
   const listed = new Set<string>(
     lists.flatMap(({ property, javaOptions }) => (javaOptions.length > 0 ? property : [])),
   );
@@ -133,9 +133,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   option('--name', spec.name);
   const stores = storeProperties(spec, setup);
   const classPath = classPathSetup(spec, setup);
-  const ofRun = { ...nodeEnv, ...spec.env, ...secretVariables(spec.secrets) };
+  const runEnv = { ...nodeEnv, ...spec.env, ...secretVariables(spec.secrets) };
   const own = [
-    ...metastoreProperties(spec.metastore, ofRun),
+    ...metastoreProperties(spec.metastore, runEnv),
     ...stores,
     ...classPath.properties,
     ...clusterProperties(setup.sparkSecret),
@@ -143,13 +143,13 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   ];
   if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    const ofNode = withoutProperties(setup.sparkDefaults, (key) => isOwned(key) || listed.has(key));
-    files.push({ path, content: allProperties(propertiesText(own), properties, ofNode) });
+    const nodeDefaults = withoutProperties(setup.sparkDefaults, (key) => isOwned(key) || listed.has(key));
+    files.push({ path, content: allProperties(propertiesText(own), properties, nodeDefaults) });
     option('--properties-file', path);
   }
   for (const [key, value] of defaultProperties(spec, setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
   for (const entry of conf) argv.push('--conf', entry);
-  // Behind the user's, whatever a file among them says in a way that is not recognized.
+  // These follow the user's, so they win even over a properties file whose syntax is not recognized here.
   const driverMemory = driverMemoryOf(spec, set);
   const heap = heapOfTasks(spec, driverMemory, (key) => propertyOf(key, conf, properties));
   for (const [key, value] of [...ownProperties(spec, setup), ...acceleration(spec, heap)])
@@ -180,7 +180,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   option('--keytab', spec.keytab_file ? locate(spec.keytab_file) : spec.keytab);
   option('--queue', spec.queue);
 
-  // Set here and not by --driver-java-options, which is the user's: spark-submit adds both.
+  // Set here because --driver-java-options belongs to the user. spark-submit combines both.
   const javaOptions = [
     ...classArchiveOption(runtime.classArchive),
     `-Djava.io.tmpdir=${paths.tmp}`,
@@ -189,7 +189,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     ...lists.flatMap((one) => one.javaOptions),
   ];
   const read = properties.length > 0 ? properties : [setup.sparkDefaults];
-  const python = pythonOf((key) => propertyOf(key, conf, read), { ...baseEnvironment(runtime, paths.home), ...ofRun });
+  const python = pythonOf((key) => propertyOf(key, conf, read), { ...baseEnvironment(runtime, paths.home), ...runEnv });
   const program = programOf(spec, setup, argv.slice(1), python);
   if (program.isWhole) argv.splice(0);
   argv.push(...program.argv);
@@ -202,8 +202,8 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     ...baseEnvironment(runtime, paths.home),
     SPARK_LOCAL_DIRS: paths.local,
     TMPDIR: paths.tmp,
-    ...metastoreVariables(spec.metastore, ofRun),
-    ...ofRun,
+    ...metastoreVariables(spec.metastore, runEnv),
+    ...runEnv,
   };
   const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
   return {
@@ -220,18 +220,18 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   };
 }
 
-/** What a run consists of: the end of the command line, and what it needs besides. */
+/** The end of the command line, and what the program needs besides. */
 interface Program {
   argv: string[];
   files: GeneratedFile[];
   javaOptions: string[];
   stdin: string;
   env?: Record<string, string>;
-  /** Whether it takes the place of `spark-submit` and its options. */
+  /** True if it replaces `spark-submit` and its options. */
   isWhole?: boolean;
 }
 
-/** @param python what the user would have a driver started with */
+/** @param python the Python that the user's settings select for a driver */
 function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[], python: string): Program {
   const { paths } = setup;
   const nothing = { files: [], javaOptions: [], stdin: '' };
@@ -252,7 +252,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
         files,
         javaOptions: [COMPILES_WITH_CLASS_PATH],
         argv: ['--class', 'org.apache.spark.repl.Main', 'spark-shell', '-i', script],
-        // Read only when the driver script itself could not run; without it the interpreter would end with 0.
+        // Read only if the driver script itself could not run. Without it the interpreter would exit with 0.
         stdin: 'java.lang.System.exit(1)\n',
       };
     }
@@ -277,9 +277,9 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
   }
 }
 
-/** Text of the one file that Spark reads. Where the user names a file, Spark leaves the node's defaults out, and so does this. */
-function allProperties(own: string, ofUser: readonly string[], ofNode: string): string {
-  const texts = ofUser.length > 0 ? [own, ...ofUser] : [ofNode, own];
+/** Returns the text of the one file that Spark reads. If the user names a file, Spark skips the node's defaults, and so does this. */
+function allProperties(own: string, userTexts: readonly string[], nodeDefaults: string): string {
+  const texts = userTexts.length > 0 ? [own, ...userTexts] : [nodeDefaults, own];
   return `${texts.filter((text) => text !== '').join('\n')}\n`;
 }
 
@@ -291,13 +291,13 @@ function ownedBy({ accelerator }: RunSpec): (key: string) => boolean {
   return (key) => whyOwned(key, accelerator?.kind) !== null;
 }
 
-/** The last value that the user gives a property by an entry or else in a file; null if none. */
+/** Returns the user's value of a property: the last `--conf` entry, or else the last in a file; null if it is not set. */
 function propertyOf(key: string, conf: readonly string[], properties: readonly string[]): string | null {
   const entry = conf.findLast((one) => keyOf(one) === key);
   return entry ? entry.slice(entry.indexOf('=') + 1) : propertyValue(properties.join('\n'), key);
 }
 
-/** The option hides the property of the same meaning, so it has what a user gives that where the metastore adds to it. */
+/** `--packages` hides the property of the same meaning, so if the metastore adds packages, the option includes the property's. */
 function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly string[]): string[] {
   const all = withMetastorePackages(metastore, packages);
   if (packages.length > 0 || all.length === 0) return all;
@@ -308,25 +308,25 @@ function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly
   );
 }
 
-/** Notes for the user about properties that are ignored and secrets that Spark changes. */
+/** Returns notes for the user about properties that are ignored and secrets that Spark changes. */
 function notesAbout(keys: readonly string[], spec: RunSpec): string[] {
   const owned = [...new Set(keys)].filter(ownedBy(spec)).slice(0, MAX_NOTES);
   const ignored = owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key, spec.accelerator?.kind)}.`);
   return [...ignored, ...notesAboutBlanks(spec.secrets).slice(0, MAX_NOTES)];
 }
 
-/** The properties by which a run can use its mounts. */
+/** Returns the properties with which a run can use its mounts. */
 function storeProperties(spec: RunSpec, { runtime: { connectors }, paths: { work } }: SubmitSetup): [string, string][] {
   if (spec.mounts.length === 0) return [];
   if (connectors === null)
     throw new SubmitError('The run has mounts, but this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
   // Relative paths would lead into the store.
-  if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the node's own folder ${work}.`);
+  if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the run's working directory.`);
   return mountProperties(spec.mounts);
 }
 
-/** What driver and executors find behind Spark's own jars, which the class archive holds for (ADR 0007). */
+/** Appends jars to the class path of driver and executors, after Spark's own, which the class archive covers (ADR 0007). */
 function classPathSetup(
   { mounts, metastore, accelerator, env }: RunSpec,
   { runtime: { connectors, accelerators }, nodeEnv }: SubmitSetup,
@@ -334,7 +334,7 @@ function classPathSetup(
   const usesStores = mounts.length > 0 || metastore !== undefined;
   const jar = accelerator ? accelerators[accelerator.kind] : null;
   if (accelerator && jar === null)
-    throw new SubmitError(`The cluster has ${ACCELERATOR_NAMES[accelerator.kind]}, but this node has no jar of it.`);
+    throw new SubmitError(`The cluster has ${ACCELERATOR_NAMES[accelerator.kind]}, but this node has no jar for it.`);
   const entries = [usesStores && connectors !== null ? `${connectors}/*` : null, jar].filter((entry) => entry !== null);
   if (entries.length === 0) return { properties: [], env: {} };
   const classPath = lastClassPath(entries, { ...nodeEnv, ...env });
@@ -344,19 +344,19 @@ function classPathSetup(
   };
 }
 
-/** What the accelerator of a run needs, whatever the user sets. */
+/** Returns the properties that a run's accelerator needs, whatever the user sets. */
 function acceleration({ accelerator, master }: RunSpec, heap: string | null): [string, string][] {
   if (!accelerator) return [];
   const isLocal = !master.startsWith('spark://');
   return acceleratorProperties(accelerator, { isLocal, heapMb: memoryMb(heap ?? '') ?? SPARK_DEFAULT_MB });
 }
 
-/** The option for the driver's heap; null where a property of the user, which it would hide, is to count. */
+/** Returns the value of `--driver-memory`; null if the user set the property, which the option would hide. */
 function driverMemoryOf(spec: RunSpec, set: ReadonlySet<string>): string | null {
   return spec.driver_memory_is_default && set.has(DRIVER_MEMORY) ? null : spec.driver_memory;
 }
 
-/** Heap of the processes that tasks run in, as it is named; null where nobody names it. */
+/** Returns the configured heap of the processes that tasks run in; null if it is not set. */
 function heapOfTasks(
   { master, executor_memory: executorMemory }: RunSpec,
   driverMemory: string | null,
@@ -368,13 +368,13 @@ function heapOfTasks(
 }
 
 /**
- * Cores of each executor and of all. A standalone cluster knows no number of executors: it makes executors of so many cores
- * until all cores that the application may have are used.
+ * Returns the cores of each executor and of all. A standalone cluster has no setting for the number of executors: it starts executors
+ * until the application's total number of cores is used.
  */
 function coresOf(spec: RunSpec, set: ReadonlySet<string>): { executorCores: number | null; totalCores: number | null } {
   const { executor_cores: executorCores, total_executor_cores: totalCores, num_executors: executors } = spec;
-  const isTold = totalCores !== null || set.has('spark.cores.max') || set.has('spark.executor.cores');
-  if (executors === null || isTold || !spec.master.startsWith('spark://')) return { executorCores, totalCores };
+  const isLimited = totalCores !== null || set.has('spark.cores.max') || set.has('spark.executor.cores');
+  if (executors === null || isLimited || !spec.master.startsWith('spark://')) return { executorCores, totalCores };
   const cores = executorCores ?? 1;
   return { executorCores: cores, totalCores: executors * cores };
 }
@@ -385,22 +385,22 @@ function assertSqlArguments(words: readonly string[]): void {
   throw new SubmitError(`A SQL job does not take the argument ${foreign}. It takes ${SQL_ARGUMENTS}.`);
 }
 
-/** A user's own pattern of what Spark tells nobody has the properties with secrets, too. */
+/** Extends the user's own redaction pattern by the properties with secrets. */
 function redactingEntry(entry: string, secretKeys: ReadonlySet<string>): string {
   return keyOf(entry) === REDACTION ? redacting(entry, secretKeys) : entry;
 }
 
-/** What executors of a worker that is to go hold, others take over: then nothing has to be computed again. */
+/** Before a worker ends, its executors move their blocks to others, so that nothing has to be computed again. */
 const DECOMMISSION: readonly [string, string][] = [
   ['spark.decommission.enabled', 'true'],
   ['spark.storage.decommission.enabled', 'true'],
   ['spark.storage.decommission.shuffleBlocks.enabled', 'true'],
   ['spark.storage.decommission.rddBlocks.enabled', 'true'],
-  // Executors end after two rounds; by default the second one comes half a minute later.
+  // Executors end after two rounds; by default the second one starts half a minute later.
   ['spark.storage.decommission.replicationReattemptInterval', '2s'],
 ];
 
-/** What the platform sets unless the user does; `set` are the keys that the user sets. */
+/** Returns the platform's defaults for properties that the user does not set. `set` holds the keys that the user sets. */
 function defaultProperties(
   { master }: RunSpec,
   { runtime, paths }: SubmitSetup,
@@ -408,13 +408,13 @@ function defaultProperties(
   secretKeys: ReadonlySet<string>,
 ): [string, string][] {
   const defaults: [string, string][] = [
-    // Whoever reaches the machine could look at the job, and end its stages.
+    // Anyone who can reach the machine could look at the job, and end its stages.
     ['spark.ui.enabled', 'false'],
     ['spark.ui.showConsoleProgress', 'false'],
     ['spark.jars.ivy', `${paths.home}/.ivy2`],
-    // The event log is for everybody who may see the job.
+    // Everyone who may see the job can read its event log.
     [REDACTION, redacting(REDACTED, secretKeys)],
-    // Else the peaks of short tasks are unknown.
+    // With a longer interval the peaks of short tasks stay unknown.
     ['spark.executor.metrics.pollingInterval', '1s'],
   ];
   if (master.startsWith('spark://')) defaults.push(...DECOMMISSION);
@@ -423,24 +423,24 @@ function defaultProperties(
   return defaults.filter(([key]) => !set.has(key));
 }
 
-/** What the platform sets whatever the user does. */
+/** Returns the properties that the platform sets whatever the user does. */
 function ownProperties({ master }: RunSpec, { paths, sparkSecret }: SubmitSetup): [string, string][] {
-  // A driver in local mode makes up its own secret; daemons started without one know nothing of it.
+  // A driver in local mode generates its own secret; daemons started without one do not know it.
   const authenticates = sparkSecret !== null || !master.startsWith('spark://');
   return [
     ['spark.authenticate', String(authenticates)],
-    // The agent learns the application id from the log's name, and sends it as it is: one file of plain lines.
+    // The agent learns the application id from the log's name, and ships the log as it is: one file of plain lines.
     ['spark.eventLog.enabled', 'true'],
     ['spark.eventLog.dir', `file://${paths.events}`],
     ['spark.eventLog.rolling.enabled', 'false'],
     ['spark.eventLog.compress', 'false'],
-    // Else what many small tasks did shows late.
+    // With a larger buffer the work of many small tasks shows late.
     ['spark.eventLog.buffer.kb', '8k'],
     ['spark.eventLog.logStageExecutorMetrics', 'true'],
   ];
 }
 
-/** How a driver and the daemons of its cluster authenticate, and encrypt what they say. */
+/** Makes the driver and the daemons of its cluster authenticate each other and encrypt their traffic. */
 function clusterProperties(sparkSecret: string | null): [string, string][] {
   if (sparkSecret === null) return [];
   return [
@@ -450,8 +450,8 @@ function clusterProperties(sparkSecret: string | null): [string, string][] {
 }
 
 /**
- * The command that puts fetched files and archives into the working directory before the run begins. Spark does that for
- * executors only: in local mode there are none, and an archive may hold the Python of the driver.
+ * Returns the command that puts fetched files and archives into the working directory before the run starts. Spark does that for
+ * executors only: local mode has none, and an archive may hold the Python of the driver.
  */
 function besideDriver(
   { files, archives }: RunSpec,
@@ -469,7 +469,7 @@ function besideDriver(
   const program = bridgeProgram('beside_driver.py', generated);
   const description = `${generated}/beside-driver.json`;
   return {
-    // Whatever the run sets for its own Python is none of this one's business.
+    // Isolated: the variables that the run sets for its own Python do not apply.
     argv: [runtime.python, '-I', '-S', program.path, description],
     files: [program, { path: description, content: JSON.stringify(content) }],
   };
@@ -482,12 +482,12 @@ function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly st
   const [description, requirements] = [`${paths.generated}/function.json`, `${paths.generated}/requirements.txt`];
   const files: GeneratedFile[] = [];
   if (served.requirements !== null) files.push({ path: requirements, content: served.requirements });
-  const given = served.requirements_file ? locate(served.requirements_file) : null;
+  const requirementsFile = served.requirements_file ? locate(served.requirements_file) : null;
   const content = JSON.stringify({
     archive: locate(served.project),
     script: served.script,
     function: served.name,
-    requirements: given ?? (served.requirements === null ? null : requirements),
+    requirements: requirementsFile ?? (served.requirements === null ? null : requirements),
     max_request_concurrency: served.max_request_concurrency,
     idle_timeout_sec: served.idle_timeout_sec,
   });
@@ -504,7 +504,7 @@ function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly st
 function thriftProgram(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
   const description = `${setup.paths.generated}/thrift.json`;
   const content = JSON.stringify({ idle_timeout_sec: spec.sql_idle_timeout_sec ?? null });
-  // In front of the user's: the tables of its sessions are those of a metastore, if only of the run's own.
+  // Precedes the user's options, which win. The tables are those of a metastore, even if only the run's own.
   const withTables = ['--conf', 'spark.sql.catalogImplementation=hive', ...options];
   const bridge = bridgeCommand(['thrift_bridge.py', description], withTables, setup);
   return {

@@ -1,2 +1,2 @@
-/** A run that cannot be submitted as it is described; the message is for people. */
+/** Reports that a run cannot be submitted as it is described. Users read the message. */
 export class SubmitError extends Error {}

@@ -10,7 +10,6 @@ export const NOT_YET = [
   'libs/object-storage',
   'libs/outbound-policy',
   'libs/run-bridges',
-  'libs/spark',
   'libs/table-schemas',
   'scripts/*.mjs',
   'scripts/bench',

@@ -358,25 +358,25 @@ describe('a job that fails', () => {
       'text as its application',
       { job_type: 'Jar', command: 'bad/text.jar', class_name: 'app.Main' },
       'NOT_AN_ARCHIVE',
-      /^text\.jar is no jar file.*Upload/,
+      /^text\.jar is not a jar file.*Upload/,
     ],
     [
       'half a jar as its application',
       { job_type: 'Jar', command: 'bad/half.jar', class_name: 'app.Main' },
       'NOT_AN_ARCHIVE',
-      /^half\.jar is no jar file.*Upload/,
+      /^half\.jar is not a jar file.*Upload/,
     ],
     [
       'text as a further jar',
       { job_type: 'RAW_SCALA', rawScalaCode: 'println(1)', jars: ['bad/text.jar'] },
       'NOT_AN_ARCHIVE',
-      /^text\.jar is no jar file.*Upload/,
+      /^text\.jar is not a jar file.*Upload/,
     ],
     [
       'half a zip file as an archive',
       { job_type: 'RAW_SCALA', rawScalaCode: 'println(1)', archives: ['bad/half.zip'] },
       'NOT_AN_ARCHIVE',
-      /archives is no zip file.*Upload/,
+      /archives is not a zip file.*Upload/,
     ],
   ])('with %s is told what to do', async (what, fields, reason_code, reason) => {
     const half = (await zipOf('job', {})).subarray(0, -30);
