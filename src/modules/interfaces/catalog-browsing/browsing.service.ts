@@ -10,7 +10,7 @@ import {
 } from '../../../../libs/metastore-clients/metastore-client';
 import { DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
 import type { ListPage } from '../../../platform/http/list-page';
-import { catalogAnswer, functionAnswer, schemaAnswer, tableAnswer, volumeAnswer } from './browse-answers';
+import { catalogResponse, functionResponse, schemaResponse, tableResponse, volumeResponse } from './browse-responses';
 import { type Requester, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
 import type {
   BrowseCatalog,
@@ -28,7 +28,7 @@ import type {
   SearchBrowseTablesQuery,
 } from './dto/browse.dto';
 import { fullName } from './full-name';
-import { Listings } from './listings';
+import { ListingCache } from './listing-cache';
 import { Metastores } from './metastores';
 import type { PackedList } from './packed-list';
 
@@ -57,7 +57,7 @@ interface RequestedPage {
 /** Lists the contents of metastores with the secrets of the requester, from a cache of recent lists. */
 @Injectable()
 export class BrowsingService {
-  private readonly listings = new Listings();
+  private readonly listings = new ListingCache();
 
   constructor(
     private readonly catalogs: CatalogAccesses,
@@ -83,7 +83,7 @@ export class BrowsingService {
     const open = await this.catalogs.open(requester);
     if (part !== undefined) assertCatalogNamed(open, query);
     const list = await this.schemas(open, catalogOf(open, query.catalog_name), query.refresh);
-    return mapped(pageOf(matching(list, part), query), schemaAnswer);
+    return mapPage(pageOf(matching(list, part), query), schemaResponse);
   }
 
   searchSchemas(requester: Requester, query: SearchBrowseSchemasQuery): Promise<ListPage<BrowseSchema>> {
@@ -97,7 +97,7 @@ export class BrowsingService {
     const page = pageOf(matching(await this.tables(open, schema, query.refresh), part), query);
     const isWhole = query.limit === undefined && query.pageNumber === undefined;
     const entries = isWhole ? page.entries : await this.describe(open, schema, page.entries, query.refresh);
-    return mapped({ ...page, entries }, tableAnswer);
+    return mapPage({ ...page, entries }, tableResponse);
   }
 
   searchTables(requester: Requester, query: SearchBrowseTablesQuery): Promise<ListPage<BrowseTable>> {
@@ -122,7 +122,7 @@ export class BrowsingService {
     const entries = await this.parts(open, query, 'functions', (client, schema, signal) =>
       client.listFunctions(schema, signal),
     );
-    return mapped(pageOf(entries, query), functionAnswer);
+    return mapPage(pageOf(entries, query), functionResponse);
   }
 
   async listVolumes(requester: Requester, query: BrowsePartsQuery): Promise<ListPage<BrowseVolume>> {
@@ -130,7 +130,7 @@ export class BrowsingService {
     const entries = await this.parts(open, query, 'volumes', (client, schema, signal) =>
       client.listVolumes(schema, signal),
     );
-    return mapped(pageOf(entries, query), volumeAnswer);
+    return mapPage(pageOf(entries, query), volumeResponse);
   }
 
   private async pageOfCatalogs(
@@ -138,13 +138,13 @@ export class BrowsingService {
     query: BrowseCatalogsQuery,
     part?: string,
   ): Promise<ListPage<BrowseCatalog>> {
-    if (open.kind === 'hive') return mapped(pageOf([HIVE_CATALOG], query), catalogAnswer);
+    if (open.kind === 'hive') return mapPage(pageOf([HIVE_CATALOG], query), catalogResponse);
     const read = () => this.metastores.call(open.access, (client, signal) => client.listCatalogs(signal));
     const list = await this.listings.get(keyOf(open, 'catalogs'), read, query.refresh);
     const shown = matching(list, part)
       .slice()
       .filter(({ name }) => open.unityCatalogs?.includes(name) ?? true);
-    return mapped(pageOf(shown, query), catalogAnswer);
+    return mapPage(pageOf(shown, query), catalogResponse);
   }
 
   private schemas(open: OpenCatalog, catalog: string | null, refresh: boolean) {
@@ -279,6 +279,6 @@ function tooMany({ access }: OpenCatalog): DomainError {
   return invalid('METASTORE.TOO_LARGE', message);
 }
 
-function mapped<T, A>(page: ListPage<T>, answer: (entry: T) => A): ListPage<A> {
-  return { ...page, entries: page.entries.map(answer) };
+function mapPage<T, R>(page: ListPage<T>, toResponse: (entry: T) => R): ListPage<R> {
+  return { ...page, entries: page.entries.map(toResponse) };
 }

@@ -34,7 +34,7 @@ import {
 } from '../../infrastructure/metastores';
 import type { CatalogTypeName } from '../../foundation/reference-data';
 import { WorkspacesService } from '../../execution/workspaces';
-import { catalogAnswer } from './browse-answers';
+import { catalogResponse } from './browse-responses';
 import type { BrowseCatalog } from './dto/browse.dto';
 import type { FetchUnityCatalogs, SecretValidation, ValidateSecret, ValidationMetastore } from './dto/validation.dto';
 import { CatalogStores } from './catalog-stores';
@@ -131,7 +131,7 @@ export class SecretValidationService {
         const secrets = { metastore, storage: null };
         const client = this.opener.open({ kind: 'unity', endpoint }, secrets, named.outbound);
         try {
-          return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_TIMEOUT_MS))).map(catalogAnswer);
+          return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_TIMEOUT_MS))).map(catalogResponse);
         } finally {
           client.close();
         }

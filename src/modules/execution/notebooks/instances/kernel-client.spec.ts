@@ -37,8 +37,12 @@ describe('KernelClient', () => {
       const messages = after === 0 ? [{ number: 1, text: Buffer.from('output') }] : [];
       return Promise.resolve({ messages, lost: false });
     };
-    const work = { messagesAfter, submit: () => Promise.resolve([]), failed: (error: unknown) => failures.push(error) };
-    return new KernelClient(socket as unknown as WebSocket, work, 0);
+    const handlers = {
+      messagesAfter,
+      submit: () => Promise.resolve([]),
+      failed: (error: unknown) => failures.push(error),
+    };
+    return new KernelClient(socket as unknown as WebSocket, handlers, 0);
   }
 
   it('retries when the process is too busy to read frames', async () => {

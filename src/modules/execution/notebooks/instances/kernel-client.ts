@@ -16,8 +16,8 @@ const MAX_RETRIES = 60;
 /** Close codes of RFC 6455. */
 const CLOSE = { normal: 1000, unsupported: 1003, policy: 1008, failed: 1011 } as const;
 
-/** The services that a client uses. */
-export interface ClientWork {
+/** The operations that a client calls. */
+export interface ClientHandlers {
   /** Returns some of the kernel's messages after a number. */
   messagesAfter: (after: number) => Promise<KernelMessages>;
   /** Sends a message to the kernel; returns the texts of immediate replies. */
@@ -41,7 +41,7 @@ export class KernelClient {
   /** @param delivered number of the last frame that the session has received */
   constructor(
     private readonly socket: WebSocket,
-    private readonly work: ClientWork,
+    private readonly handlers: ClientHandlers,
     public delivered: number,
   ) {
     socket.on('message', (data: Buffer, isBinary) => this.onMessage(data, isBinary));
@@ -82,7 +82,7 @@ export class KernelClient {
 
   /** Returns true if there may be more. */
   private async deliverBatch(): Promise<boolean> {
-    const { messages, lost } = await this.work.messagesAfter(this.delivered);
+    const { messages, lost } = await this.handlers.messagesAfter(this.delivered);
     if (lost) {
       // The client read too late. The cells have the outputs, and its next socket resumes with the kept frames.
       this.delivered = (messages[0]?.number ?? this.delivered + 1) - 1;
@@ -142,7 +142,7 @@ export class KernelClient {
     try {
       request = readClientMessage(text);
       if (!request) return;
-      for (const answer of await this.work.submit(request)) await this.send(answer);
+      for (const answer of await this.handlers.submit(request)) await this.send(answer);
       if (request.type === 'interrupt_request') {
         await this.send(replyText(request, 'interrupt_reply', { status: 'ok' }, 'control'));
       }
@@ -169,7 +169,7 @@ export class KernelClient {
   }
 
   private fail(error: unknown): void {
-    this.work.failed(error);
+    this.handlers.failed(error);
     this.close(CLOSE.failed, 'INTERNAL');
   }
 }

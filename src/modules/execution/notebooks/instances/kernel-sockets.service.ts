@@ -73,8 +73,8 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
         this.logger.error({ err: error, run_id: run.run_id }, 'A socket to a kernel failed and was closed');
       const kernel = this.kernelOf(run);
       const messagesAfter = kernel.feed.messagesAfter.bind(kernel.feed);
-      const work = { messagesAfter, submit: this.service.submit.bind(this.service, run), failed };
-      const client = new KernelClient(socket, work, delivered);
+      const handlers = { messagesAfter, submit: this.service.submit.bind(this.service, run), failed };
+      const client = new KernelClient(socket, handlers, delivered);
       const opened: OpenClient = { client, run, sessionId, ending: false };
       kernel.clients.add(client);
       this.open.add(opened);

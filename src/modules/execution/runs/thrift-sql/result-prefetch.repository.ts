@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { firstRow, prepared, returning, type Tx } from '../../../../platform/kernel/persistence/sql';
-import type { ThriftAnswerAhead } from './entities/thrift-answer-ahead.entity';
+import type { PrefetchedResult } from './entities/prefetched-result.entity';
 
 /** Bounds the rows of one run, because a job can send any number of prefetched answers. */
 const MAX_PER_RUN = 1_000;
@@ -114,7 +114,7 @@ export class ResultPrefetchRepository {
 
   /** Returns true if the answer to a call must not be returned, and removes the mark. */
   async takeRefusal(runId: number, callId: string): Promise<boolean> {
-    const marks = await returning<Pick<ThriftAnswerAhead, 'call_id'>>(
+    const marks = await returning<Pick<PrefetchedResult, 'call_id'>>(
       this.dataSource.manager,
       prepared('DELETE FROM thrift_answers_ahead WHERE run_id = $1 AND call_id = $2 AND key IS NULL RETURNING call_id'),
       [runId, callId],
@@ -123,6 +123,6 @@ export class ResultPrefetchRepository {
   }
 }
 
-function idsOf(answers: readonly Pick<ThriftAnswerAhead, 'call_id'>[]): string[] {
+function idsOf(answers: readonly Pick<PrefetchedResult, 'call_id'>[]): string[] {
   return answers.map(({ call_id }) => call_id);
 }

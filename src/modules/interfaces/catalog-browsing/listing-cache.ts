@@ -31,7 +31,7 @@ interface PendingRead {
  * A key contains everything that the list depends on, including the versions of catalog and secret: what was read with one secret
  * is never returned for another, and a change takes effect on every pod at once.
  */
-export class Listings {
+export class ListingCache {
   private readonly cache: LRUCache<string, CachedList>;
   private readonly pending = new Map<string, PendingRead>();
 

@@ -1,12 +1,12 @@
-import { Listings } from './listings';
+import { ListingCache } from './listing-cache';
 
-describe('Listings', () => {
+describe('ListingCache', () => {
   let now = 0;
-  let listings: Listings;
+  let listings: ListingCache;
 
   beforeEach(() => {
     now = 1_000;
-    listings = new Listings(() => now);
+    listings = new ListingCache(() => now);
   });
 
   const counted = () => {

@@ -27,7 +27,7 @@ const authorship = ({ owner, createdAt, createdBy, updatedAt, updatedBy }: Autho
   updated_by: updatedBy,
 });
 
-export function catalogAnswer(catalog: CatalogInfo): BrowseCatalog {
+export function catalogResponse(catalog: CatalogInfo): BrowseCatalog {
   return {
     name: catalog.name,
     owner: catalog.owner,
@@ -41,20 +41,20 @@ export function catalogAnswer(catalog: CatalogInfo): BrowseCatalog {
   };
 }
 
-export function schemaAnswer(schema: SchemaInfo): BrowseSchema {
+export function schemaResponse(schema: SchemaInfo): BrowseSchema {
   const { name, catalog, comment } = schema;
   const full_name = fullName(catalog, name);
   return { name, catalog_name: catalog, comment, full_name, ...authorship(schema), type: 'schema' };
 }
 
-export function tableAnswer(table: TableInfo): BrowseTable {
+export function tableResponse(table: TableInfo): BrowseTable {
   const { name, catalog, schema } = table;
   const type = VIEW.test(table.tableType ?? '') ? 'view' : 'table';
   const full_name = fullName(catalog, schema, name);
   return { name, catalog_name: catalog, schema_name: schema, full_name, ...authorship(table), type };
 }
 
-export function functionAnswer(routine: FunctionInfo): BrowseFunction {
+export function functionResponse(routine: FunctionInfo): BrowseFunction {
   const { name, catalog, schema } = routine;
   return {
     name,
@@ -80,7 +80,7 @@ export function functionAnswer(routine: FunctionInfo): BrowseFunction {
   };
 }
 
-export function volumeAnswer(volume: VolumeInfo): BrowseVolume {
+export function volumeResponse(volume: VolumeInfo): BrowseVolume {
   const { name, catalog, schema, comment } = volume;
   return {
     name,

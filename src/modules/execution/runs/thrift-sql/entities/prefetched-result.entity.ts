@@ -6,7 +6,7 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 @Check('ck_thrift_answers_ahead_frames', '(key IS NULL) = (first IS NULL) AND (key IS NULL) = (last IS NULL)')
 // Deleted together with the frames.
 @ForeignKey('RunFrameLog', ['run_id'], ['run_id'], { name: 'fk_thrift_answers_ahead_log', onDelete: 'CASCADE' })
-export class ThriftAnswerAhead {
+export class PrefetchedResult {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @PrimaryColumn({ type: 'text' }) call_id: string;
   /** Key of the fetch that it answers. Null marks a call whose rows were already claimed, so that its answer must not be returned. */
