@@ -71,7 +71,9 @@ describe('what leads to machines', () => {
           details: { clusters: [{ name: `tenant ${made}`, status: 'ERROR' }] },
         },
       });
-      expect(refused.body).toMatchObject({ error_message: expect.stringMatching(/Destroy the clusters first/) as string });
+      expect(refused.body).toMatchObject({
+        error_message: expect.stringMatching(/Destroy the clusters first/) as string,
+      });
     }
     expect((await env({ description: 'as before', onprem_node_names: ['pve1'] })).status).toBe(201);
     await putNode(api.database.manager, nodeId, 'DESTROYED');

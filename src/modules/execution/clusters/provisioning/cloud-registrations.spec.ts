@@ -7,7 +7,7 @@ function createsMachines(apiIsLocal: boolean, ofDriver: string | null, ofEnviron
   const config = { agent: { apiIsLocal } } as Config;
   const clouds = new CloudRegistrations(config, {} as OutboundPolicy);
   const never = () => Promise.reject(new Error('not to be made'));
-  return clouds.of(ofDriver, never).unreachableReason(ofEnvironment) === null;
+  return clouds.registrationOf(ofDriver, never).unreachableReason(ofEnvironment) === null;
 }
 
 describe('CloudRegistrations', () => {
@@ -26,6 +26,6 @@ describe('CloudRegistrations', () => {
 
   it('can still remove machines if new ones could not reach the platform', () => {
     const clouds = new CloudRegistrations({ agent: { apiIsLocal: true } } as Config, {} as OutboundPolicy);
-    expect(clouds.of(null, () => Promise.reject(new Error('not to be made'))).disabledReason()).toBeNull();
+    expect(clouds.registrationOf(null, () => Promise.reject(new Error('not to be made'))).disabledReason()).toBeNull();
   });
 });

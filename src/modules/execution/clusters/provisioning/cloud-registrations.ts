@@ -20,7 +20,10 @@ export class CloudRegistrations {
    * @param endpoint overrides the provider's usual endpoint and that of the environment; null overrides nothing
    * @param make creates the driver and imports its module: `async (options) => new (await import('…')).XDriver(options)`
    */
-  of(endpoint: string | null, make: (options: CloudDriverOptions) => Promise<ComputeDriver>): DriverRegistration {
+  registrationOf(
+    endpoint: string | null,
+    make: (options: CloudDriverOptions) => Promise<ComputeDriver>,
+  ): DriverRegistration {
     return {
       disabledReason: () => null,
       unreachableReason: (ofEnvironment) => this.unreachableReason(endpoint ?? ofEnvironment),

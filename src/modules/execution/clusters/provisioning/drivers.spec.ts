@@ -16,7 +16,12 @@ describe('Drivers', () => {
   const create = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
   const clouds = {
-    of: () => ({ disabledReason: () => null, unreachableReason: () => null, isolatesTenants: true, make: create }),
+    registrationOf: () => ({
+      disabledReason: () => null,
+      unreachableReason: () => null,
+      isolatesTenants: true,
+      make: create,
+    }),
   };
   const localFolder = { problem: null as string | null, isHeldElsewhere: jest.fn<Promise<boolean>, []>() };
   const drivers = new Drivers(

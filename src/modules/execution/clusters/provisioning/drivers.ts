@@ -38,14 +38,16 @@ export class Drivers {
     const { azure, azureAuthority: authority, google, oci, ec2 } = config.compute.clouds;
     this.registered = {
       local: localRegistration(config, localConfinement, localFolder),
-      aws: clouds.of(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
-      proxmox: clouds.of(null, ({ bootScript, outbound }) => {
+      aws: clouds.registrationOf(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
+      proxmox: clouds.registrationOf(null, ({ bootScript, outbound }) => {
         const connections = new ProxmoxConnections(outbound, config.compute.onPremTrust);
         return Promise.resolve(new ProxmoxDriver({ bootScript, connections }));
       }),
-      azure: clouds.of(azure, (options) => Promise.resolve(new (azureModule().AzureDriver)({ ...options, authority }))),
-      google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
-      oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
+      azure: clouds.registrationOf(azure, (options) =>
+        Promise.resolve(new (azureModule().AzureDriver)({ ...options, authority })),
+      ),
+      google: clouds.registrationOf(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
+      oci: clouds.registrationOf(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
     };
   }
 

@@ -77,7 +77,7 @@ export class NodePlaces {
     const results = new Map<number, PromiseSettledResult<RelocationResult>>();
     for (const node of nodes) {
       // If the provider cannot list its zones, only the nodes that must move fail.
-      const [options] = await Promise.allSettled([finder.of(node)]);
+      const [options] = await Promise.allSettled([finder.optionsFor(node)]);
       if (options.status === 'rejected') results.set(node.node_id, options);
       else if (options.value === null) continue;
       else if (node.no_room !== null || nextZone(options.value) !== null) due.push([node, options.value]);
@@ -140,7 +140,7 @@ class PlacementFinder {
   ) {}
 
   /** Returns null for a node that keeps its place. */
-  async of(node: ClusterNode): Promise<PlacementOptions | null> {
+  async optionsFor(node: ClusterNode): Promise<PlacementOptions | null> {
     const offer = offerOf(this.snapshot, node);
     if (offer === null || (node.no_room === null && node.asked_at !== null)) return null;
     const place = placeOf(this.snapshot, node);
