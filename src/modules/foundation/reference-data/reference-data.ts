@@ -240,9 +240,9 @@ export abstract class ReferenceData implements LookupRecords {
   abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
   abstract secretType(id: number): SecretTypeRecord | undefined;
   abstract metastoreCatalogType(id: number): MetastoreCatalogTypeRecord | undefined;
-  /** Tells whether runs of this job type and language accept arguments and configuration; true if there is no row. */
+  /** Returns whether runs of this job type and language accept arguments and configuration; true if there is no row. */
   abstract runtimeSupport(jobType: string, language: string): { arguments: boolean; conf: boolean };
-  /** Tells which accelerators clusters of the type support; none if there is no row. */
+  /** Returns which accelerators clusters of the type support; none if there is no row. */
   abstract acceleratorSupport(clusterType: string): Readonly<Record<AcceleratorKind, boolean>>;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
 

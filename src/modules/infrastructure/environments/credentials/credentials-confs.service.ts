@@ -103,7 +103,7 @@ export class CredentialsConfsService extends ResourceService<{
     await this.references.assertUnused(tx, scope.tenantId, CredentialsConf, row.credentials_conf_id);
   }
 
-  /** Accepts new secrets of the same account, since secrets expire. Another account needs that no nodes exist. */
+  /** Accepts new secrets of the same account, since secrets expire. Refuses another account while nodes exist. */
   private async assertSameAccount(
     { tenantId }: TenantScope,
     { credentials_conf_id: id, credential_type_id: typeId }: CredentialsConfRow,
