@@ -31,7 +31,6 @@ const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext)
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
-/** Maximum size of a registration or a poll. */
 const MAX_SMALL_BODY_BYTES = 16 * 1024;
 /** Maximum size of a chunk of a log. Agents send at most a sixteenth of it. */
 const MAX_LOG_CHUNK_BYTES = 4 * 1024 * 1024;

@@ -69,7 +69,6 @@ export class AgentsService {
     };
   }
 
-  /** Records why the agent of a node's machine could not start. */
   async recordBootFailure(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
     await this.transactions.run((tx) =>
       this.nodes.recordBootFailure(

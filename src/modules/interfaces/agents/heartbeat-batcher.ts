@@ -6,7 +6,6 @@ import { ClusterNodesService } from '../../execution/clusters';
 /** Time until a heartbeat is recorded if no caller waits for it. */
 const FLUSH_INTERVAL_MS = 1_000;
 
-/** Heartbeats that are recorded by one statement. */
 interface Batch {
   nodeIds: Set<number>;
   timer: NodeJS.Timeout;
@@ -20,7 +19,6 @@ interface Batch {
  */
 @Injectable()
 export class HeartbeatBatcher implements OnApplicationShutdown {
-  /** The batch that collects heartbeats now. */
   private batch: Batch | null = null;
   private last: Promise<unknown> = Promise.resolve();
 

@@ -11,7 +11,6 @@ const using = (millicores: number): NodeUtilization => ({
 
 describe('ReportedUtilization', () => {
   let reported: ReportedUtilization;
-  /** Millicores by node for each statement. */
   let recorded: Record<number, number>[];
   let warned: string[];
   let wait: () => Promise<void>;

@@ -22,7 +22,6 @@ import {
   SearchBrowseTablesQuery,
 } from './dto/browse.dto';
 
-/** Options that all lists from a metastore share. */
 const BROWSE = {
   method: 'GET',
   description:

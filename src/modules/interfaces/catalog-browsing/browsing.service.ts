@@ -32,7 +32,6 @@ import { ListingCache } from './listing-cache';
 import { Metastores } from './metastores';
 import type { PackedList } from './packed-list';
 
-/** Schemas that one request reads in parallel. */
 const MAX_PARALLEL_SCHEMAS = 4;
 const DEFAULT_PAGE_SIZE = 100;
 

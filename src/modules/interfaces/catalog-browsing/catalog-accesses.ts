@@ -21,7 +21,6 @@ export interface OpenCatalog {
   /** The selected catalogs of a Unity metastore, the default one first; null for other metastores. */
   unityCatalogs: readonly string[] | null;
   kind: MetastoreTarget['kind'];
-  /** Returns the servers of the tables' buckets. */
   s3(): Promise<S3Servers>;
   /** Returns the secret for the object stores of the tables; null if none is attached. */
   storageSecret(): Promise<RevealedSecret | null>;

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { PackedList } from './packed-list';
 
-/** Size of the cache of this process. */
 const MAX_CACHE_BYTES = 128 * 1024 * 1024;
 /** Each list counts at least this much, for its entry in the cache. */
 const LIST_OVERHEAD_BYTES = 1024;
@@ -14,7 +13,6 @@ type Read<T> = () => Promise<readonly T[]>;
 
 interface CachedList {
   list: PackedList<unknown>;
-  /** Time at which the read started. */
   readAt: number;
 }
 

@@ -14,7 +14,6 @@ const KINDS: Record<MetastoreFault, ErrorKind> = {
   failed: 'upstream',
 };
 
-/** Returns the name of a catalog's metastore for messages. */
 export function metastoreOf(catalogName: string): string {
   return `The metastore of the catalog "${catalogName}"`;
 }

@@ -20,7 +20,6 @@ const REMEDY =
  * see ADR 0054.
  */
 export class NamedServers {
-  /** The policy for calls to these servers. */
   readonly outbound: OutboundPolicy;
   private readonly isTrusted: boolean;
 

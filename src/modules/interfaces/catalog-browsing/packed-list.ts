@@ -27,7 +27,6 @@ export class PackedList<T> {
     return this.ends.length;
   }
 
-  /** Memory of the list in bytes. */
   get size(): number {
     return this.bytes.length + this.ends.byteLength;
   }

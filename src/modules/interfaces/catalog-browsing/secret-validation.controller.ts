@@ -8,7 +8,6 @@ import { BrowseCatalog } from './dto/browse.dto';
 import { FetchUnityCatalogs, SecretValidation, ValidateSecret } from './dto/validation.dto';
 import { SecretValidationService } from './secret-validation.service';
 
-/** Options that the validations of all scopes share. */
 const VALIDATE = {
   method: 'POST',
   description:

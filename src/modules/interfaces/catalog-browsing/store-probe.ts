@@ -6,7 +6,6 @@ export interface StoreVerdict {
   list: boolean;
   read: boolean;
   write: boolean;
-  /** The failed operations with the provider's errors. */
   problems: string[];
 }
 

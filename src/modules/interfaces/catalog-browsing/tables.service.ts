@@ -22,9 +22,7 @@ import { fromTableFiles } from './metastore-errors';
 import { Metastores } from './metastores';
 import { openStore, openVended, placeOf } from './secret-stores';
 
-/** Tables that one request reads in parallel. */
 const MAX_PARALLEL_TABLES = 4;
-/** For reading the files of one table. */
 const FILES_TIMEOUT_MS = 30_000;
 
 /** Reads the columns and the DDL of single tables. */

@@ -115,7 +115,6 @@ export class NotebookConfsService {
     });
   }
 
-  /** Creates a configuration with the same settings and cells, without outputs. */
   async clone(
     scope: WorkspaceScope,
     selector: RecordSelector,
@@ -133,7 +132,6 @@ export class NotebookConfsService {
     return this.insert(scope, conf, { id }, staged);
   }
 
-  /** Returns the notebook as an .ipynb file with its outputs. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
     const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     return this.documents.export(row.job_conf_id, row.name);

@@ -35,7 +35,6 @@ export class NotebookDocumentsRepository {
     return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.job_conf_id = $1`, [notebookConfId]);
   }
 
-  /** Returns the notebook that a file belongs to. */
   async ofFile(workspaceFileId: number, tx: Tx = this.dataSource.manager): Promise<CurrentNotebook | null> {
     return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.workspace_file_id = $1`, [workspaceFileId]);
   }
@@ -101,7 +100,6 @@ export class NotebookDocumentsRepository {
     );
   }
 
-  /** Removes old revisions that no run references. */
   async prune(tx: Tx, notebookConfId: number, keep = MAX_UNREFERENCED_REVISIONS): Promise<void> {
     await tx.query(
       `DELETE FROM notebook_revisions WHERE notebook_revision_id IN (

@@ -139,7 +139,6 @@ export class NotebookOutputsRepository {
     return marked.length > 0;
   }
 
-  /** Returns the kept outputs of a cell in order. */
   async kept(
     tx: Tx,
     { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
@@ -243,7 +242,6 @@ export class NotebookOutputsRepository {
     return counted.length > 0;
   }
 
-  /** Returns all cells of a notebook in no particular order. */
   async cells(notebookConfId: number, tx: Tx = this.dataSource.manager): Promise<CellRow[]> {
     return rows<CellRow>(
       tx,

@@ -28,7 +28,6 @@ import {
   type PieceRow,
 } from './notebook-outputs.repository';
 
-/** A cell that a run executes. */
 export interface ExecutedCell {
   notebookConfId: number;
   cellUuid: string;
@@ -176,7 +175,6 @@ export class NotebookOutputsService {
     );
   }
 
-  /** Returns the cells of a notebook by id. */
   async rows(notebookConfId: number, tx?: Tx): Promise<Map<string, CellRow>> {
     return new Map((await this.repository.cells(notebookConfId, tx)).map((cell) => [cell.cell_uuid, cell]));
   }

@@ -28,7 +28,6 @@ export interface StagedNotebook {
   outputs: StagedOutputs[];
   /** The existing file that becomes the notebook; null if a file must be written. */
   adopted: WorkspaceFileRow | null;
-  /** The content of the file to write. */
   blob: StoredBlob | null;
 }
 
@@ -119,7 +118,6 @@ export class NotebookStagingService {
     return (await this.files.place(tx, scope, path, staged.blob)).unused;
   }
 
-  /** Removes the blob of a file that was not inserted. */
   async discard({ blob }: StagedNotebook): Promise<void> {
     if (blob) await this.files.discard([blob.key]);
   }

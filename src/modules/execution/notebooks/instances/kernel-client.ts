@@ -66,7 +66,6 @@ export class KernelClient {
     this.socket.close(code, reason);
   }
 
-  /** Returns true if there may be more. */
   private async deliver(signal: AbortSignal): Promise<boolean> {
     try {
       const hasMore = await this.deliverBatch();
@@ -80,7 +79,6 @@ export class KernelClient {
     }
   }
 
-  /** Returns true if there may be more. */
   private async deliverBatch(): Promise<boolean> {
     const { messages, lost } = await this.handlers.messagesAfter(this.delivered);
     if (lost) {

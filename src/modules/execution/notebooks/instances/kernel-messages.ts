@@ -170,7 +170,6 @@ export function keptReply(message: Json): Json | null {
   return parsed(text.replaceAll(UNSTORABLE, (escape) => STORED_AS[escape] ?? '\ufffd'));
 }
 
-/** Returns the content of a message, or an empty object. */
 export function contentOf(message: Json): Json {
   return objectOf(message['content']) ?? {};
 }

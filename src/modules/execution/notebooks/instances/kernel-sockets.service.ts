@@ -33,7 +33,6 @@ interface OpenKernel {
   stop: () => void;
 }
 
-/** Serves the sockets to kernels in this process. */
 @Injectable()
 export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   private readonly open = new Set<OpenClient>();

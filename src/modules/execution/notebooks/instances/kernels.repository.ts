@@ -72,7 +72,6 @@ export class KernelsRepository {
     );
   }
 
-  /** Returns the kernels by run id. */
   async of(runIds: readonly number[]): Promise<Map<number, KernelRow>> {
     const found = await rows<KernelRow>(
       this.dataSource.manager,
@@ -96,7 +95,6 @@ export class KernelsRepository {
     return run && kernel && { ...kernel, status: run.status };
   }
 
-  /** Starts another kernel and returns its generation. */
   async nextGeneration(tx: Tx, runId: number): Promise<number> {
     const [row] = await returning<Pick<Kernel, 'generation'>>(
       tx,
@@ -138,7 +136,6 @@ export class KernelsRepository {
     return null;
   }
 
-  /** Counts the unanswered requests of an instance, up to `limit`. */
   async waiting(tx: Tx, runId: number, limit: number): Promise<number> {
     const row = await firstRow<{ waiting: number }>(
       tx,
@@ -161,7 +158,6 @@ export class KernelsRepository {
     return found.map(({ msg_id }) => msg_id);
   }
 
-  /** Returns those of the ids that belong to requests to the instance. */
   async knownRequests(tx: Tx, runId: number, msgIds: readonly string[]): Promise<Set<string>> {
     if (msgIds.length === 0) return new Set();
     const found = await rows<Pick<KernelRequest, 'msg_id'>>(
@@ -232,7 +228,6 @@ export class KernelsRepository {
     );
   }
 
-  /** Returns those of the runs that have ended. */
   async endedRuns(runIds: readonly number[]): Promise<Set<number>> {
     const found = await rows<Pick<Run, 'run_id'>>(
       this.dataSource.manager,
@@ -253,7 +248,6 @@ export class KernelsRepository {
     );
   }
 
-  /** Returns true if the locked instance still has neither work nor a client. */
   async isIdle(tx: Tx, runId: number, minutes: number): Promise<boolean> {
     const found = await rows(
       tx,

@@ -29,7 +29,6 @@ import { type KernelRow, KernelsRepository } from './kernels.repository';
 const RUNNING_WAIT_MS = 1_000;
 const POLL_INTERVAL_MS = 50;
 
-/** Instances of notebooks. */
 @Injectable()
 export class NotebookInstancesService {
   constructor(
@@ -87,7 +86,6 @@ export class NotebookInstancesService {
     return toRead(run, (await this.kernels.of([run.run_id])).get(run.run_id));
   }
 
-  /** Returns the notebook at the start of the instance as an .ipynb file. */
   async download(scope: WorkspaceScope, notebookId: number): Promise<FileContent> {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;

@@ -79,7 +79,6 @@ export class DocumentedNotebooks {
     await this.files.lock(tx, workspace);
   }
 
-  /** Removes the blobs of notebooks that were not imported. */
   async discard(confs: readonly ReadNotebookConf[]): Promise<void> {
     for (const { staged } of confs) await this.staging.discard(staged);
   }

@@ -33,7 +33,6 @@ import {
 import { readNotebookConf } from '../content/notebook-conf-documents';
 import { DocumentedNotebooks, type ReadNotebookConf } from './documented-notebooks.service';
 
-/** Configurations per statement. */
 const BATCH = 200;
 
 /** Configurations that are checked before the event loop serves other requests; they take some milliseconds. */
@@ -57,9 +56,7 @@ interface ReadDocument {
 interface Imported {
   imported: WorkspaceImportResult['imported'];
   failures: Failure[];
-  /** Keys of the replaced blobs. */
   unused: string[];
-  /** Notebooks that were not imported. */
   skipped: ReadNotebookConf[];
 }
 

@@ -26,7 +26,6 @@ const POLL_INTERVAL_MS = 1_000;
 const MAX_RUNS_PER_QUERY = 1_000;
 /** Time for the call to reach the run and for the answer to come back, in addition to the timeout that the run applies. */
 const DELIVERY_ALLOWANCE_MS = 10_000;
-/** Delay before answers are read again after a failure. */
 const RETRY_DELAY_MS = 500;
 
 export interface CallAnswer {
@@ -54,7 +53,6 @@ interface RawAnswer {
 }
 
 interface PendingCall {
-  /** The parts received so far. */
   readonly parts: Buffer[];
   bytes: number;
   resolve: (answer: RawAnswer) => void;
@@ -110,7 +108,6 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     void this.endedRunsPoll.stop();
   }
 
-  /** Calls the process of a run and waits for its answer. */
   async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user, beforeSend }: CallOptions): Promise<CallAnswer> {
     const release = this.acquireSlot(run);
     const subscription = this.subscribe(run);
@@ -229,7 +226,6 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     return answered;
   }
 
-  /** Returns true if there may be more frames to read. */
   private async readAnswers(subscription: Subscription): Promise<boolean> {
     const { frames, lost } = await this.channels.frames(subscription.run.run_id, await subscription.lastRead);
     if (lost) this.rejectAll(subscription, answerLost());

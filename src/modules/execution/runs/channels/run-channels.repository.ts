@@ -218,7 +218,6 @@ export class RunChannelsRepository {
     return frames.filter(({ number }) => number >= first && number <= last);
   }
 
-  /** Returns those of the runs that have ended. */
   async endedRuns(runIds: readonly number[]): Promise<number[]> {
     const found = await rows<Pick<FramedRun, 'run_id'>>(
       this.dataSource.manager,

@@ -34,7 +34,6 @@ const FRAME_PAGE_BYTES = 1024 * 1024;
 
 /** Frames of a run after a number. */
 export interface FramePage {
-  /** Oldest first. */
   frames: NumberedPayload[];
   /** True if some frames after the number are no longer kept. */
   lost: boolean;

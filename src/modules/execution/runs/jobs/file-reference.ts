@@ -56,7 +56,6 @@ export function assertKeytab(text: string): void {
   );
 }
 
-/** Throws a 400 if a file's path could lead out of its workspace. */
 export function assertInWorkspace(text: string): void {
   const reference = parseFileReference(text);
   if (reference.kind === 'workspace') normalizePath(reference.path);

@@ -65,7 +65,6 @@ export function requirementsFile({ platform_functions_requirements: text }: Func
   return REQUIREMENTS_FILE.test(name) ? name : null;
 }
 
-/** Returns what the agent needs to start a function. */
 export function functionOfRun(
   settings: FunctionSettings,
   files: { project: RunFile; requirements: RunFile | null },

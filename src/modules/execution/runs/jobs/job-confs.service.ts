@@ -83,7 +83,6 @@ export class JobConfsService {
     });
   }
 
-  /** Returns the document of a configuration as a file. */
   async export(scope: WorkspaceScope, selector: RecordSelector): Promise<FileContent> {
     const row = await this.configurations.get({ ...scope, kind: JOB }, selector);
     const text = Buffer.from(`${JSON.stringify(exportJobConf(row), null, 2)}\n`);

@@ -7,7 +7,6 @@ export type RunResource = (typeof RUN_RESOURCES)[number];
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
-/** Languages of notebook kernels. */
 export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
 export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 

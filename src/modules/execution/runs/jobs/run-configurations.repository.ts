@@ -130,7 +130,6 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
     await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
   }
 
-  /** Enables or disables a configuration. */
   async setEnd(tx: Tx, scope: KindScope, jobConfId: number, isOpen: boolean): Promise<void> {
     await this.write(tx, scope, jobConfId, { to_date: isOpen ? Infinity : NOW });
   }

@@ -134,7 +134,6 @@ export class RunConfigurationsService {
     await this.repository.update(tx, scope, jobConfId, {});
   }
 
-  /** Yields all configurations of the workspace in batches, by id. */
   async *all(scope: KindScope, enabled: boolean | undefined): AsyncGenerator<RunConfiguration[]> {
     for (let after = 0; ;) {
       const batch = await this.repository.someOf(scope, { enabled, after, limit: BATCH });

@@ -9,7 +9,6 @@ import { assertFiles, checkJobSettings } from './settings-check';
 export interface RunKind {
   /** The resource in the API: jobs and notebooks have separate names, ids and lists. */
   readonly resource: RunResource;
-  /** The `job_type` of its configurations. */
   readonly jobType: string;
   /** The label of its runs in messages, and the prefix of their error codes. */
   readonly run: RecordKindNames & { readonly code: 'JOB' | 'NOTEBOOK' };
@@ -89,7 +88,6 @@ export const SQL_SERVER: ServingKind = {
   },
 };
 
-/** Returns the kind of the runs with this `job_type`. */
 export function runKindOf(jobType: string): RunKind {
   return [NOTEBOOK, FUNCTION, SQL_SERVER].find((kind) => kind.jobType === jobType) ?? JOB;
 }

@@ -165,7 +165,6 @@ export class RunReportsService {
     }));
   }
 
-  /** Returns the secrets of starting runs by owner key. */
   private async secretsOf(
     { tenant_id: tenantId }: ClusterNode,
     { spark_config: config }: RunSettings,

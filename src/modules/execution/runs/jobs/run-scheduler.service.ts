@@ -126,7 +126,6 @@ export class RunScheduler {
     while (await this.placeRuns(clusterId));
   }
 
-  /** Returns true if there may be more runs to place. */
   private placeRuns(clusterId: number): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);

@@ -136,7 +136,6 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
   return { spec, staged: files.staged };
 }
 
-/** Returns all files that a run with these settings names. */
 export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
   const { command, keytab } = settings;
   const requirements = requirementsFile(settings);

@@ -45,7 +45,6 @@ export type Submission = Pick<
 > &
   Pick<LockedCluster, 'cluster_id' | 'spark_config' | 'object_storage_manager_id'> &
   Pick<Run, 'run_id' | 'workflow_job_instance_id'> & {
-    /** False while the configuration is disabled. */
     active: boolean;
     workspace_active: boolean;
     cluster_active: boolean;
@@ -54,7 +53,6 @@ export type Submission = Pick<
     cluster_name: LockedCluster['name'];
     cluster_status: LockedCluster['status'];
     has_free_slot: boolean;
-    /** True if the cluster may scale up for waiting runs. */
     may_grow: boolean;
   };
 
@@ -119,7 +117,6 @@ export interface RunTransition {
   reason: string | null;
   /** Null if the platform or an agent made the transition. */
   userId: number | null;
-  /** Further columns to set with the status. */
   columns?: Partial<Run>;
 }
 
@@ -201,7 +198,6 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Inserts a run with its first state. */
   async submit(tx: Tx, run: NewRun): Promise<Run> {
     const params = new Params();
     const values = {
@@ -419,7 +415,6 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return row?.folded ?? 0;
   }
 
-  /** Returns some of the unfinished runs whose node is dead. */
   async onDeadNodes(): Promise<RunOnDeadNode[]> {
     return rows(
       this.dataSource.manager,

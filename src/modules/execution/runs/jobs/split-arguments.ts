@@ -37,7 +37,6 @@ export function splitArguments(line: string): string[] {
   return result;
 }
 
-/** Returns the text of a token, without quotes and escapes. */
 function literal(token: string): string {
   switch (token.charAt(0)) {
     case "'":

@@ -19,7 +19,6 @@ import type {
 import type { RequestedSecrets, CatalogSecretListQuery } from './dto/catalog-secret.dto';
 import type { CatalogSecret } from './entities/catalog-secret.entity';
 
-/** A request to attach secrets. */
 export interface Attachment extends RequestedSecrets {
   catalogId: number;
 }
@@ -139,7 +138,6 @@ export abstract class AttachedSecretsService<
     return { metastore_catalog_id: idText(row.metastore_catalog_id), ...writeAudit(row) };
   }
 
-  /** Checks and locks the secrets in the request. */
   private async lockAttached(
     tx: Tx,
     scope: Scope,

@@ -42,7 +42,6 @@ import { WorkspaceCatalogSecretsService } from './workspace-catalog-secrets.serv
 interface CatalogSecretRoutes<Read, Write> {
   /** Part of operation ids, such as `attachTenantCatalogSecret`. */
   word: 'Tenant' | 'Workspace' | 'User';
-  /** Used in summaries. */
   label: string;
   access: Record<'list' | 'attach' | 'update' | 'detach', Access>;
   attach: Type<AttachSecrets>;

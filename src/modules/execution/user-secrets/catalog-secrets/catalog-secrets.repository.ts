@@ -32,7 +32,6 @@ export interface AttachedSecret {
 
 export type CatalogSecretRow<E extends CatalogSecret> = E &
   AuthorNames & {
-    /** Name of the catalog. */
     name: string;
     catalog: MetastoreCatalogData;
     metastore_secret: AttachedSecret | null;

@@ -17,7 +17,6 @@ import type {
 } from './dto/catalog-secret.dto';
 import type { TenantCatalogSecret } from './entities/catalog-secret.entity';
 
-/** Attachments of tenant secrets to catalogs. */
 @Injectable()
 export class TenantCatalogSecretsService extends AttachedSecretsService<
   TenantCatalogSecret,

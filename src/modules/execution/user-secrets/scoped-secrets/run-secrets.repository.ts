@@ -42,7 +42,6 @@ const NEAREST = `
 
 @Injectable()
 export class RunSecretsRepository {
-  /** Returns one row for each name. */
   nearest(tx: Tx, owners: RunOwners, names: readonly string[], typeId: number): Promise<SecretOfRun[]> {
     const { tenantId, workspaceId, userId } = owners;
     return rows<SecretOfRun>(tx, NEAREST, [tenantId, workspaceId, userId, names, typeId]);

@@ -26,7 +26,6 @@ import { SecretsOfTenantService } from './secrets-of-tenant.service';
 import { SecretsOfUserService } from './secrets-of-user.service';
 import { SecretsOfWorkspaceService } from './secrets-of-workspace.service';
 
-/** Options that the operations of all scopes share. */
 const COMMON = {
   tag: 'Secrets',
   // No operation reads one secret: values cannot be read, and lists show the rest.

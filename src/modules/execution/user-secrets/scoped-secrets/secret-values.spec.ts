@@ -7,7 +7,6 @@ import { valuesIn, requiredValues } from './secret-values';
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const keytab = (...bytes: number[]) => Buffer.from([...bytes, 0, 0]).toString('base64');
 
-/** Valid values of each type. */
 const VALUES: Record<SecretTypeName, SecretValues> = {
   'HIVE KERBEROS': { principal: 'hive/host@REALM', keytab: keytab(5, 2) },
   'HIVE BASIC': { username: 'hive', password: ' päss ' },

@@ -15,7 +15,6 @@ import type { TenantSecret } from './entities/scoped-secret.entity';
 import { SecretsOfTenantRepository, type TenantSecretRow } from './scoped-secrets.repository';
 import { ScopedSecretsService } from './scoped-secrets.service';
 
-/** Secrets that belong to a tenant. */
 @Injectable()
 export class SecretsOfTenantService extends ScopedSecretsService<{
   entity: TenantSecret;

@@ -17,7 +17,6 @@ import {
 import { IgnoresUnknownFields } from '../../../../platform/kernel/dto/field-shapes';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 
-/** The format of Spark's application ids. */
 const APPLICATION_ID = /^[\w.-]{1,200}$/;
 const REASON_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const MASTER_URL = /^spark:\/\/[\x21-\x7e]{1,300}$/;

@@ -4,7 +4,6 @@ import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
 
 /** Maximum length of a full name: three quoted parts. */
 export const MAX_FULL_NAME_LENGTH = 1600;
-/** Maximum number of tables whose DDL one request generates. */
 export const MAX_DDL = 100;
 /** Maximum number of names to exclude from a list, limited by the length of URLs. */
 const MAX_EXCLUDED = 1000;

@@ -11,7 +11,6 @@ export class NotebookCell {
   @ForeignKey(() => NotebookDocumentRow, { name: 'fk_notebook_cells_document' })
   @PrimaryColumn({ type: 'bigint' })
   job_conf_id: number;
-  /** Id of the cell in the notebook. */
   @PrimaryColumn({ type: 'text' }) cell_uuid: string;
   @Col.text() cell_type: CellType;
   /** The run that executed it last. */

@@ -7,7 +7,6 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 @Index('ix_notebook_contents_used', ['used_at'])
 export class NotebookContent {
   @PrimaryColumn({ type: 'uuid' }) tenant_id: string;
-  /** Hex hash of the text. */
   @PrimaryColumn({ type: 'text' }) sha256: string;
   @Col.text() blob_key: string;
   @Col.bigint() size_bytes: number;

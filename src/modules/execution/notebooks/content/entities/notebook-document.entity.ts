@@ -19,6 +19,5 @@ export class NotebookDocumentRow {
   @Col.uuid() tenant_id: string;
   @Col.bigint() workspace_file_id: number;
   @Col.bigint() notebook_revision_id: number;
-  /** Sum over all cells. */
   @Col.bigint({ default: 0 }) output_bytes: number;
 }

@@ -14,11 +14,9 @@ export class NotebookOutputPiece {
   @PrimaryColumn({ type: 'integer' }) number: number;
   /** Index of the output to which it belongs. */
   @Col.int() output: number;
-  /** Name of the stream; null for other outputs. */
   @Col.text({ nullable: true }) stream: string | null;
   @Col.bigint() bytes: number;
   /** JSON of the output. A part of a stream is the inside of a JSON string, so that parts can be concatenated. Null if it is in the blob store. */
   @Col.text({ nullable: true }) content: string | null;
-  /** Key of a content in the blob store. */
   @Col.text({ nullable: true }) sha256: string | null;
 }

@@ -16,9 +16,7 @@ export class NotebookRevision {
   @Col.bigint() job_conf_id: number;
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;
-  /** Hex hash of the document's text. */
   @Col.text() sha256: string;
-  /** Size of that text. */
   @Col.bigint() size_bytes: number;
   /** JSON as text, because jsonb rejects NUL and reorders keys. Null if it is in the blob store. */
   @Col.text({ nullable: true }) document: string | null;

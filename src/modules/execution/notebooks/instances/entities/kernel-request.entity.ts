@@ -9,7 +9,6 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 export class KernelRequest {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @PrimaryColumn({ type: 'text' }) msg_id: string;
-  /** Number of the request within the instance. */
   @Col.bigint() sequence: number;
   @Col.int() generation: number;
   @Col.time({ default: () => 'platform_now()' }) asked_at: Date;

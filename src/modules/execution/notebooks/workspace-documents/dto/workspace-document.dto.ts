@@ -6,7 +6,6 @@ import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';
 /** Version of the documents that this release writes. It also reads earlier versions. */
 export const FORMAT_VERSION = 2;
 
-/** Per kind, in one document. */
 export const MAX_CONFIGURATIONS = 10_000;
 
 export class WorkspaceExportQuery extends RecordSelectorQuery('workspace') {

@@ -10,7 +10,6 @@ import { Col } from '../../../../../platform/kernel/persistence/columns';
 export class RunFrameLog {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @Col.uuid() tenant_id: string;
-  /** Number of the last frame. */
   @Col.bigint({ default: 0 }) last: number;
   /** Number of the last frame that is no longer kept. */
   @Col.bigint({ default: 0 }) dropped: number;

@@ -11,7 +11,6 @@ export class RunFrames {
   /** Number of the last frame of the batch. */
   @PrimaryColumn({ type: 'bigint' }) last: number;
   @Col.bigint() first: number;
-  /** Length of `records`. */
   @Col.int() bytes: number;
   /** The frames in the wire format of `channel-records.ts`. */
   @Col.bytes() records: Buffer;

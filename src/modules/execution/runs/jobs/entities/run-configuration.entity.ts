@@ -43,6 +43,5 @@ export class RunConfiguration extends TenantColumns {
   @Col.bigint({ nullable: true }) unfinished_runs: number | null;
   /** A deleted configuration is no longer found, but its runs stay readable. */
   @Col.time({ nullable: true }) deleted_at: Date | null;
-  /** Settings under their names on the wire. */
   @Col.json() settings: Required<JobSettings>;
 }
