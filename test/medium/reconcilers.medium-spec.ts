@@ -162,7 +162,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       // Its next pass begins all the same, and the abort is logged once.
       await eventually(() => hung.passes >= 3, { what: 'its next passes' });
       const [first, ...more] = errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
-      expect(first).toBe('The pass did not end within 300 ms and was cut');
+      expect(first).toBe('The pass did not end within 300 ms and was aborted');
       expect(more).not.toContain(first);
     } finally {
       const asked = performance.now();
@@ -179,7 +179,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     loop.start();
     try {
       const told = () => errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
-      await eventually(() => told().includes('3 of its passes did not end'), { what: 'the end' });
+      await eventually(() => told().includes('3 aborted passes have not ended'), { what: 'the end' });
       expect(hung.passes).toBe(3);
     } finally {
       await loop.stop();

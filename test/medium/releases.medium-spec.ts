@@ -63,7 +63,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       const withDriver: ClusterSnapshots['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
       worker.get(ClusterSnapshots).withDriver = withDriver;
       worker.get(Drivers).isolateTenants = () => true;
-      worker.get(ThisWorker).become(1);
+      worker.get(ThisWorker).setId(1);
       const [node] = await sql<{ node_id: number; tenant_id: string }>(
         'SELECT node_id, tenant_id FROM cluster_nodes WHERE cluster_id = $1',
         release.clusterId,

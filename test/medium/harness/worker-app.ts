@@ -18,7 +18,7 @@ export class WorkerApp {
       await database.create();
       await prepare(configure(database.url, environment));
       this.context = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-      this.get(ThisWorker).become(1);
+      this.get(ThisWorker).setId(1);
       this.get(Drivers).isolateTenants = () => true;
     });
     afterAll(async () => {

@@ -66,7 +66,7 @@ export class World {
     const config = configure(database.url, { WORKFLOW_LEASE_MS: String(LEASE_MS), DATABASE_POOL_SIZE: '30' });
     await prepare(config);
     const app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-    app.get(ThisWorker).become(1);
+    app.get(ThisWorker).setId(1);
     const dataSource = app.get(DataSource);
     const tenancy = await makeTenancy(dataSource.manager, 'interleaved');
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);

@@ -1,7 +1,7 @@
 import { Entity, Index } from 'typeorm';
 import { Col } from '../../kernel/persistence/columns';
 
-/** A BullMQ job that a committed transaction wants; the relay sends it and marks it sent. */
+/** A BullMQ job that a committed transaction requested. The relay enqueues it and marks it as sent. */
 @Entity('outbox_messages')
 @Index('ix_outbox_messages_unsent', ['outbox_message_id'], { where: 'sent_at IS NULL' })
 @Index('ix_outbox_messages_sent_at', ['sent_at'])

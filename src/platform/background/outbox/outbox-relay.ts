@@ -9,23 +9,24 @@ import { PgListener } from '../../kernel/notifications/pg-listener';
 import { markSent } from '../workflows/workflow.repository';
 import { lockUnsent, markMessagesSent, type UnsentMessage, unsentUnknownJobs } from './outbox.repository';
 
-const BATCH = 100;
-/** A message with a lower id that commits meanwhile waits for the next look. */
-const LOOK_AT_OTHERS_MS = 60_000;
+const BATCH_SIZE = 100;
+/** A message of a known job that commits after a check, with a lower id than skipped ones, waits for the next check. */
+const UNKNOWN_JOBS_CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Moves committed outbox rows into BullMQ. The row id is the BullMQ job id, so a crash between adding and marking
- * adds the same job again, which BullMQ ignores while it knows the id and the fenced handlers ignore afterwards.
+ * Moves committed outbox rows into BullMQ. The row id is the BullMQ job id. After a crash between adding and marking, the
+ * same job is added again: BullMQ ignores it while it knows the id, and the fenced handlers ignore it afterwards.
  */
 @Injectable()
 export class OutboxRelay {
-  private readonly pump = new Pump(() => this.relaySome(), {
+  private readonly pump = new Pump(() => this.relay(), {
     intervalMs: this.config.worker.relayPollMs,
-    failed: (error) => this.logger.error({ err: error }, 'The outbox could not be relayed'),
+    failed: (error) =>
+      this.logger.error({ err: error }, 'The outbox could not be relayed to Redis; the next attempt follows'),
   });
-  private lookedAt = -Infinity;
-  /** Up to this id, all that was unsent at the last look is of other releases. */
-  private passedOver = 0;
+  private checkedAt = -Infinity;
+  /** Up to this id, all messages that were unsent at the last check have jobs of other releases. */
+  private skippedUpTo = 0;
   private unsubscribe: () => void = () => undefined;
 
   constructor(
@@ -41,33 +42,36 @@ export class OutboxRelay {
     this.pump.wake();
   }
 
-  /** What had been committed before is sent, as far as it fits into one batch. */
+  /** Stops after the current batch. */
   async stop(): Promise<void> {
     this.unsubscribe();
     await this.pump.stop();
   }
 
-  /** True if there may be more. */
-  private async relaySome(): Promise<boolean> {
+  /** Returns true if there may be more messages. */
+  private async relay(): Promise<boolean> {
     const jobs = knownJobs();
     const names = [...jobs.keys()];
-    await this.passOverOthers(names);
-    return (await this.relayBatch(jobs, names)) === BATCH;
+    await this.skipUnknownJobs(names);
+    return (await this.relayBatch(jobs, names)) === BATCH_SIZE;
   }
 
-  /** Messages of jobs that only another release knows are left to its workers, and are read once a minute. */
-  private async passOverOthers(names: readonly string[]): Promise<void> {
-    if (Date.now() - this.lookedAt < LOOK_AT_OTHERS_MS) return;
+  /** Leaves messages of jobs that only another release knows to its workers, and reads them only once a minute. */
+  private async skipUnknownJobs(names: readonly string[]): Promise<void> {
+    if (Date.now() - this.checkedAt < UNKNOWN_JOBS_CHECK_INTERVAL_MS) return;
     const { messages, job, last } = await unsentUnknownJobs(this.dataSource.manager, names);
-    this.lookedAt = Date.now();
-    this.passedOver = last ?? 0;
+    this.checkedAt = Date.now();
+    this.skippedUpTo = last ?? 0;
     if (messages > 0)
-      this.logger.warn({ messages, job, last }, 'The outbox has messages of jobs that this release does not know');
+      this.logger.warn(
+        { messages, job, last },
+        'The outbox has messages of jobs that this release does not know; they wait for workers of the release that sent them',
+      );
   }
 
   private async relayBatch(jobs: ReadonlyMap<string, JobDefinition>, names: readonly string[]): Promise<number> {
     return this.dataSource.transaction(async (tx) => {
-      const batch = await lockUnsent(tx, names, this.passedOver, BATCH);
+      const batch = await lockUnsent(tx, names, this.skippedUpTo, BATCH_SIZE);
       for (const row of batch) await this.send(row, jobs.get(row.job_name)!);
       if (batch.length > 0) {
         await markMessagesSent(

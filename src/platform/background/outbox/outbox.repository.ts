@@ -17,7 +17,7 @@ export async function insertMessage(
   ]);
 }
 
-/** Locks the oldest unsent messages of these jobs, with ids above `after`, that nobody else is sending. */
+/** Locks and returns the oldest unsent messages of these jobs with ids above `after`, except those that another relay has locked. */
 export async function lockUnsent(
   tx: Tx,
   jobs: readonly string[],
@@ -33,7 +33,7 @@ export async function lockUnsent(
   );
 }
 
-/** What is unsent and of other jobs, from the first to the last message before those of `jobs`. */
+/** Returns number, one job and last id of the unsent messages of other jobs that precede the first message of `jobs`. */
 export async function unsentUnknownJobs(
   tx: Tx,
   jobs: readonly string[],

@@ -4,15 +4,15 @@ import type { JobName, PayloadOf, WorkflowPayload } from '../queues/job-catalogu
 import { notifyAfterCommit } from '../../kernel/notifications/after-commit';
 import { insertMessage } from './outbox.repository';
 
-/** Asks for a job of the catalogue when the transaction commits; the relay is woken after it. */
+/** Enqueues a job of the catalogue when the transaction commits, and then notifies the relay. */
 export async function enqueue<N extends JobName>(tx: Tx, jobName: N, payload: PayloadOf<N>): Promise<void> {
   await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlationId(), delay_ms: 0 });
   await notifyAfterCommit(tx, 'outbox');
 }
 
 /**
- * Asks for the job that continues a workflow when the transaction commits.
- * @param correlation id of the intent when it is not the current request's or job's.
+ * Enqueues the job that continues a workflow when the transaction commits.
+ * @param correlation id of the request that started the workflow, if it is not the current one
  */
 export async function enqueueWorkflow(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { IsInt, IsPositive } from 'class-validator';
 import type { QueueName } from '../../../config/worker.config';
 
-/** Payload of every workflow job: which instance to continue. */
+/** Payload of every workflow job, which names the instance to continue. */
 export class WorkflowPayload {
   @IsInt() @IsPositive() workflow_job_instance_id: number;
 }
@@ -14,32 +14,29 @@ export class ClusterPayload {
 export interface JobDefinition<P extends object = object> {
   queue: QueueName;
   payload: new () => P;
-  /** Deliveries before BullMQ gives up; workflows and reconcilers then take over. */
+  /** Deliveries before BullMQ gives up. Reconcilers enqueue the job again. */
   attempts: number;
   backoffMs: number;
-  /** A worker silent for this long loses the job to another, milliseconds. */
+  /** A worker that does not renew its lock for this long loses the job to another one, milliseconds. */
   lockMs: number;
-  /** How many finished and failed jobs Redis keeps for inspection. */
+  /** Number of completed jobs that Redis keeps for inspection, and of failed ones. */
   keepCompleted: number;
   keepFailed: number;
 }
 
-/** Of every job so far. */
-const PATIENCE = {
+/** Settings of every job. */
+const DEFAULTS = {
   attempts: 5,
   backoffMs: 500,
-  // What a worker took from the queue and did not yet claim is known to nobody else.
+  // If a worker dies between taking a job and claiming its work, only the end of this lock reveals it.
   lockMs: 3_000,
   keepCompleted: 100,
   keepFailed: 1000,
 };
 
-/**
- * Jobs that belong to no workflow. Their senders and handlers are typed by this: a job without a handler does not
- * compile or does not boot.
- */
+/** Jobs that belong to no workflow. Senders and handlers get their types from it, and a worker with an unhandled job does not boot. */
 const JOB_CATALOGUE = {
-  'job.dispatch': { ...PATIENCE, payload: ClusterPayload, queue: 'jobs' },
+  'job.dispatch': { ...DEFAULTS, payload: ClusterPayload, queue: 'jobs' },
 } as const satisfies Record<string, JobDefinition>;
 
 export type JobName = keyof typeof JOB_CATALOGUE;
@@ -47,13 +44,13 @@ export type PayloadOf<N extends JobName> = InstanceType<(typeof JOB_CATALOGUE)[N
 
 const jobs = new Map<string, JobDefinition>(Object.entries(JOB_CATALOGUE));
 
-/** Adds the job of a workflow, which its definition does. */
+/** Adds the job of a workflow. Only `defineWorkflow` calls this. */
 export function registerWorkflowJob(name: string, queue: QueueName): void {
   if (jobs.has(name)) throw new Error(`Job ${name} is defined twice`);
-  jobs.set(name, { ...PATIENCE, payload: WorkflowPayload, queue });
+  jobs.set(name, { ...DEFAULTS, payload: WorkflowPayload, queue });
 }
 
-/** Every job that this process knows: those of the catalogue and those of the workflows. */
+/** Returns every job that this process knows: those of the catalogue and those of workflows. */
 export function knownJobs(): ReadonlyMap<string, JobDefinition> {
   return jobs;
 }

@@ -5,13 +5,13 @@ import { Config } from '../../../config/config';
 import type { JobDefinition } from './job-catalogue';
 import { RedisFailures } from '../../kernel/errors/redis-failures';
 
-/** What every BullMQ job carries: the payload of its definition and the correlation id of the intent. */
+/** Data of every BullMQ job: the payload of its definition, and the correlation id of the request that caused it. */
 export interface JobEnvelope {
   payload: Record<string, unknown>;
   correlation_id: string;
 }
 
-/** Connection to Redis for BullMQ; commands wait for a reconnect instead of failing one by one. */
+/** Creates a connection to Redis for BullMQ, whose commands wait for a reconnect instead of failing. */
 export function createQueueConnection(url: string, failures: RedisFailures): Redis {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
@@ -22,7 +22,7 @@ export function createQueueConnection(url: string, failures: RedisFailures): Red
   return redis;
 }
 
-/** The sending side of every queue. */
+/** Adds jobs to the queues. */
 @Injectable()
 export class Queues implements OnApplicationShutdown {
   private readonly connection: Redis;
@@ -64,7 +64,7 @@ export class Queues implements OnApplicationShutdown {
     let queue = this.queues.get(name);
     if (!queue) {
       queue = new Queue<JobEnvelope>(name, { connection: this.connection, prefix: this.config.redis.prefix });
-      // The connection reports its errors itself; without a listener BullMQ would print each.
+      // The connection logs its errors itself. Without a listener, BullMQ would print each of them.
       queue.on('error', () => undefined);
       this.queues.set(name, queue);
     }

@@ -15,10 +15,10 @@ import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
 import { RedisFailures } from '../../kernel/errors/redis-failures';
 
-/** How often in the time of a lock BullMQ looks for jobs whose lock has passed. */
-const STALLED_LOOKS = 3;
+/** Number of checks for stalled jobs within the time of a lock. */
+const STALLED_CHECKS_PER_LOCK = 3;
 
-const REPORT_EVERY_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 /** Consumes the queues this pod serves. */
 @Injectable()
@@ -26,7 +26,7 @@ export class WorkerRuntime {
   private readonly handlers = new Map<string, (payload: never) => Promise<void>>();
   private readonly workers: Worker<JobEnvelope>[] = [];
   private readonly connections: Redis[] = [];
-  private readonly throttle = new Throttle(REPORT_EVERY_MS);
+  private readonly throttle = new Throttle(LOG_INTERVAL_MS);
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -37,7 +37,7 @@ export class WorkerRuntime {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Finds the handlers; throws when a job has none or two. */
+  /** Finds the handlers. Throws if a job has none or two. */
   discover(): void {
     for (const [name, handle] of this.workflows.handlers()) this.handlers.set(name, handle);
     for (const wrapper of this.discovery.getProviders()) {
@@ -66,7 +66,7 @@ export class WorkerRuntime {
         prefix: this.config.redis.prefix,
         concurrency,
         lockDuration: lockMs,
-        stalledInterval: lockMs / STALLED_LOOKS,
+        stalledInterval: lockMs / STALLED_CHECKS_PER_LOCK,
       });
       worker.on('error', (error) => this.reportError(queue, error));
       worker.on('failed', (job, error) => this.logger.error({ queue, job: job?.name, err: error }, 'A job failed'));
@@ -81,7 +81,7 @@ export class WorkerRuntime {
     for (const connection of this.connections) connection.disconnect();
   }
 
-  /** While Redis is away, each queue reports it several times a second. */
+  /** Logs an error of a queue, at most once per interval: without Redis, each queue has several a second. */
   private reportError(queue: string, error: Error): void {
     const leftOut = this.throttle.pass();
     if (leftOut === null) return;

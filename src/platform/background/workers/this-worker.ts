@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 
-/** Under which id this process claims work, if it is a worker and sure to be taken for one. */
+/** Holds the id under which this process claims work, while it is certain that other processes see it as a living worker. */
 @Injectable()
 export class ThisWorker {
   private id: number | null = null;
   private readonly listeners = new Set<() => void>();
 
-  /** From now on claims are made under this id. */
-  become(id: number): void {
+  /** Makes claims under this id from now on. */
+  setId(id: number): void {
     this.id = id;
   }
 
   /**
-   * Others may have taken over, or will any moment, what this process holds: calls the listeners, and refuses new
-   * claims until {@link become}.
+   * Calls the listeners, and refuses new claims until {@link setId}: other workers may have taken over the work of this process,
+   * or may do so at any moment.
    */
   fence(): void {
     this.id = null;
@@ -26,7 +26,7 @@ export class ThisWorker {
     this.listeners.add(listener);
   }
 
-  /** A name for a new claim, which begins with the id of the worker. Throws when there is none. */
+  /** Returns the owner of a new claim, which begins with the id of the worker. Throws if the process has no id. */
   newOwner(): string {
     if (this.id === null) throw new Error('This process is not registered as a worker at the moment');
     return `${this.id}:${randomUUID()}`;

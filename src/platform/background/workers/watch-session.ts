@@ -2,31 +2,31 @@ import { Client } from 'pg';
 import { sessionStart } from './workers.repository';
 
 /**
- * PostgreSQL ends the session of a host that vanished after three seconds; by default it would wait for two hours. On
- * a Unix socket these have no meaning and no effect.
+ * With these options, PostgreSQL ends the session of a vanished host after three seconds instead of two hours. On a Unix
+ * socket they have no effect.
  */
 const KEEPALIVE =
   '-c tcp_keepalives_idle=1 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=2 -c tcp_user_timeout=3000';
 
-/** One connection to PostgreSQL outside the pool: what it holds, and how long it has existed, has a meaning. */
+/** A connection to PostgreSQL outside the pool, because its advisory lock and its age have a meaning. */
 export class WatchSession {
   private constructor(
     private readonly client: Client,
-    /** When it began, by the database's clock. */
+    /** Start of the session by the database's clock. */
     readonly since: Date,
   ) {}
 
-  /** @param patienceMs limit of the connecting and of each statement */
-  static async open(url: string, patienceMs: number): Promise<WatchSession> {
+  /** @param timeoutMs timeout of connecting and of each statement */
+  static async open(url: string, timeoutMs: number): Promise<WatchSession> {
     const client = new Client({
       connectionString: url,
       application_name: 'worker-watch',
       keepAlive: true,
-      connectionTimeoutMillis: patienceMs,
-      query_timeout: patienceMs,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
       options: KEEPALIVE,
     });
-    // Whoever asks next learns of it.
+    // The next query fails, so the error needs no other handling.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -42,7 +42,7 @@ export class WatchSession {
     return { rows: rows as T[] };
   }
 
-  /** Ends it at once if something is under way. */
+  /** Ends the session, even during a query. */
   close(): Promise<void> {
     return this.client.end().catch(() => undefined);
   }

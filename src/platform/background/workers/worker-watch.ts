@@ -19,17 +19,16 @@ import {
   suspect,
 } from './workers.repository';
 
-/** Leases that one transaction of a takeover releases. */
-const BATCH = 100;
-/** A worker that begins tries to register for so long, milliseconds: the machine may be busy. */
-const REGISTER_MS = 30_000;
-/** Pause before the next try of a session that was lost just now, milliseconds. */
+/** Number of leases that one transaction of a takeover releases. */
+const BATCH_SIZE = 100;
+/** A starting worker tries to register for this time, because the machine may be busy; milliseconds. */
+const REGISTER_TIMEOUT_MS = 30_000;
+/** Pause between attempts to open a session, milliseconds. */
 const RECONNECT_MS = 100;
 
 /**
- * Notices that a worker died by the end of its session, and releases its leases, so that other workers go on with its
- * workflows at once. Every process watches; a worker besides has a session by which the others see that it lives. See
- * ADR 0019.
+ * Detects that a worker died by the end of its session, and releases its leases, so that other workers continue its
+ * workflows at once. Every process watches. A worker also has a session by which others see that it lives. See ADR 0019.
  */
 @Injectable()
 export class WorkerWatch {
@@ -37,12 +36,12 @@ export class WorkerWatch {
   private session: WatchSession | null = null;
   private running: Promise<void> = Promise.resolve();
   private takingOver: Promise<void> | null = null;
-  /** Id of this process if it is a worker, also while that is in doubt. */
+  /** Id of this process if it is a worker, even while it has no session. */
   private ownId: number | null = null;
   private isWorker = false;
-  /** When the session was last known to exist, by the monotonic clock. */
+  /** Time at which the session was last known to exist, by the monotonic clock. */
   private heldAt = 0;
-  /** What is wrong with it at the moment. */
+  /** Reason why the session is lost; null if it exists. */
   private problem: string | null = null;
   private isFenced = false;
   private fuse: NodeJS.Timeout | null = null;
@@ -54,10 +53,10 @@ export class WorkerWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Registers this process as a worker and watches the others. Throws when that does not succeed in time. */
+  /** Registers this process as a worker and watches the others. Throws if it cannot register in time. */
   async startAsWorker(): Promise<void> {
     this.isWorker = true;
-    const deadline = performance.now() + REGISTER_MS;
+    const deadline = performance.now() + REGISTER_TIMEOUT_MS;
     while (this.session === null) this.session = await this.tryToOpen(deadline);
     this.heldAt = performance.now();
     const { watchMs } = this.config.worker;
@@ -70,17 +69,17 @@ export class WorkerWatch {
     this.running = this.repeat();
   }
 
-  /** Ends the watch; call it when a worker has stopped working. What it still holds is left to the others. */
+  /** Ends the watch. A worker must have stopped its work before; other workers take over the leases that it still holds. */
   async stop(): Promise<void> {
     this.stopping.abort();
     if (this.fuse) clearInterval(this.fuse);
     await this.running;
     await this.takingOver;
-    if (this.ownId !== null) await this.leave(this.ownId);
+    if (this.ownId !== null) await this.unregister(this.ownId);
     await this.session?.close();
   }
 
-  /** Null when it failed and may be tried again. */
+  /** Returns null if it failed and may be tried again. */
   private async tryToOpen(deadline: number): Promise<WatchSession | null> {
     try {
       return await this.open();
@@ -92,17 +91,17 @@ export class WorkerWatch {
   }
 
   private async repeat(): Promise<void> {
-    while (await pause(this.nextLookMs(), this.stopping.signal)) await this.look();
+    while (await pause(this.nextCheckMs(), this.stopping.signal)) await this.check();
   }
 
-  private nextLookMs(): number {
+  private nextCheckMs(): number {
     const { watchMs, graceMs } = this.config.worker;
     const isUrgent = this.problem !== null && performance.now() - this.heldAt < graceMs;
     return isUrgent ? Math.min(RECONNECT_MS, watchMs) : watchMs;
   }
 
-  private async look(): Promise<void> {
-    // Taken before the question: the answer may be older than its arrival.
+  private async check(): Promise<void> {
+    // The time is taken before the query, because the result may be older than its arrival.
     const at = performance.now();
     try {
       const session = (this.session ??= await this.open());
@@ -111,7 +110,7 @@ export class WorkerWatch {
       const own = found.find(({ worker_id: id }) => id === this.ownId);
       if (this.ownId !== null && !own) throw new Error('This worker is no longer registered');
       if (own?.is_suspected) await clearSuspicion(session, own.worker_id);
-      this.settle(at);
+      this.onSessionConfirmed(at);
       const others = found.filter((worker) => worker !== own);
       const fresh = others.filter(({ is_suspected: isSuspected }) => !isSuspected);
       if (fresh.length > 0)
@@ -120,32 +119,33 @@ export class WorkerWatch {
           fresh.map(({ worker_id: id }) => id),
         );
       const dead = others.filter(({ is_dead: isDead }) => isDead).map(({ worker_id: id }) => id);
-      // Beside the looks, which say whether this session exists: it may wait for locks.
+      // The takeover may wait for locks, so the checks, which confirm the session, do not wait for it.
       if (dead.length > 0) this.takingOver ??= this.takeOver(dead, grace).finally(() => (this.takingOver = null));
     } catch (error) {
       void this.session?.close();
       this.session = null;
       const problem = messageOf(error);
-      if (this.problem === null) this.logger.warn({ reason: problem }, 'The session that watches workers was lost');
+      if (this.problem === null)
+        this.logger.warn({ reason: problem }, 'The database session that watches workers was lost; reconnecting');
       this.problem = problem;
     }
   }
 
-  private settle(at: number): void {
+  private onSessionConfirmed(at: number): void {
     this.heldAt = at;
     if (this.problem !== null) this.logger.info('Workers are watched again');
     this.problem = null;
-    if (this.isFenced && this.ownId !== null) this.worker.become(this.ownId);
+    if (this.isFenced && this.ownId !== null) this.worker.setId(this.ownId);
     this.isFenced = false;
   }
 
-  /** A session in which this process, if it is a worker, is seen to live. */
+  /** Opens a session, by which other processes see that this one lives if it is a worker. */
   private async open(): Promise<WatchSession> {
-    // An end of the session that does not reach this process takes PostgreSQL the time of its keepalive to notice, so
-    // that a failure is known here before others may take over.
+    // PostgreSQL needs the time of its keepalive to notice a broken connection. This process notices a failure earlier,
+    // before others may take over.
     const session = await WatchSession.open(this.config.database.url, this.config.worker.graceMs);
     try {
-      if (this.isWorker) await this.appear(session);
+      if (this.isWorker) await this.registerOrReclaim(session);
       return session;
     } catch (error) {
       await session.close();
@@ -153,25 +153,31 @@ export class WorkerWatch {
     }
   }
 
-  private async appear(session: WatchSession): Promise<void> {
+  private async registerOrReclaim(session: WatchSession): Promise<void> {
     if (this.ownId !== null) {
       const outcome = await reclaimWorker(session, this.ownId);
       if (outcome === 'back') return;
-      // PostgreSQL may not know yet that the former session has ended.
+      // PostgreSQL may not have noticed yet that the former session has ended.
       if (outcome === 'busy' && !this.isFenced) throw new Error('The lock of this worker is held by another session');
-      this.logger.warn({ worker_id: this.ownId }, 'What this worker held is left to others');
+      this.logger.warn(
+        { worker_id: this.ownId },
+        'Other workers take over the work of this worker, which was declared dead',
+      );
       this.fence();
     }
     this.ownId = await registerWorker(session, { hostname: hostname(), pid: process.pid });
-    this.worker.become(this.ownId);
+    this.worker.setId(this.ownId);
     this.isFenced = false;
     this.logger.info({ worker_id: this.ownId }, 'Registered as a worker');
   }
 
-  /** Others may take over one grace after the session was last known to exist, but no earlier. */
+  /** Fences this worker one grace period after its session was last known to exist. Others may take over only after that. */
   private fenceIfLost(): void {
     if (this.problem === null || this.isFenced || performance.now() - this.heldAt < this.config.worker.graceMs) return;
-    this.logger.warn({ worker_id: this.ownId }, 'Without a session for too long; leaving all work to others');
+    this.logger.warn(
+      { worker_id: this.ownId },
+      'This worker had no database session for too long; it stops its work, which other workers take over',
+    );
     this.fence();
   }
 
@@ -193,25 +199,25 @@ export class WorkerWatch {
     }
   }
 
-  /** True when there is more to do at once. */
+  /** Returns true if there is more to take over. */
   private takeOverBatch(workerId: number, grace: Grace): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
       if (!(await lockIfDead(tx, workerId, grace))) return false;
-      const released = await requeueLeasesOf(tx, workerId, BATCH);
+      const released = await requeueLeasesOf(tx, workerId, BATCH_SIZE);
       if (released > 0) this.logger.warn({ worker_id: workerId, released }, 'Took over the work of a dead worker');
-      if (released === BATCH) return true;
+      if (released === BATCH_SIZE) return true;
       if (!(await hasLeases(tx, workerId))) await removeWorker(tx, workerId);
       return false;
     });
   }
 
-  /** A worker that has nothing left to take over is not looked for. */
-  private async leave(ownId: number): Promise<void> {
+  /** Removes this worker if it holds no leases; otherwise others remove it after they have taken these over. */
+  private async unregister(ownId: number): Promise<void> {
     try {
       const { manager } = this.dataSource;
       if (!(await hasLeases(manager, ownId))) await removeWorker(manager, ownId);
     } catch (error) {
-      this.logger.warn({ err: error }, 'The worker could not be taken from the list; others will do it');
+      this.logger.warn({ err: error }, 'This worker could not be unregistered; another process will remove it');
     }
   }
 }

@@ -1,28 +1,28 @@
 import { firstRow, type Tx } from '../../kernel/persistence/sql';
 import type { RegisteredWorker } from './registered-worker.entity';
 
-/** What runs statements on one certain connection. */
+/** Runs statements on one particular connection. */
 export interface Session {
   query<T>(sql: string, params?: readonly unknown[]): Promise<{ rows: T[] }>;
 }
 
-/** When a watcher may take a worker for dead. */
+/** Grace period after which a watcher declares a worker dead. */
 export interface Grace {
-  /** How long a worker has to come back, milliseconds. */
+  /** Time in which a worker may open a new session, milliseconds. */
   ms: number;
   /**
-   * Since when the watcher itself has its session. While it had none, such as during a restart of PostgreSQL, nobody
-   * could come back: that time does not count.
+   * Start of the watcher's own session. The time before does not count: while the watcher had no session, such as during a
+   * restart of PostgreSQL, the worker could not open one either.
    */
   watchedSince: Date;
 }
 
 export type WatchedWorker = Pick<RegisteredWorker, 'worker_id'> & { is_suspected: boolean; is_dead: boolean };
 
-/** First key of the workers' advisory locks, the second is the worker's id. All other locks have one key. */
+/** First key of the workers' advisory locks; the second is the worker's id. All other locks have one key. */
 const LOCK_CLASS = 1;
-/** Workers without a session that one look finds; the next one finds the others. */
-const LOOKED_AT = 100;
+/** Workers that one check finds at most; the next one finds the others. */
+const MAX_FOUND = 100;
 
 const WITH_SESSION = `SELECT l.objid::bigint FROM pg_locks l
   WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = ${LOCK_CLASS} AND l.granted
@@ -39,7 +39,7 @@ export async function sessionStart(session: Session): Promise<Date> {
   return row.at;
 }
 
-/** Adds a worker whose lock the session holds from then on; answers its id. */
+/** Adds a worker, takes its lock for the session, and returns its id. */
 export async function registerWorker(
   session: Session,
   { hostname, pid }: Pick<RegisteredWorker, 'hostname' | 'pid'>,
@@ -55,8 +55,8 @@ export async function registerWorker(
 }
 
 /**
- * Takes the lock of a worker's id for its new session: `gone` if the worker was taken for dead meanwhile, `busy` if
- * its former session has not ended, or another process is taking it over.
+ * Takes the lock of a worker for its new session. Returns `gone` if the worker was declared dead meanwhile, and `busy` if its
+ * former session has not ended, or another process is taking it over.
  */
 export async function reclaimWorker(session: Session, workerId: number): Promise<'back' | 'gone' | 'busy'> {
   const { rows } = await session.query<{ is_held: boolean }>(
@@ -67,7 +67,7 @@ export async function reclaimWorker(session: Session, workerId: number): Promise
   return (await clearSuspicion(session, workerId)) ? 'back' : 'gone';
 }
 
-/** Called by the worker itself, whose session holds its lock; false when it was taken for dead. */
+/** Clears the suspicion. Only the worker itself calls this, with the session that holds its lock. Returns false if it was declared dead. */
 export async function clearSuspicion(session: Session, workerId: number): Promise<boolean> {
   const { rows } = await session.query(
     'UPDATE workers SET suspected_at = NULL WHERE worker_id = $1 RETURNING worker_id',
@@ -76,7 +76,7 @@ export async function clearSuspicion(session: Session, workerId: number): Promis
   return rows.length > 0;
 }
 
-/** The worker itself, if the watcher is one and is still registered, and those that have no session. */
+/** Returns the workers without a session, and the watcher's own worker if it is still registered. */
 export async function findWatchedWorkers(
   session: Session,
   ownId: number | null,
@@ -85,7 +85,7 @@ export async function findWatchedWorkers(
   const { rows } = await session.query<WatchedWorker>(
     `SELECT worker_id, suspected_at IS NOT NULL AS is_suspected, ${isDead('$2', '$3')} AS is_dead FROM workers
      WHERE worker_id = $1 OR worker_id NOT IN (${WITH_SESSION})
-     ORDER BY worker_id IS DISTINCT FROM $1, worker_id LIMIT ${LOOKED_AT}`,
+     ORDER BY worker_id IS DISTINCT FROM $1, worker_id LIMIT ${MAX_FOUND}`,
     [ownId, grace.watchedSince, grace.ms],
   );
   return rows;
@@ -99,8 +99,8 @@ export async function suspect(session: Session, workerIds: readonly number[]): P
 }
 
 /**
- * Whether the worker is dead, which then cannot come back, and nobody else can take it over, before the transaction
- * ends.
+ * Returns true if the worker is dead. Until the transaction ends, it then cannot take its lock again, and no other process can
+ * take over its work.
  */
 export async function lockIfDead(tx: Tx, workerId: number, grace: Grace): Promise<boolean> {
   const lock = await firstRow<{ is_held: boolean }>(
@@ -109,13 +109,13 @@ export async function lockIfDead(tx: Tx, workerId: number, grace: Grace): Promis
     [workerId],
   );
   if (!lock?.is_held) return false;
-  // After the lock, for what the one who had it before has changed.
+  // The row is read after taking the lock, to see changes of the process that held it before.
   const sql = `SELECT ${isDead('$2', '$3')} AS is_dead FROM workers WHERE worker_id = $1 FOR UPDATE`;
   const worker = await firstRow<Pick<WatchedWorker, 'is_dead'>>(tx, sql, [workerId, grace.watchedSince, grace.ms]);
   return worker?.is_dead ?? false;
 }
 
-/** Removes a worker that holds no leases any more. */
+/** Deletes a worker that holds no more leases. */
 export async function removeWorker(tx: Tx, workerId: number): Promise<void> {
   await tx.query('DELETE FROM workers WHERE worker_id = $1', [workerId]);
 }

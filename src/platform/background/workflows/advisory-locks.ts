@@ -1,8 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
 /**
- * Named locks of this process, which PostgreSQL releases when the process dies. All are on one connection, so that
- * holding locks does not exhaust the pool. The same process can take a lock twice.
+ * Holds named locks of this process, which PostgreSQL releases when the process dies. They share one connection, so that
+ * they do not exhaust the pool. The same process can take a lock twice.
  */
 export class AdvisoryLocks {
   private runner: QueryRunner | null = null;
@@ -11,7 +11,7 @@ export class AdvisoryLocks {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** False when another process has it. */
+  /** Returns false if another process has the lock. */
   async tryLock(name: string): Promise<boolean> {
     const [row] = (await this.query('SELECT pg_try_advisory_lock(hashtext($1)) AS held', [name])) as {
       held: boolean;
@@ -23,7 +23,7 @@ export class AdvisoryLocks {
     await this.query('SELECT pg_advisory_unlock(hashtext($1))', [name]);
   }
 
-  /** Releases all of them. */
+  /** Releases all locks. */
   async close(): Promise<void> {
     if (this.runner) await this.query('SELECT pg_advisory_unlock_all()', []).catch(() => undefined);
     await this.drop();
@@ -35,7 +35,7 @@ export class AdvisoryLocks {
         this.runner ??= this.dataSource.createQueryRunner();
         return (await this.runner.query(sql, params)) as unknown;
       } catch (error) {
-        // The locks are gone with the connection.
+        // The locks are lost with the connection.
         await this.drop();
         throw error;
       }

@@ -1,32 +1,32 @@
 import { messageOf } from '../../kernel/errors/message-of';
 
-/** How many problems an error lists. */
+/** Number of failures that an error lists at most. */
 const MAX_LISTED = 10;
 
-/** The failures of one pass, independent of each other: one that fails does not keep the others from being done. */
+/** Runs the independent tasks of one pass and collects their failures: a task that fails does not stop the others. */
 export class FailureCollector {
   private readonly errors: Error[] = [];
-  private untold = 0;
+  private unlisted = 0;
 
-  /** @param signal ends the pass: nothing further is attempted */
+  /** @param signal ends the pass: no further task begins */
   constructor(private readonly signal: AbortSignal) {}
 
-  /** @param what names the repair if it fails */
-  async attempt(what: string, repair: () => Promise<void>): Promise<void> {
+  /** @param what names the task if it fails */
+  async attempt(what: string, task: () => Promise<void>): Promise<void> {
     this.signal.throwIfAborted();
     try {
-      await repair();
+      await task();
     } catch (error) {
       if (this.errors.length < MAX_LISTED)
         this.errors.push(new Error(`${what}: ${messageOf(error)}`, { cause: error }));
-      else this.untold += 1;
+      else this.unlisted += 1;
     }
   }
 
   /** Throws all failures in one error. */
   throwFailures(): void {
     if (this.errors.length === 0) return;
-    const told = this.errors.map(({ message }) => message).join('; ');
-    throw new AggregateError(this.errors, this.untold > 0 ? `${told}; ${this.untold} more` : told);
+    const listed = this.errors.map(({ message }) => message).join('; ');
+    throw new AggregateError(this.errors, this.unlisted > 0 ? `${listed}; ${this.unlisted} more` : listed);
   }
 }

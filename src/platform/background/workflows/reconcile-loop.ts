@@ -9,21 +9,22 @@ import { pause } from '../../kernel/process/pause';
 import { AdvisoryLocks } from './advisory-locks';
 import { Reconciler } from './reconciler';
 
-/** How long a pass whose signal was aborted has to end before it is left behind, milliseconds. */
-const END_MS = 1_000;
-/** How many passes of one reconciler may be left behind; then it waits for one of them to end. */
-const MAX_LEFT_BEHIND = 3;
+/** Time that an aborted pass has to end before the loop continues without it, milliseconds. */
+const ABORT_GRACE_MS = 1_000;
+/** Aborted passes of one reconciler that may still run. With more, the reconciler waits for one of them to end. */
+const MAX_UNENDED = 3;
 
-/** Runs the reconcilers, each at its own pace and none waiting for another. */
+/** Runs the reconcilers at their intervals, independently of each other. */
 @Injectable()
 export class ReconcileLoop {
   private readonly stopping = new AbortController();
   private readonly locks: AdvisoryLocks;
   private readonly reconcilers: Reconciler[] = [];
   private running: Promise<void>[] = [];
-  /** What was wrong in the last pass, by reconciler. */
+  /** The problem of the last pass, by reconciler. */
   private readonly problems = new Map<Reconciler, string>();
-  private readonly leftBehind = new Map<Reconciler, number>();
+  /** Number of aborted passes that still run, by reconciler. */
+  private readonly unended = new Map<Reconciler, number>();
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -32,11 +33,11 @@ export class ReconcileLoop {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.locks = new AdvisoryLocks(dataSource);
-    // One for each reconciler.
+    // Each reconciler adds a listener.
     setMaxListeners(0, this.stopping.signal);
   }
 
-  /** Finds the reconcilers; throws when two have one name. */
+  /** Finds the reconcilers. Throws if two have the same name. */
   discover(): void {
     for (const { instance } of this.discovery.getProviders()) {
       if (!(instance instanceof Reconciler)) continue;
@@ -50,7 +51,7 @@ export class ReconcileLoop {
     this.running = this.reconcilers.map((reconciler) => this.repeat(reconciler));
   }
 
-  /** Aborts what runs, within little more than a second. */
+  /** Aborts running passes, and resolves within little more than a second. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.running);
@@ -64,12 +65,12 @@ export class ReconcileLoop {
       hasMore = await this.pass(reconciler);
   }
 
-  /** One pass, whatever becomes of it. True when there is more to do. */
+  /** Runs one pass and logs its failure. Returns true if there is more to do. */
   private async pass(reconciler: Reconciler): Promise<boolean> {
     const { name } = reconciler;
     try {
-      if ((this.leftBehind.get(reconciler) ?? 0) >= MAX_LEFT_BEHIND)
-        throw new Error(`${MAX_LEFT_BEHIND} of its passes did not end`);
+      if ((this.unended.get(reconciler) ?? 0) >= MAX_UNENDED)
+        throw new Error(`${MAX_UNENDED} aborted passes have not ended`);
       if (!(await this.locks.tryLock(`reconcile:${name}`))) return false;
       let hasMore: boolean;
       try {
@@ -77,7 +78,7 @@ export class ReconcileLoop {
       } finally {
         await this.locks.unlock(`reconcile:${name}`);
       }
-      if (this.problems.delete(reconciler)) this.logger.info({ reconciler: name }, 'A reconciler does its work again');
+      if (this.problems.delete(reconciler)) this.logger.info({ reconciler: name }, 'A reconciler works again');
       return hasMore;
     } catch (error) {
       if (!this.stopping.signal.aborted) this.report(reconciler, error);
@@ -85,19 +86,19 @@ export class ReconcileLoop {
     }
   }
 
-  /** Returns when the pass has ended, or soon after it should have. */
+  /** Runs a pass, and resolves when it has ended, or soon after its deadline. */
   private async withinDeadline(reconciler: Reconciler): Promise<boolean> {
-    // Not `AbortSignal.any`: with a listener, the signal it answers stays in memory until it is aborted, which that of a
-    // pass that ends in time never is.
+    // `AbortSignal.any` would leak: with a listener, its signal stays in memory until it aborts, which it never does for a
+    // pass that ends in time.
     const { stopping } = this;
     const pass = new AbortController();
-    const cut = () => pass.abort();
+    const abort = () => pass.abort();
     let isLate = false;
     const deadline = setTimeout(() => {
       isLate = true;
-      cut();
+      abort();
     }, reconciler.deadlineMs);
-    stopping.signal.addEventListener('abort', cut);
+    stopping.signal.addEventListener('abort', abort);
     let hasEnded = false;
     const work = Promise.resolve()
       .then(() => reconciler.reconcile(pass.signal))
@@ -105,34 +106,34 @@ export class ReconcileLoop {
         if (!isLate) throw error;
       })
       .finally(() => (hasEnded = true));
-    let patience: NodeJS.Timeout | undefined;
-    const left = new Promise<void>((resolve) => {
-      pass.signal.addEventListener('abort', () => (patience = setTimeout(resolve, END_MS)));
+    let grace: NodeJS.Timeout | undefined;
+    const graceOver = new Promise<void>((resolve) => {
+      pass.signal.addEventListener('abort', () => (grace = setTimeout(resolve, ABORT_GRACE_MS)));
     });
-    if (stopping.signal.aborted) cut();
+    if (stopping.signal.aborted) abort();
     try {
-      const result = await Promise.race([work, left]);
-      if (!hasEnded) this.leaveBehind(reconciler, work);
-      if (isLate) throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was cut`);
+      const result = await Promise.race([work, graceOver]);
+      if (!hasEnded) this.countUnended(reconciler, work);
+      if (isLate) throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was aborted`);
       return result === 'more';
     } finally {
       clearTimeout(deadline);
-      clearTimeout(patience);
-      stopping.signal.removeEventListener('abort', cut);
+      clearTimeout(grace);
+      stopping.signal.removeEventListener('abort', abort);
     }
   }
 
-  private leaveBehind(reconciler: Reconciler, work: Promise<unknown>): void {
-    const count = (change: number) => this.leftBehind.set(reconciler, (this.leftBehind.get(reconciler) ?? 0) + change);
+  private countUnended(reconciler: Reconciler, work: Promise<unknown>): void {
+    const count = (change: number) => this.unended.set(reconciler, (this.unended.get(reconciler) ?? 0) + change);
     count(1);
     void work.catch(() => undefined).finally(() => count(-1));
   }
 
   private report(reconciler: Reconciler, error: unknown): void {
     const problem = messageOf(error);
-    // A continuing fault is logged once.
+    // A problem that persists is logged once.
     if (this.problems.get(reconciler) !== problem)
-      this.logger.error({ err: error, reconciler: reconciler.name }, 'A reconciler failed; the next passes try again');
+      this.logger.error({ err: error, reconciler: reconciler.name }, 'A reconciler failed; its next pass tries again');
     this.problems.set(reconciler, problem);
   }
 }

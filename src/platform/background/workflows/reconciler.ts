@@ -1,18 +1,18 @@
 /**
- * A periodic repair; the worker finds those among its providers. A pass may be cut short at any time and is repeated, by
- * this worker or another one.
+ * A periodic task that reconciles the state. The worker finds all reconcilers among its providers. A pass may be aborted at
+ * any time, and this worker or another one repeats it.
  */
 export abstract class Reconciler {
-  /** Names it in the log, and its lock: one worker at a time runs a pass. */
+  /** Name in the log, and of the lock: one worker at a time runs a pass. */
   abstract readonly name: string;
   /** Pause between two passes, milliseconds. */
   abstract readonly intervalMs: number;
-  /** A pass that takes longer is aborted, milliseconds. */
+  /** Time after which a pass is aborted, milliseconds. */
   abstract readonly deadlineMs: number;
 
   /**
    * @param signal aborts at the deadline and when the process stops
-   * @returns `more` if a limit ended the pass before the work was done: the next one follows soon
+   * @returns `more` if a limit ended the pass before its work was done, so that the next one follows soon
    */
   abstract reconcile(signal: AbortSignal): Promise<void | 'more'>;
 }

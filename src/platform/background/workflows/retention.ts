@@ -5,39 +5,39 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { returning, rows } from '../../kernel/persistence/sql';
 import { Reconciler } from './reconciler';
 
-/** Rows that are removed some time after they ended. */
+/** Rule for rows that are deleted some time after they have ended. */
 export interface Retention {
-  /** Names the rows in the log, and the lock of their sweeper. */
+  /** Name of the rows in the log, and of the sweeper's lock. */
   name: string;
   rows: readonly (EndedRows | EndedOwners)[];
-  /** How many days the rows are kept after their end; defaults to `ENDED_ROWS_RETENTION_DAYS`. */
+  /** Days for which rows are kept after their end; defaults to `ENDED_ROWS_RETENTION_DAYS`. */
   retentionDays?: number;
   /** Pause between two passes, milliseconds; defaults to an hour. */
   intervalMs?: number;
-  /** How many of them one transaction removes; defaults to 1000. */
+  /** Maximum number of rows that one transaction deletes; defaults to 1000. */
   batch?: number;
 }
 
 export interface EndedRows {
   table: string;
-  /** A column, or several as a row: `(user_id, key)`. */
+  /** Key column, or several as a row: `(user_id, key)`. */
   key: string;
-  /** SELECT of the keys of those that ended more than `$1` days ago, without a LIMIT; an index has to serve it. */
+  /** SELECT, without a LIMIT, of the keys of rows that ended more than `$1` days ago. It needs an index. */
   ended: string;
 }
 
-/** Rows of several tables that go together. */
+/** Rows of several tables that are deleted together. */
 export interface EndedOwners {
-  /** SELECT of ids, as `id`, like that of {@link EndedRows}; it locks what it finds, so that nothing is added meanwhile. */
+  /** SELECT of ids as `id`, as in {@link EndedRows}. It locks the rows, so that no dependent rows are added meanwhile. */
   ended: string;
-  /** Each removes, or marks as done, what belongs to the ids `$1`. */
+  /** Each statement deletes rows of the ids `$1`, or marks them as done. */
   statements: readonly string[];
 }
 
-/** Limit of a pass; the rest is left for the next ones, so that others get to the database in between. */
-const BATCHES = 10;
+/** Limit of one pass. The next passes delete the rest, so that other work can use the database in between. */
+const MAX_BATCHES = 10;
 
-/** Provides a worker module with a sweeper of these rows. */
+/** Returns a provider of a sweeper for these rows. */
 export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
   return {
     provide: `retention of ${rule.name}`,
@@ -48,8 +48,8 @@ export function retention(rule: Retention): FactoryProvider<RetentionSweeper> {
 }
 
 /**
- * Removes rows that have ended, at the pace of their rule and in turns of bounded length while there are more. Each batch is a
- * transaction of its own, bounded by the statement timeout; what a sweep does not reach is left for the next.
+ * Deletes ended rows at the interval of their rule. Each batch is a separate transaction, which the statement timeout bounds.
+ * While there are more rows, passes of limited length follow soon after each other.
  */
 export class RetentionSweeper extends Reconciler {
   readonly intervalMs = this.rule.intervalMs ?? 60 * 60_000;
@@ -71,17 +71,17 @@ export class RetentionSweeper extends Reconciler {
     let isDone = true;
     for (const kind of this.rule.rows) {
       let last = this.batch;
-      for (let batch = 0; batch < BATCHES && last === this.batch && !signal.aborted; batch += 1) {
+      for (let batch = 0; batch < MAX_BATCHES && last === this.batch && !signal.aborted; batch += 1) {
         last = await this.removeBatch(kind);
         removed += last;
       }
       isDone &&= last < this.batch;
     }
-    if (removed > 0) this.logger.info({ removed, rows: this.name }, 'Removed rows that ended long ago');
+    if (removed > 0) this.logger.info({ removed, rows: this.name }, 'Deleted ended rows after their retention time');
     if (!isDone) return 'more';
   }
 
-  /** How many there were. */
+  /** Deletes a batch and returns the number of its rows. */
   private async removeBatch(kind: EndedRows | EndedOwners): Promise<number> {
     const { retentionDays = this.config.worker.endedRowsKeptDays } = this.rule;
     const ended = `${kind.ended} LIMIT ${this.batch}`;

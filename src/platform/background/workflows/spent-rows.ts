@@ -1,6 +1,6 @@
 import type { Retention } from './retention';
 
-/** Outbox rows that are sent or useless, and answers kept for repeated requests. */
+/** Outbox rows that are sent or useless, and responses kept for repeated requests. */
 export const SPENT_ROWS: Retention = {
   name: 'spent-rows',
   retentionDays: 7,
@@ -11,7 +11,7 @@ export const SPENT_ROWS: Retention = {
       ended: `SELECT outbox_message_id FROM outbox_messages
               WHERE sent_at < platform_now() - $1 * interval '1 day' ORDER BY sent_at`,
     },
-    // Of jobs that no worker knows. Other messages are not unsent for long, and what they are about is sent again.
+    // These messages have jobs that no worker knows. Others do not stay unsent for long, and reconcilers enqueue their work again.
     {
       table: 'outbox_messages',
       key: 'outbox_message_id',

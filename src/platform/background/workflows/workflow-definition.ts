@@ -18,25 +18,25 @@ const WORKFLOW_TYPE_IDS = {
   cosi_resize_down: 8,
 } as const;
 
-/** What a workflow is about. */
+/** The record that a workflow changes. */
 export interface WorkflowSubject<K extends SubjectKind = SubjectKind> {
   kind: K;
   tenantId: string;
   id: number;
 }
 
-/** One kind of workflow, as needed to start it; its steps are a {@link Workflow}, which only the worker has. */
+/** A kind of workflow with all that is needed to start it. Its steps are a {@link Workflow}, which only the worker has. */
 export interface WorkflowDefinition<K extends SubjectKind = SubjectKind> {
   readonly typeId: number;
   readonly subject: K;
-  /** The job that drives it. */
+  /** Name of the job that executes it. */
   readonly jobName: string;
-  /** It fails if it has not ended by then; milliseconds. */
+  /** Time in which it must end, or it fails; milliseconds. */
   readonly deadlineMs: number;
 }
 
 interface WorkflowOptions<K extends SubjectKind> {
-  /** Name in the lookup table. */
+  /** Name of the workflow type in the lookup table. */
   type: keyof typeof WORKFLOW_TYPE_IDS;
   subject: K;
 }
@@ -44,8 +44,8 @@ interface WorkflowOptions<K extends SubjectKind> {
 const defined: WorkflowDefinition[] = [];
 
 /**
- * Defines a workflow and the job that drives it; a worker that knows the definition does not boot without its
- * {@link Workflow}.
+ * Defines a workflow and the job that executes it. A worker that knows the definition does not boot without a
+ * {@link Workflow} for it.
  */
 export function defineWorkflow<K extends SubjectKind>({
   type,
@@ -59,34 +59,34 @@ export function defineWorkflow<K extends SubjectKind>({
   return definition;
 }
 
-/** Every workflow known to this process. */
+/** Returns every workflow that this process knows. */
 export function definedWorkflows(): readonly WorkflowDefinition[] {
   return defined;
 }
 
-/** What a step knows about its execution. */
+/** The execution of a workflow as its steps see it. */
 export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
   instanceId: number;
   subject: WorkflowSubject<K>;
-  /** Who asked; null for the platform itself. */
+  /** User who requested the workflow; null for the platform itself. */
   actorUserId: number | null;
   requestedAt: Date;
   correlationId: string;
-  /** Aborted when the lease is lost or the process stops; long calls must respect it. */
+  /** Aborts when the lease is lost or the process stops. Long calls must respect it. */
   signal: AbortSignal;
 }
 
-/** What keeps a step from being done, or went wrong in it, for people. */
+/** The reason, for people, why a step waits or has failed. */
 export interface StepProblem {
   message: string;
-  /** What of it is about single parts of the subject; null if it is about all of it. */
+  /** Problems of single parts of the subject; null if the problem concerns all of it. */
   parts: PartProblems | null;
 }
 
 /**
- * - `done`: `problem` is said to have gone wrong although the workflow goes on
- * - `superseded`: another operation has replaced this one, so it ends without a trace on its subject
- * - `wait`: the step runs again after this long; if the deadline has passed by then, `problem` is said to be why
+ * - `done`: the workflow continues; `problem` is recorded as an error of the step
+ * - `superseded`: another operation has replaced this one, so it ends without a change of its subject
+ * - `wait`: the step runs again after this time; if the deadline has passed by then, `problem` is the reason of the failure
  */
 export type StepOutcome =
   | { kind: 'done'; problem: StepProblem | null }
@@ -95,7 +95,7 @@ export type StepOutcome =
 
 export const Step = {
   done: { kind: 'done', problem: null } as StepOutcome,
-  /** Done as far as it could be: what could not is on record with the step. */
+  /** The step is done except for a problem, which is recorded with it. */
   doneExceptFor: (problem: string | StepProblem): StepOutcome => ({ kind: 'done', problem: asProblem(problem) }),
   superseded: { kind: 'superseded' } as StepOutcome,
   wait: (ms: number, problem: string | StepProblem | null = null): StepOutcome => ({
@@ -109,33 +109,33 @@ function asProblem(problem: string | StepProblem): StepProblem {
   return typeof problem === 'string' ? { message: problem, parts: null } : problem;
 }
 
-/** A small idempotent piece of a workflow: it rereads the state, acts, and commits what it learned. */
+/** A small idempotent part of a workflow: it rereads the state, acts, and commits the result. */
 export interface WorkflowStep<K extends SubjectKind = SubjectKind> {
   name: string;
   run(context: WorkflowContext<K>): Promise<StepOutcome>;
 }
 
-/** What a worker does for a {@link WorkflowDefinition}; its class says which by `ImplementsWorkflow`. */
+/** The implementation of a {@link WorkflowDefinition}, which its class names by `ImplementsWorkflow`. */
 export interface Workflow<K extends SubjectKind = SubjectKind> {
   steps: readonly WorkflowStep<K>[];
-  /** Tries of one step before its failure is final. */
+  /** Attempts of one step before its failure is final. */
   attempts: number;
   backoffMs: number;
-  /** Cleans up after a final failure and marks the subject; idempotent, retried until it succeeds or its time is up. */
+  /** Cleans up after a final failure and marks the subject. It is idempotent, and retried until it succeeds or times out. */
   compensate(context: WorkflowContext<K>, failure: WorkflowFailure): Promise<void>;
-  /** How long the clean-up may be tried, milliseconds. */
+  /** Timeout of the cleanup with all its attempts, milliseconds. */
   compensationMs: number;
   /**
-   * Marks the subject if the clean-up could not be done, and says what is left behind; idempotent. Calls nothing
-   * outside the platform: it is what ends the workflow.
-   * @param problem why the clean-up could not be done
+   * Marks the subject if the cleanup failed for good, and records what is left behind. It is idempotent and calls nothing
+   * outside the platform, because it ends the workflow.
+   * @param problem reason why the cleanup failed
    */
   giveUp(context: WorkflowContext<K>, failure: WorkflowFailure, problem: string): Promise<void>;
 }
 
-/** An error that no retry will cure. */
+/** An error that a retry cannot fix. */
 export class PermanentError extends Error {
-  /** What of it is about single parts of the subject; null if it is about all of it. */
+  /** Problems of single parts of the subject; null if the error concerns all of it. */
   readonly parts: PartProblems | null;
 
   constructor(message: string, { cause, parts = null }: { cause?: unknown; parts?: PartProblems | null } = {}) {
@@ -145,19 +145,19 @@ export class PermanentError extends Error {
   }
 }
 
-/** What an error says, with what it says of single parts. */
+/** Returns the message of an error with its problems of single parts. */
 export function problemOf(error: unknown): StepProblem {
   const hasParts = typeof error === 'object' && error !== null && 'parts' in error;
   return { message: messageOf(error), parts: hasParts ? (error.parts as PartProblems | null) : null };
 }
 
-/** How long an error asks to wait before the next attempt, milliseconds; null if it does not say. */
+/** Returns the time that an error requests before the next attempt, milliseconds; null if it requests none. */
 export function retryAfterOf(error: unknown): number | null {
   const ms = typeof error === 'object' && error !== null && 'retryAfterMs' in error ? error.retryAfterMs : null;
   return typeof ms === 'number' ? ms : null;
 }
 
-/** Whether another attempt may succeed; true for an error that does not say. */
+/** True if another attempt may succeed, or if the error does not say. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof PermanentError) return false;
   if (typeof error === 'object' && error !== null && 'retryable' in error) return error.retryable === true;

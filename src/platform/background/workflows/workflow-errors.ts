@@ -11,9 +11,9 @@ export interface WorkflowErrorEntry {
 }
 
 /**
- * A page of what went wrong in the given workflow instances, newest first: the failed attempts of their steps.
- * @param partId the part of their subject that is asked about: an attempt that went wrong with it is told by what it says
- *   of this part
+ * Returns a page of the failed attempts of the workflow instances' steps, newest first.
+ * @param partId part of the subject, such as a node, whose errors are requested: an attempt that has an error of this part
+ *   shows it instead of the whole error
  */
 export async function workflowErrors(
   tx: Tx,
@@ -23,11 +23,11 @@ export async function workflowErrors(
 ): Promise<Page<WorkflowErrorEntry>> {
   const { data, total } = await failedSteps(tx, instanceIds, page);
   const entries = data.map((step) => {
-    const said = (partId === null ? null : step.part_errors?.[partId]) ?? step.error;
+    const error = (partId === null ? null : step.part_errors?.[partId]) ?? step.error;
     return {
       workflow_error_id: step.workflow_step_id,
       workflow_job_instance_id: step.workflow_job_instance_id,
-      error: step.name === 'end' ? said : `${step.name}: ${said}`,
+      error: step.name === 'end' ? error : `${step.name}: ${error}`,
       from_date: step.ended_at,
       to_date: 'infinity' as const,
     };

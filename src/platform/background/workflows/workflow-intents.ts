@@ -8,8 +8,8 @@ import { insertWorkflow, releaseLeasesOf, requestWake, postponeDue, type Workflo
 export { hasLeases, hasWorkflowEnded, type WorkflowRef } from './workflow.repository';
 
 /**
- * Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction.
- * @param userId who asked; null for the platform itself.
+ * Starts a workflow: inserts its job, instance, first state and outbox row in the caller's transaction.
+ * @param userId user who requested it; null for the platform itself
  */
 export async function startWorkflow<K extends SubjectKind>(
   tx: Tx,
@@ -23,8 +23,7 @@ export async function startWorkflow<K extends SubjectKind>(
 }
 
 /**
- * Continues a waiting instance now. An instance that a worker currently holds is marked, so that it looks again before
- * it goes to sleep.
+ * Continues a waiting instance now. An instance that a worker holds is marked, so that its step runs again before it waits.
  */
 export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
   const woken = await requestWake(tx, instanceId);
@@ -33,19 +32,19 @@ export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
 }
 
 /**
- * Resends what a crash, a wiped Redis or a lost answer left behind: overdue instances that no worker holds. Returns how
- * many.
+ * Enqueues overdue instances that no worker holds, which a crash, a wiped Redis or a lost response left behind. Returns
+ * their number.
  */
-export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
-  return resend(tx, await postponeDue(tx, nextLookMs));
+export async function requeueDueWorkflows(tx: Tx, nextCheckMs: number): Promise<number> {
+  return requeue(tx, await postponeDue(tx, nextCheckMs));
 }
 
-/** Frees and resends some of what a worker that is dead holds. Returns how many. */
+/** Releases and enqueues some of the instances that a dead worker holds. Returns their number. */
 export async function requeueLeasesOf(tx: Tx, workerId: number, limit: number): Promise<number> {
-  return resend(tx, await releaseLeasesOf(tx, workerId, limit));
+  return requeue(tx, await releaseLeasesOf(tx, workerId, limit));
 }
 
-async function resend(tx: Tx, instances: Awaited<ReturnType<typeof postponeDue>>): Promise<number> {
+async function requeue(tx: Tx, instances: Awaited<ReturnType<typeof postponeDue>>): Promise<number> {
   for (const { workflow_job_instance_id: id, job_name, correlation_id: correlation } of instances)
     await enqueueWorkflow(tx, job_name, id, { correlation });
   return instances.length;

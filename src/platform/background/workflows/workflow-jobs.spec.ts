@@ -42,7 +42,7 @@ describe('WorkflowJobs', () => {
     expect(runner.continue).toHaveBeenCalledWith(PAINT, 7, paint);
   });
 
-  it('refuses a workflow without steps, and one with two', () => {
+  it('refuses a workflow without an implementation, and one with two', () => {
     expect(() => handlersOf()).toThrow('These workflows have no implementation: test.paint');
     expect(() => handlersOf(new Paint(), new PaintAgain())).toThrow('Workflow test.paint has two implementations');
   });

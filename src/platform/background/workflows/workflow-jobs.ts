@@ -7,7 +7,7 @@ import { WorkflowRunner } from './workflow-runner';
 
 const METADATA = 'platform:workflow';
 
-/** Marks the one class that has the steps of the workflow; the worker does not boot if a workflow has none or two. */
+/** Marks the class that implements the workflow. The worker does not boot if a workflow has no implementation, or two. */
 export function ImplementsWorkflow<K extends SubjectKind>(
   definition: WorkflowDefinition<K>,
 ): (target: new (...args: never[]) => Workflow<K>) => void {
@@ -23,7 +23,7 @@ export class WorkflowJobs {
     private readonly runner: WorkflowRunner,
   ) {}
 
-  /** A handler for the job of each workflow, by name; throws when a workflow that this process knows has no steps, or twice. */
+  /** Returns the handlers of the workflows' jobs by name. Throws if a workflow has no implementation, or two. */
   handlers(): Map<string, (payload: WorkflowPayload) => Promise<void>> {
     const found = new Map<WorkflowDefinition, Workflow>();
     for (const { metatype, instance } of this.discovery.getProviders()) {

@@ -3,17 +3,17 @@ import { Injectable } from '@nestjs/common';
 
 const POINTS = channel('platform:workflow-points');
 
-/** Before and after the work of a step, and when its end is committed. */
+/** Moments of a step: before its work, after its work, and when its end is committed. */
 export type StepMoment = 'before' | 'after' | 'committed';
 
 export interface WorkflowPoint {
-  /** Name of the job that drives the workflow. */
+  /** Name of the job that executes the workflow. */
   workflow: string;
   step: string;
   moment: StepMoment;
 }
 
-/** Publishes each point that a workflow reaches, before the workflow goes on, on a diagnostics channel of Node. */
+/** Publishes each point that a workflow reaches on a diagnostics channel of Node, before the workflow continues. */
 @Injectable()
 export class WorkflowObserver {
   reached(point: WorkflowPoint): void {

@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { Reconciler } from './reconciler';
 import { requeueDueWorkflows } from './workflow-intents';
 
-/** Resends workflows that are due and that nobody holds. */
+/** Enqueues overdue workflows that no worker holds. */
 @Injectable()
 export class WorkflowReconciler extends Reconciler {
   readonly name = 'workflows';
@@ -21,7 +21,7 @@ export class WorkflowReconciler extends Reconciler {
   }
 
   async reconcile(): Promise<void> {
-    const again = await this.dataSource.transaction((tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
-    if (again > 0) this.logger.warn({ count: again }, 'Sent overdue workflows again');
+    const count = await this.dataSource.transaction((tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
+    if (count > 0) this.logger.warn({ count }, 'Enqueued overdue workflows again');
   }
 }

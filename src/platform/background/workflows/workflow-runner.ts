@@ -43,17 +43,17 @@ import {
   consumeWakeUp,
 } from './workflow.repository';
 
-/** What the runner knows about an execution beyond what its steps may know. */
-interface Held<K extends SubjectKind> extends WorkflowContext<K>, Claim {
+/** An execution that this worker has claimed. Steps see only its {@link WorkflowContext}. */
+interface Execution<K extends SubjectKind> extends WorkflowContext<K>, Claim {
   jobName: string;
-  /** For the log: the subject's id by the name of its column. */
-  about: Readonly<Record<string, number>>;
-  /** When the lease was last known to hold, by the monotonic clock. */
+  /** Log fields: the subject's id by the name of its column. */
+  subjectFields: Readonly<Record<string, number>>;
+  /** Time at which the lease was last known to hold, by the monotonic clock. */
   heldAt: number;
 }
 
-/** Where an execution is: which try of which step. */
-interface Place<K extends SubjectKind> {
+/** An attempt of a step. */
+interface StepAttempt<K extends SubjectKind> {
   step: WorkflowStep<K>;
   stepId: number;
   index: number;
@@ -61,12 +61,11 @@ interface Place<K extends SubjectKind> {
 }
 
 const ABANDON_RETRY_MS = 200;
-const COMPENSATION_RETRY_MS = { first: 2_000, longest: 60_000 };
+const COMPENSATION_RETRY_MS = { first: 2_000, max: 60_000 };
 
 /**
- * Runs workflows step by step under a lease. The lease fences: every commit of the runner names its owner, so a
- * worker that lost it changes nothing more. A crash at any point leaves an instance that another worker continues
- * at the same step.
+ * Runs workflows step by step under a lease. Every commit of the runner names the lease's owner, so a worker that has lost it
+ * can change nothing more. After a crash at any point, another worker continues the instance at the same step.
  */
 @Injectable()
 export class WorkflowRunner {
@@ -83,7 +82,7 @@ export class WorkflowRunner {
     worker.onFence(() => this.interrupt());
   }
 
-  /** Stops every execution where it is and releases its lease, so that another worker goes on at once. */
+  /** Stops every execution and releases its lease, so that another worker continues it at once. */
   stop(): void {
     this.stopping = true;
     this.interrupt();
@@ -94,8 +93,8 @@ export class WorkflowRunner {
   }
 
   /**
-   * Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended; throws
-   * when the database fails.
+   * Continues an instance until it ends or waits. Returns at once if another worker holds it or it has ended. Throws if the
+   * database fails.
    */
   async continue<K extends SubjectKind>(
     definition: WorkflowDefinition<K>,
@@ -111,13 +110,13 @@ export class WorkflowRunner {
     this.held.add(controller);
     if (this.stopping) controller.abort();
     const subject = subjectOf(instance, definition.subject);
-    const context: Held<K> = {
+    const context: Execution<K> = {
       jobName,
       owner,
       heldAt: performance.now(),
       instanceId,
       subject,
-      about: { [SUBJECT_COLUMNS[subject.kind]]: subject.id },
+      subjectFields: { [SUBJECT_COLUMNS[subject.kind]]: subject.id },
       actorUserId: instance.created_by_user_id,
       requestedAt: instance.created_at,
       correlationId: instance.correlation_id,
@@ -132,15 +131,15 @@ export class WorkflowRunner {
         await this.abandon(context);
         throw error;
       }
-      this.logger.warn({ workflow_job_instance_id: instanceId }, 'Another worker has taken this workflow over');
+      this.logger.warn({ workflow_job_instance_id: instanceId }, 'Another worker has taken over this workflow');
     } finally {
       clearInterval(heartbeat);
       this.held.delete(controller);
     }
   }
 
-  /** A fault of the platform itself, such as a lost database, must not hold the instance up until its lease has passed. */
-  private async abandon(held: Held<SubjectKind>): Promise<void> {
+  /** Releases the lease after a fault of the platform, such as a lost database, so that the instance does not wait for its end. */
+  private async abandon(held: Execution<SubjectKind>): Promise<void> {
     while (!this.stopping && performance.now() - held.heldAt < this.config.worker.leaseMs) {
       try {
         await abandon(this.dataSource.manager, held);
@@ -155,7 +154,7 @@ export class WorkflowRunner {
   private async drive<K extends SubjectKind>(
     instance: ClaimedInstance,
     workflow: Workflow<K>,
-    context: Held<K>,
+    context: Execution<K>,
   ): Promise<void> {
     const { jobName } = context;
     let { step_index: index, attempt, failure } = instance;
@@ -164,10 +163,10 @@ export class WorkflowRunner {
       if (!step) break;
       attempt += 1;
       const { stepId, isLate } = await this.openStep(context, step.name, attempt);
-      const place: Place<K> = { step, stepId, index, attempt };
-      const result = await this.runStep(place, isLate, context);
+      const stepAttempt: StepAttempt<K> = { step, stepId, index, attempt };
+      const result = await this.runStep(stepAttempt, isLate, context);
       if (result.kind === 'error') {
-        failure = await this.onError(place, workflow, context, result.error);
+        failure = await this.onError(stepAttempt, workflow, context, result.error);
         if (!failure) return;
         const problem = problemOf(result.error);
         await this.fail(context, failure, workflow.compensationMs, { stepId, outcome: 'failed', problem });
@@ -177,12 +176,12 @@ export class WorkflowRunner {
         attempt = 0;
         await this.advance(context, index, { stepId, outcome: 'done', problem: result.problem });
         this.reached(context, step.name, 'committed');
-        const about = { workflow: jobName, step: step.name, ...context.about };
-        if (result.problem === null) this.logger.info(about, 'Workflow step done');
+        const fields = { workflow: jobName, step: step.name, ...context.subjectFields };
+        if (result.problem === null) this.logger.info(fields, 'Workflow step done');
         else
-          this.logger.warn({ ...about, problem: result.problem.message }, 'Workflow step done, except for a problem');
+          this.logger.warn({ ...fields, problem: result.problem.message }, 'Workflow step done, except for a problem');
       } else {
-        const goesOn = await this.pauseOrEnd(place, context, result);
+        const goesOn = await this.pauseOrEnd(stepAttempt, context, result);
         if (!goesOn) return;
         attempt = 0;
       }
@@ -192,13 +191,13 @@ export class WorkflowRunner {
   }
 
   private async runStep<K extends SubjectKind>(
-    { step, stepId }: Place<K>,
+    { step, stepId }: StepAttempt<K>,
     isLate: boolean,
-    context: Held<K>,
+    context: Execution<K>,
   ): Promise<StepOutcome | { kind: 'error'; error: unknown }> {
     this.reached(context, step.name, 'before');
     try {
-      if (isLate) throw await this.lateness(context, step.name, stepId);
+      if (isLate) throw await this.deadlineError(context, step.name, stepId);
       context.signal.throwIfAborted();
       const outcome = await step.run(context);
       this.reached(context, step.name, 'after');
@@ -209,19 +208,19 @@ export class WorkflowRunner {
     }
   }
 
-  /** Why the operation is late: what kept the step from being done, as far as its try before this one knew. */
-  private async lateness({ instanceId }: Claim, step: string, stepId: number): Promise<PermanentError> {
+  /** Returns the error of a passed deadline, with the problem of the step's previous attempt. */
+  private async deadlineError({ instanceId }: Claim, step: string, stepId: number): Promise<PermanentError> {
     const problem = await problemBefore(this.dataSource.manager, { instanceId, step, stepId });
     const passed = `The deadline of the operation passed in step ${step}`;
     if (problem === null) return new PermanentError(passed);
     return new PermanentError(`${passed}: ${problem.message}`, { parts: problem.parts });
   }
 
-  /** Sleeps before another try, or records that there is none. Returns the failure if it is final. */
+  /** Waits for another attempt, or returns the failure if it is final. */
   private async onError<K extends SubjectKind>(
-    { step, stepId, index, attempt }: Place<K>,
+    { step, stepId, index, attempt }: StepAttempt<K>,
     workflow: Workflow<K>,
-    context: Held<K>,
+    context: Execution<K>,
     error: unknown,
   ): Promise<WorkflowFailure | null> {
     if (context.signal.aborted) {
@@ -238,10 +237,10 @@ export class WorkflowRunner {
     return { step: step.name, message: problem.message };
   }
 
-  /** A wait is not a failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
+  /** Ends or pauses a step. A wait does not count as an attempt. Returns true if a wake-up came meanwhile, so that the step runs again. */
   private async pauseOrEnd<K extends SubjectKind>(
-    { stepId, index }: Place<K>,
-    context: Held<K>,
+    { stepId, index }: StepAttempt<K>,
+    context: Execution<K>,
     outcome: Exclude<StepOutcome, { kind: 'done' }>,
   ): Promise<boolean> {
     if (outcome.kind === 'superseded') {
@@ -254,7 +253,7 @@ export class WorkflowRunner {
 
   private async compensate<K extends SubjectKind>(
     workflow: Workflow<K>,
-    context: Held<K>,
+    context: Execution<K>,
     recorded: RecordedFailure,
     tries: number,
   ): Promise<void> {
@@ -262,15 +261,16 @@ export class WorkflowRunner {
     const { stepId, isLate } = await this.openStep(context, 'compensate', tries + 1);
     this.reached(context, 'compensate', 'before');
     try {
-      const problem = isLate
-        ? (before ?? 'it was not done in its time')
-        : await this.cleanUp(workflow, context, failure);
+      const problem = isLate ? (before ?? 'It did not end in time.') : await this.cleanUp(workflow, context, failure);
       if (problem === null) {
         await this.end(context, 'ERROR', { stepId, outcome: 'done' });
         return;
       }
       await workflow.giveUp(context, failure, problem);
-      this.logger.error({ workflow: context.jobName, ...context.about, problem }, 'A compensation was given up');
+      this.logger.error(
+        { workflow: context.jobName, ...context.subjectFields, problem },
+        'The cleanup after a failed workflow was given up; resources may be left behind',
+      );
       await this.end(context, 'ERROR', { stepId, outcome: 'given-up', problem: { message: problem, parts: null } });
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
@@ -278,10 +278,10 @@ export class WorkflowRunner {
     }
   }
 
-  /** What makes the clean-up impossible; null if it is done. Throws what another try may solve. */
+  /** Cleans up and returns null, or the reason why it is impossible. Throws an error if another attempt may succeed. */
   private async cleanUp<K extends SubjectKind>(
     workflow: Workflow<K>,
-    context: Held<K>,
+    context: Execution<K>,
     failure: WorkflowFailure,
   ): Promise<string | null> {
     try {
@@ -293,10 +293,10 @@ export class WorkflowRunner {
     }
   }
 
-  /** Retries at growing intervals, or when the fault asks for it. A fault is logged when it changes, not at each attempt. */
+  /** Retries at growing intervals, or after the time that the error requests. A problem is logged when it changes. */
   private async retryCompensation<K extends SubjectKind>(
-    { stepId, index: stepIndex }: Pick<Place<K>, 'stepId' | 'index'>,
-    context: Held<K>,
+    { stepId, index: stepIndex }: Pick<StepAttempt<K>, 'stepId' | 'index'>,
+    context: Execution<K>,
     { recorded, tries, error }: { recorded: RecordedFailure; tries: number; error: unknown },
   ): Promise<void> {
     if (context.signal.aborted) {
@@ -305,22 +305,22 @@ export class WorkflowRunner {
     }
     const problem = problemOf(error);
     if (problem.message !== recorded.problem) {
-      const fields = { workflow: context.jobName, ...context.about, err: error };
-      this.logger.error(fields, 'A compensation failed and will be tried again');
+      const fields = { workflow: context.jobName, ...context.subjectFields, err: error };
+      this.logger.error(fields, 'The cleanup after a failed workflow failed and will be tried again');
       await recordProblem(this.dataSource.manager, context, { ...recorded, problem: problem.message });
     }
-    const { first, longest } = COMPENSATION_RETRY_MS;
-    const ms = Math.min(longest, Math.max(first, retryAfterOf(error) ?? first * 2 ** Math.min(tries, 10)));
+    const { first, max } = COMPENSATION_RETRY_MS;
+    const ms = Math.min(max, Math.max(first, retryAfterOf(error) ?? first * 2 ** Math.min(tries, 10)));
     await this.sleep(context, { stepIndex, attempt: tries + 1, ms }, { stepId, outcome: 'failed', problem });
   }
 
-  private async extend(held: Held<SubjectKind>, controller: AbortController): Promise<void> {
+  private async extend(held: Execution<SubjectKind>, controller: AbortController): Promise<void> {
     const { leaseMs } = this.config.worker;
     try {
       await extendLease(this.dataSource.manager, held, leaseMs);
       held.heldAt = performance.now();
     } catch (error) {
-      // A worker that cannot reach the database for this long must assume that another one has taken over.
+      // A worker that cannot reach the database for the time of a lease must assume that another one has taken over.
       if (error instanceof LeaseLostError || performance.now() - held.heldAt > leaseMs) controller.abort();
       else
         this.logger.warn(
@@ -343,9 +343,9 @@ export class WorkflowRunner {
     await this.dataSource.transaction((tx) => recordFailure(tx, claim, failure, compensationMs, end));
   }
 
-  /** Releases the lease until later. False if a wake-up came meanwhile: then the step runs again at once. */
+  /** Releases the lease and schedules the next job. Returns false if a wake-up came meanwhile, so that the step runs again at once. */
   private async sleep(
-    context: Held<SubjectKind>,
+    context: Execution<SubjectKind>,
     next: { stepIndex: number; attempt: number; ms: number },
     end: StepEnd & { outcome: 'waiting' | 'failed' | 'interrupted' },
   ): Promise<boolean> {
@@ -365,7 +365,7 @@ export class WorkflowRunner {
     });
   }
 
-  private reached({ jobName: workflow }: Held<SubjectKind>, step: string, moment: StepMoment): void {
+  private reached({ jobName: workflow }: Execution<SubjectKind>, step: string, moment: StepMoment): void {
     this.observer.reached({ workflow, step, moment });
   }
 }
@@ -384,7 +384,7 @@ function executor(): Record<string, string> {
   };
 }
 
-/** Containers may run as a user that has no name. */
+/** Returns the user id if the user has no name, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username;

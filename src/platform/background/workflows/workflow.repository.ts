@@ -8,27 +8,27 @@ import type { WorkflowExecutionState } from './workflow-state';
 
 export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
 
-/** What a worker needs to go on with an instance that it claimed. */
+/** Data with which a worker continues an instance that it has claimed. */
 export type ClaimedInstance = Pick<
   WorkflowJobInstance,
   'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
 > &
   Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'created_by_user_id' | 'created_at'>;
 
-/** One claim of an instance: writes in its name have no effect once another has followed. */
+/** A claim of an instance. Its writes have no effect once another claim has followed. */
 export interface Claim {
   instanceId: number;
   /**
-   * Identifies this one claim: a worker that claims an instance again counts as a new owner. Begins with the id of the
-   * worker and a colon.
+   * Identifies this claim: a worker that claims an instance again is a new owner. It begins with the id of the worker and a
+   * colon.
    */
   owner: string;
 }
 
-/** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
+/** Another worker has the lease, or the instance has ended: the claim of this worker is void. */
 export class LeaseLostError extends Error {}
 
-/** How an attempt of a step ended; see {@link WorkflowStep.outcome}. */
+/** The end of an attempt of a step; see {@link WorkflowStep.outcome}. */
 export interface StepEnd {
   stepId: number;
   outcome: string;
@@ -37,24 +37,24 @@ export interface StepEnd {
 
 export type FinalState = Extract<WorkflowExecutionState, 'DONE' | 'ERROR' | 'TERMINATED'>;
 
-/** The reconciler takes care of a new instance that nobody has taken by then. */
-const FIRST_LOOK_MS = 10_000;
-/** And of one that should have gone on by itself, this long after it was due. */
-const LATE_MS = 2_000;
+/** The reconciler enqueues a new instance again if no worker has claimed it after this time. */
+const CLAIM_TIMEOUT_MS = 10_000;
+/** It enqueues a waiting instance again this long after its job was due. */
+const DUE_GRACE_MS = 2_000;
 
 const ENDED =
   'ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL, lease_until = NULL';
 
 const inMs = (parameter: string) => `platform_now() + ${parameter} * interval '1 millisecond'`;
 
-/** Who or what asked for a workflow. */
+/** The request that started a workflow. */
 export interface WorkflowOrigin {
   /** Null for the platform itself. */
   userId: number | null;
   correlationId: string;
 }
 
-/** Inserts a workflow and its instance in its first state. */
+/** Inserts a workflow, and its instance in the first state. */
 export async function insertWorkflow(
   tx: Tx,
   { typeId, jobName, deadlineMs }: WorkflowDefinition,
@@ -74,13 +74,13 @@ export async function insertWorkflow(
        INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
        SELECT workflow_job_instance_id, state FROM instance)
      SELECT workflow_job_id, workflow_job_instance_id FROM instance`,
-    [typeId, subject.tenantId, subject.id, userId, jobName, correlationId, FIRST_LOOK_MS, deadlineMs],
+    [typeId, subject.tenantId, subject.id, userId, jobName, correlationId, CLAIM_TIMEOUT_MS, deadlineMs],
   );
   if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
   return instance;
 }
 
-/** Closes the current state rows of instances and opens the next. */
+/** Closes the current state rows of instances and appends the next ones. */
 export async function appendWorkflowState(
   tx: Tx,
   instanceIds: readonly number[],
@@ -110,7 +110,7 @@ export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<
 const idsOf = (instances: readonly Pick<WorkflowJobInstance, 'workflow_job_instance_id'>[]) =>
   instances.map(({ workflow_job_instance_id: id }) => id);
 
-/** Marks a continuing instance, so that whoever holds it looks again; null if it has ended. */
+/** Marks an instance, so that a worker that holds it runs its step again before it waits. Returns null if it has ended. */
 export async function requestWake(
   tx: Tx,
   instanceId: number,
@@ -124,10 +124,10 @@ export async function requestWake(
   return woken ?? null;
 }
 
-/** Locks some of the overdue instances that nobody holds, and postpones them. */
+/** Locks and returns some of the overdue instances that no worker holds, and postpones their next check. */
 export async function postponeDue(
   tx: Tx,
-  nextLookMs: number,
+  nextCheckMs: number,
 ): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
   return returning(
     tx,
@@ -138,13 +138,13 @@ export async function postponeDue(
        ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED) due
      WHERE i.workflow_job_instance_id = due.workflow_job_instance_id
      RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
-    [nextLookMs],
+    [nextCheckMs],
   );
 }
 
-const OF_WORKER = `lease_owner IS NOT NULL AND split_part(lease_owner, ':', 1) = $1`;
+const HELD_BY_WORKER = `lease_owner IS NOT NULL AND split_part(lease_owner, ':', 1) = $1`;
 
-/** Frees some of the instances that a worker holds, whose claims are void from then on; they are due soon. */
+/** Releases and returns some of the instances that a worker holds. Its claims are then void, and the instances are due soon. */
 export async function releaseLeasesOf(
   tx: Tx,
   workerId: number,
@@ -153,27 +153,27 @@ export async function releaseLeasesOf(
   return returning(
     tx,
     `UPDATE workflow_job_instances i SET lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')} FROM (
-       SELECT workflow_job_instance_id FROM workflow_job_instances WHERE ${OF_WORKER}
+       SELECT workflow_job_instance_id FROM workflow_job_instances WHERE ${HELD_BY_WORKER}
        LIMIT $2 FOR UPDATE SKIP LOCKED) held
      WHERE i.workflow_job_instance_id = held.workflow_job_instance_id
      RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
-    [String(workerId), limit, LATE_MS],
+    [String(workerId), limit, DUE_GRACE_MS],
   );
 }
 
-/** Whether the worker holds any instance. */
+/** True if the worker holds any instance. */
 export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
-  const sql = `SELECT 1 FROM workflow_job_instances WHERE ${OF_WORKER} LIMIT 1`;
+  const sql = `SELECT 1 FROM workflow_job_instances WHERE ${HELD_BY_WORKER} LIMIT 1`;
   return (await firstRow(tx, sql, [String(workerId)])) !== null;
 }
 
-/** Whether nothing of the instance is done any more. */
+/** True if the instance has ended. */
 export async function hasWorkflowEnded(tx: Tx, instanceId: number): Promise<boolean> {
   const sql = 'SELECT 1 FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND ended_at IS NULL';
   return (await firstRow(tx, sql, [instanceId])) === null;
 }
 
-/** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
+/** Claims an instance of the job whose lease is free. Returns null if another worker holds it or it has ended. */
 export async function claimInstance(
   tx: Tx,
   { instanceId, owner }: Claim,
@@ -207,12 +207,12 @@ export async function claimInstance(
   return row;
 }
 
-/** Throws {@link LeaseLostError} when the claim is over, as all that follows do. */
+/** Extends the lease. This and all following functions throw {@link LeaseLostError} if the claim is void. */
 export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
-  await fenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
+  await updateFenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
 }
 
-/** Records the start of an attempt; returns its id and whether the deadline of the instance has passed. */
+/** Records the start of an attempt. Returns its id, and whether the deadline of the instance has passed. */
 export async function openStep(
   tx: Tx,
   { instanceId, owner }: Claim,
@@ -231,7 +231,7 @@ export async function openStep(
   return row;
 }
 
-/** The name of the step that the instance is at, or was at last; null before its first. */
+/** Returns the name of the current or last step of the instance; null before its first. */
 export async function currentStep(tx: Tx, instanceId: number): Promise<string | null> {
   const latest = await firstRow<Pick<WorkflowStep, 'name'>>(
     tx,
@@ -241,7 +241,7 @@ export async function currentStep(tx: Tx, instanceId: number): Promise<string | 
   return latest?.name ?? null;
 }
 
-/** What kept the step from being done at the try before this one; null if that is not known. */
+/** Returns the problem of the step's previous attempt; null if it had none. */
 export async function problemBefore(
   tx: Tx,
   { instanceId, step, stepId }: { instanceId: number; step: string; stepId: number },
@@ -256,11 +256,11 @@ export async function problemBefore(
 }
 
 export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: StepEnd): Promise<void> {
-  await fenced(tx, claim, 'step_index = $3, attempt = 0', [stepIndex]);
+  await updateFenced(tx, claim, 'step_index = $3, attempt = 0', [stepIndex]);
   await closeStep(tx, end);
 }
 
-/** A step has failed for good: from now on the compensation runs, for this long. */
+/** Records that a step has failed for good. From now on the compensation runs, with this timeout. */
 export async function recordFailure(
   tx: Tx,
   claim: Claim,
@@ -269,18 +269,18 @@ export async function recordFailure(
   end: StepEnd,
 ): Promise<void> {
   const params = [JSON.stringify(failure), compensationMs];
-  await fenced(tx, claim, `failure = $3, deadline_at = ${inMs('$4')}, attempt = 0`, params);
+  await updateFenced(tx, claim, `failure = $3, deadline_at = ${inMs('$4')}, attempt = 0`, params);
   await closeStep(tx, end);
 }
 
-/** Keeps what went wrong in the latest compensation. */
+/** Records the problem of the latest attempt to compensate. */
 export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailure): Promise<void> {
-  await fenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
+  await updateFenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
 }
 
 /**
- * Consumes a wake-up that came while the step ran; false if there was none, and none can come before the transaction
- * ends.
+ * Consumes a wake-up that came while the step ran. Returns false if there was none, and none can come before the
+ * transaction ends.
  */
 export async function consumeWakeUp(tx: Tx, claim: Claim): Promise<boolean> {
   const row = await firstRow<Pick<WorkflowJobInstance, 'wake_requested'>>(
@@ -288,13 +288,13 @@ export async function consumeWakeUp(tx: Tx, claim: Claim): Promise<boolean> {
     'SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE',
     [claim.instanceId, claim.owner],
   );
-  if (row?.wake_requested) await fenced(tx, claim, 'wake_requested = false', []);
+  if (row?.wake_requested) await updateFenced(tx, claim, 'wake_requested = false', []);
   return row?.wake_requested ?? false;
 }
 
 /**
- * Releases the lease; the instance becomes due some time after it should have gone on by itself. Answers after how long
- * that is, milliseconds: whatever a step waits for, it goes on at the deadline.
+ * Releases the lease. Returns the milliseconds after which the instance continues: those that the step waits, but not longer
+ * than until the deadline. The reconciler continues it if its job is lost.
  */
 export async function release(
   tx: Tx,
@@ -303,23 +303,23 @@ export async function release(
 ): Promise<number> {
   const wait = `greatest(0, least($5::float8, coalesce(extract(epoch FROM deadline_at - platform_now()) * 1000 + 1, $5)))`;
   const set = `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs(`(${wait} + $6)`)}`;
-  const [released] = await fenced<{ ms: number }>(
+  const [released] = await updateFenced<{ ms: number }>(
     tx,
     claim,
     set,
-    [stepIndex, attempt, ms, LATE_MS],
+    [stepIndex, attempt, ms, DUE_GRACE_MS],
     `ceil(${wait})::int AS ms`,
   );
   return released.ms;
 }
 
-/** Gives up the claim where the instance stands; it becomes due soon. */
+/** Releases the lease at the current step. The instance is due soon. */
 export async function abandon(tx: Tx, claim: Claim): Promise<void> {
-  await fenced(tx, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [LATE_MS]);
+  await updateFenced(tx, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [DUE_GRACE_MS]);
 }
 
 export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {
-  await fenced(tx, claim, `state = $3, ${ENDED}`, [state]);
+  await updateFenced(tx, claim, `state = $3, ${ENDED}`, [state]);
   await appendWorkflowState(tx, [claim.instanceId], state);
 }
 
@@ -332,7 +332,7 @@ export async function closeStep(tx: Tx, { stepId, outcome, problem = null }: Ste
   );
 }
 
-/** Failed attempts of steps of the instances, newest first, and how many there are. */
+/** Returns failed attempts of the instances' steps, newest first, and their number. */
 export async function failedSteps(
   tx: Tx,
   instanceIds: readonly number[],
@@ -356,18 +356,18 @@ type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance
   ended_at: Date;
 };
 
-/** Updates the instance while the claim holds; `$1` and `$2` are taken. */
-async function fenced<T = unknown>(
+/** Updates the instance if the claim holds. `$1` and `$2` are its parameters, so `params` begin at `$3`. */
+async function updateFenced<T = unknown>(
   tx: Tx,
   { instanceId, owner }: Claim,
   set: string,
   params: readonly unknown[],
-  answer = 'workflow_job_instance_id',
+  returned = 'workflow_job_instance_id',
 ): Promise<[T]> {
   const [changed] = await returning<T>(
     tx,
     `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
-     RETURNING ${answer}`,
+     RETURNING ${returned}`,
     [instanceId, owner, ...params],
   );
   if (changed === undefined) throw new LeaseLostError();

@@ -1,12 +1,12 @@
 import { Check, Entity, ForeignKey, Index } from 'typeorm';
 import { Col } from '../../../kernel/persistence/columns';
 
-/** What a workflow can be about: the column of each kind. A new kind is an entry here, its column and its foreign key. */
+/** Columns of the subjects of workflows, by kind. A new kind needs an entry here, a column and a foreign key. */
 export const SUBJECT_COLUMNS = { cluster: 'cluster_id' } as const;
 
 export type SubjectKind = keyof typeof SUBJECT_COLUMNS;
 
-/** One intent: which kind, for whom, about what. */
+/** A requested workflow: its type, subject and author. */
 @Entity('workflow_jobs')
 @Index('ix_workflow_jobs_cluster', ['cluster_id'])
 @Check('ck_workflow_jobs_subject', `num_nonnulls(${Object.values(SUBJECT_COLUMNS).join(', ')}) = 1`)

@@ -3,7 +3,7 @@ import { Col, ValidityColumns } from '../../../kernel/persistence/columns';
 import type { WorkflowExecutionState } from '../workflow-state';
 import { WorkflowJobInstance } from './workflow-job-instance.entity';
 
-/** Each state an execution was in, and from when to when. */
+/** A state of an execution, and the interval in which it had this state. */
 @Entity('workflow_job_instance_states')
 @Index('ix_workflow_job_instance_states_instance', ['workflow_job_instance_id'])
 export class WorkflowState extends ValidityColumns {

@@ -2,10 +2,10 @@ import { ForeignKey, Entity, Index } from 'typeorm';
 import { Col } from '../../../kernel/persistence/columns';
 import { WorkflowJobInstance } from './workflow-job-instance.entity';
 
-/** What went wrong with single parts of a workflow's subject, by their ids: of a cluster, its nodes. */
+/** Problems of single parts of a workflow's subject by their ids, such as the nodes of a cluster. */
 export type PartProblems = Readonly<Record<number, string>>;
 
-/** One attempt of one step: what the workflow-error operations read. */
+/** An attempt of a step. The operations for workflow errors read these rows. */
 @Entity('workflow_steps')
 @Index('ix_workflow_steps_instance', ['workflow_job_instance_id'])
 export class WorkflowStep {
@@ -17,10 +17,10 @@ export class WorkflowStep {
   @Col.int() attempt: number;
   @Col.time({ default: () => 'platform_now()' }) started_at: Date;
   @Col.time({ nullable: true }) ended_at: Date | null;
-  /** done, waiting, failed, superseded, or interrupted when the worker died in it. */
+  /** `done`, `waiting`, `failed`, `superseded`, `given-up`, or `interrupted` if the worker died or stopped during it. */
   @Col.text({ nullable: true }) outcome: string | null;
-  /** Why it failed, or has to wait. */
+  /** The reason why it failed or waits. */
   @Col.text({ nullable: true }) error: string | null;
-  /** What of that is about single parts of the subject, by their ids; null if it is about all of it. */
+  /** Problems of single parts of the subject; null if the error concerns all of it. */
   @Col.json({ nullable: true }) part_errors: PartProblems | null;
 }
