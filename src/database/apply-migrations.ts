@@ -5,12 +5,12 @@ import { StartError } from '../platform/kernel/process/start-error';
 import { codeOf } from './database-start-errors';
 
 /**
- * A statement that waits for an exclusive lock keeps all others from the table, so it gives up early and is tried again
- * once they have had their turn.
+ * A statement that waits for an exclusive lock blocks all others on the table, so it gives up early and is tried again after
+ * these have run.
  */
 const LOCK_TIMEOUT_MS = 5_000;
-const TRY_AGAIN_AFTER_MS = 2_000;
-const LOCKS_WITHIN_MS = 5 * 60_000;
+const RETRY_DELAY_MS = 2_000;
+const LOCK_DEADLINE_MS = 5 * 60_000;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const CANCELED = '57014';
@@ -22,7 +22,7 @@ interface Limits {
   lockDeadlineMs?: number;
 }
 
-/** Applies what is pending on the connection, each migration by itself. */
+/** Applies the pending migrations on the connection, one after the other. */
 export async function applyMigrations(
   dataSource: DataSource,
   connection: QueryRunner,
@@ -36,8 +36,8 @@ export async function applyMigrations(
   try {
     for (const migration of pending) {
       const begin = Date.now();
-      await applyPatiently(executor, connection, migration, limits, logger);
-      logger.info({ migration: migration.name, duration_ms: Date.now() - begin }, 'A migration is applied');
+      await applyWithRetries(executor, connection, migration, limits, logger);
+      logger.info({ migration: migration.name, duration_ms: Date.now() - begin }, 'Applied a migration');
     }
   } finally {
     for (const name of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
@@ -54,11 +54,11 @@ async function setLimits(connection: QueryRunner, limits: Limits): Promise<void>
   );
 }
 
-async function applyPatiently(
+async function applyWithRetries(
   executor: MigrationExecutor,
   connection: QueryRunner,
   migration: Migration,
-  { retryDelayMs = TRY_AGAIN_AFTER_MS, lockDeadlineMs = LOCKS_WITHIN_MS }: Limits,
+  { retryDelayMs = RETRY_DELAY_MS, lockDeadlineMs = LOCK_DEADLINE_MS }: Limits,
   logger: Logger,
 ): Promise<void> {
   const deadline = Date.now() + lockDeadlineMs;
@@ -67,16 +67,16 @@ async function applyPatiently(
       return await apply(executor, connection, migration);
     } catch (cause) {
       const code = codeOf(cause);
-      if (code === CANCELED) throw tooSlow(migration, cause);
+      if (code === CANCELED) throw cancelled(migration, cause);
       if (code !== LOCK_NOT_AVAILABLE) throw cause;
       if (Date.now() > deadline) throw blocked(migration, cause);
-      logger.warn({ migration: migration.name }, 'A migration waits for a table that others use, and is tried again');
+      logger.warn({ migration: migration.name }, 'A migration did not get the lock of a table; it is tried again');
       await delay(retryDelayMs);
     }
   }
 }
 
-/** One that has no transaction as a whole (`transaction = false`) can be applied again where it stopped. */
+/** Applies a migration in a transaction, unless it has none (`transaction = false`): its steps may then be repeated after a failure. */
 async function apply(executor: MigrationExecutor, connection: QueryRunner, migration: Migration): Promise<void> {
   if (migration.instance?.transaction === false) {
     await executor.executeMigration(migration);
@@ -93,18 +93,19 @@ async function apply(executor: MigrationExecutor, connection: QueryRunner, migra
 }
 
 function blocked({ name }: Migration, cause: unknown): StartError {
-  const message = `The migration ${name} did not get the lock of a table that others use.`;
-  const remedy = 'End the long transaction that holds it (pg_stat_activity, pg_locks), and migrate again.';
+  const message = `The migration ${name} did not get the lock of a table within five minutes.`;
+  const remedy =
+    'End the long transaction that holds the lock (pg_stat_activity, pg_locks), and run the migration again.';
   return new StartError('DATABASE.MIGRATION_BLOCKED', message, { remedy }, { cause });
 }
 
-function tooSlow({ name }: Migration, cause: unknown): StartError {
+function cancelled({ name }: Migration, cause: unknown): StartError {
   const variable = 'DATABASE_MIGRATION_TIMEOUT_MS';
-  const message = `A statement of the migration ${name} was cancelled, because it took longer than ${variable} allows or was ended by somebody.`;
+  const message = `A statement of the migration ${name} was cancelled: it exceeded ${variable}, or an administrator cancelled it.`;
   return new StartError(
     'DATABASE.MIGRATION_CANCELLED',
     message,
-    { variable, remedy: `Raise ${variable}, and migrate again.` },
+    { variable, remedy: `Raise ${variable}, and run the migration again.` },
     { cause },
   );
 }

@@ -6,14 +6,14 @@ import { FairPool } from './fair-pool';
 import { MIGRATIONS } from './migrations';
 import { PreparingClient } from './preparing-client';
 
-// Ids stay below 2^53: the driver's strings for int8 would make every id comparison a trap.
+// Ids stay below 2^53, so they are read as numbers; the driver's strings for int8 would break comparisons of ids.
 types.setTypeParser(types.builtins.INT8, Number);
-// A day is no moment: as a `Date` it would depend on the zone of the process.
+// A day is read as a string, because a `Date` would depend on the time zone of the process.
 types.setTypeParser(types.builtins.DATE, String);
 
 /**
- * The only definition of the connection; the application and the migration command share it.
- * @param lockTimeoutMs how long a statement waits for a lock; without it, as long as it may run
+ * Creates the data source of the application and the commands.
+ * @param lockTimeoutMs time that a statement waits for a lock; 0 means the statement timeout
  */
 export function createDataSource(
   config: Pick<DatabaseConfig, 'url' | 'poolSize' | 'statementTimeoutMs'>,
@@ -31,7 +31,7 @@ export function createDataSource(
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
     synchronize: false,
-    // gen_random_uuid(), which is part of PostgreSQL; extensions are installed by migrations.
+    // TypeORM then uses gen_random_uuid(), which is part of PostgreSQL. Migrations install the extensions.
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     extra: {
@@ -40,13 +40,10 @@ export function createDataSource(
       lock_timeout: lockTimeoutMs,
       idle_in_transaction_session_timeout: config.statementTimeoutMs,
       connectionTimeoutMillis: 10_000,
-      // Our joins start at the record asked for and are written in a good order. Trying the orders of all of a
-      // cluster's ten took PostgreSQL 13 ms for a query of 0.2 ms; in groups of four it takes 1 ms. With the default
-      // cost of a random page, that of spinning disks, it would search the newest rows of all tenants for those of one
-      // instead of taking them from the index of the list (ADR 0009).
-      //
-      // PostgreSQL asks a silent host whether it still exists, and releases the locks of one that vanished within
-      // seconds instead of hours.
+      // Joins are written in a good order, beginning with the requested record. Planning all orders of a cluster's ten joins
+      // took 13 ms for a query of 0.2 ms; in groups of four, it takes 1 ms. With the default cost of a random page, which is
+      // that of spinning disks, PostgreSQL would search the newest rows of all tenants instead of using the index of the list
+      // (ADR 0009). The keepalives make it release the locks of a vanished host within seconds instead of hours.
       options:
         '-c join_collapse_limit=4 -c random_page_cost=1.1 ' +
         '-c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=2',

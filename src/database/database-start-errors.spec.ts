@@ -10,14 +10,14 @@ describe('connectionError', () => {
     ['3D000', 'DATABASE.MISSING', false],
     ['ECONNREFUSED', 'DATABASE.UNREACHABLE', true],
     ['57P03', 'DATABASE.UNREACHABLE', true],
-  ])('tells of %s what it is about, where, and whether it may pass', (cause, code, passes) => {
+  ])('names code, variable and host for %s, and says whether it is transient', (cause, code, isTransient) => {
     const found = connectionError(URL_WITH_PASSWORD, failure(cause));
-    expect(found).toMatchObject({ passes, error: { code, help: { variable: 'DATABASE_URL' } } });
+    expect(found).toMatchObject({ isTransient, error: { code, help: { variable: 'DATABASE_URL' } } });
     expect(found.error.message).toContain('db.example:5433');
     expect(found.error.message).not.toContain('secret');
   });
 
-  it('names what each address of a host says', () => {
+  it('has the errors of all addresses of a host', () => {
     const cause = new AggregateError([failure('ECONNREFUSED', 'no one'), failure('ECONNREFUSED', 'no other')]);
     expect(connectionError(URL_WITH_PASSWORD, cause).error.message).toContain('no one, no other');
   });

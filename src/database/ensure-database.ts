@@ -6,9 +6,9 @@ import { prepareDatabase } from './prepare-database';
 import { waitForConnection, waitForSchema } from './wait-for-schema';
 
 /**
- * Comes before all else that an API or a worker does: afterwards the database can be reached, has the schema of this build
- * and belongs to the master keys. An API that serves clients brings the schema up to date, unless `migrate` does; all other
- * processes wait for that.
+ * Ensures that the database can be reached, has the schema of this build and belongs to the configured master keys. API and
+ * worker call this before anything else. An API that serves clients migrates the schema, unless `migrate` does; all other
+ * processes wait for it.
  */
 export async function ensureDatabase(config: Config, service: 'api' | 'worker', logger: Logger): Promise<void> {
   const { url, migrateOnStart } = config.database;

@@ -10,8 +10,8 @@ function textsOf(names: RegExp): string[] {
   return files.filter((name) => names.test(name)).map((name) => readFileSync(join(SOURCES, name), 'utf8'));
 }
 
-describe('What TypeORM is told of', () => {
-  it('has every class of an entity file, but for those that others extend', () => {
+describe('The data source', () => {
+  it('has every class of an entity file except base classes', () => {
     const texts = textsOf(/\.entity\.ts$/);
     const declared = texts.flatMap((text) => [...text.matchAll(/^(?:export )?class (\w+)/gm)].map(([, name]) => name));
     const names = ENTITIES.map(({ name }) => name);

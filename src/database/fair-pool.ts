@@ -4,10 +4,10 @@ import { ConnectionShares } from '../platform/kernel/persistence/connection-shar
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, release: PoolClient['release']) => void;
 
-/** A pool of which each caller of the API has a share at most; the platform's own work takes what it needs. */
+/** A pool that limits each caller of the API to a share of its connections. The platform's own work has no limit. */
 export class FairPool extends Pool {
   private readonly shares: ConnectionShares;
-  /** Connections that requests use. */
+  /** Connections in use, by request. */
   private readonly used = new WeakMap<RequestContext, Set<PoolClient>>();
 
   constructor(config: PoolConfig & { max: number }) {
@@ -40,7 +40,7 @@ export class FairPool extends Pool {
     }
   }
 
-  /** A transaction that needs a second connection must not wait for the first, which it holds itself. */
+  /** True if the request holds a connection with a transaction: a second connection must not wait for the share that the first uses. */
   private isInTransaction(context: RequestContext): boolean {
     for (const client of this.used.get(context) ?? []) if (client.getTransactionStatus() !== 'I') return true;
     return false;

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { backfill, createIndex, requireThisRelease, setNotNull } from './migration-steps';
 import { MIGRATIONS } from './migrations';
 
-/** Migrations up to this one were released together, as the first ones; the rules are for those after it. */
+/** The rules apply to migrations after this one, which ends the first release. */
 const FIRST_RELEASE_ENDS_WITH = 'BlockedOffers1795520000000';
 
 /** Exceptions to the rules, as `Migration: rule`, each with its reason. */
@@ -34,11 +34,11 @@ const LARGE = [
   'workspace_files',
 ];
 
-/** Of all tables, since a rolled release has processes that do not know what the new one does. */
+/** Changes that break processes of the previous release, on tables of any size. */
 const CONTRACTS =
   /\bDROP (?:COLUMN|TABLE)\b|\bRENAME (?:COLUMN|TO)\b|\bSET NOT NULL\b|\bADD (?:COLUMN )?(?:IF NOT EXISTS )?"?\w+"? [^,]*\bNOT NULL\b(?![^,]*\bDEFAULT\b)|\bADD CONSTRAINT\b/i;
 
-/** The SQL of `up`, against a database in which no row is found. */
+/** Returns the SQL of `up` against a database whose queries find no rows. */
 async function sqlOf(migration: Pick<MigrationInterface, 'up'>): Promise<string[]> {
   const statements: string[] = [];
   const runner = {
@@ -54,7 +54,7 @@ async function sqlOf(migration: Pick<MigrationInterface, 'up'>): Promise<string[
   return statements;
 }
 
-/** The rules that a migration breaks. Tables that it makes itself have no rows and no users. */
+/** Returns the rules that a migration breaks. Tables that it creates have no rows and no users, so rules do not apply to them. */
 function broken(statements: readonly string[]): string[] {
   const made = new Set(statements.flatMap((sql) => /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)/i.exec(sql)?.[1] ?? []));
   const others = statements.filter((sql) => !made.has(targetOf(sql) ?? ''));
@@ -79,7 +79,7 @@ function broken(statements: readonly string[]): string[] {
   return Object.keys(rules).filter((rule) => others.some(rules[rule]!));
 }
 
-/** The table that a statement changes. */
+/** Returns the table that a statement changes. */
 function targetOf(sql: string): string | null {
   const patterns = [
     /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?"?(\w+)/i,
@@ -98,7 +98,7 @@ function targetOf(sql: string): string | null {
 describe('Migrations after the first release', () => {
   const first = MIGRATIONS.findIndex(({ name }) => name === FIRST_RELEASE_ENDS_WITH);
 
-  it('keep nobody from a large table for long, and no process of the release before from its work', async () => {
+  it('block no large table for long, and no process of the previous release', async () => {
     expect(first).toBeGreaterThan(0);
     const found: string[] = [];
     for (const migration of MIGRATIONS.slice(first + 1)) {
@@ -121,7 +121,7 @@ describe('Migrations after the first release', () => {
     expect(broken([sql]).join()).toContain(rule);
   });
 
-  it('may do the same by the steps for large tables', async () => {
+  it('may make the same changes with the steps for large tables', async () => {
     const up = async (runner: QueryRunner) => {
       await requireThisRelease(runner, { name: 'This' });
       await backfill(runner, { table: 'runs', key: 'run_id', set: 'a = 1' });

@@ -1,25 +1,25 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Steps of migrations of tables that may be large. They need `transaction = false` and may be repeated. */
+/** Steps of migrations for tables that may be large. They need `transaction = false` and may be repeated. */
 
-const PIECE = 5_000;
+const BATCH_ROWS = 5_000;
 
 interface Backfill {
   table: string;
-  /** Its primary key, one column. */
+  /** Column of the primary key. */
   key: string;
-  /** The assignments of an UPDATE whose target is `t`. */
+  /** Assignments of an UPDATE of the table `t`. */
   set: string;
-  /** Further tables and subqueries to take values from. */
+  /** Further tables and subqueries with values. */
   from?: string;
   where?: string;
 }
 
-/** Changes all rows in pieces, each in a transaction of its own, so that nobody waits for longer than one piece. */
+/** Updates all rows in batches, each in a separate transaction, so that others wait at most for one batch. */
 export async function backfill(
   runner: QueryRunner,
   { table, key, set, from, where = 'TRUE' }: Backfill,
-  size = PIECE,
+  size = BATCH_ROWS,
 ): Promise<void> {
   let last: unknown = null;
   do {
@@ -34,11 +34,11 @@ export async function backfill(
   } while (last !== null);
 }
 
-/** Deletes rows in pieces, each in a transaction of its own. `where` is about `t`. */
+/** Deletes rows in batches, each in a separate transaction. `where` is a condition on `t`. */
 export async function deleteInPieces(
   runner: QueryRunner,
   { table, key, where }: { table: string; key: string; where: string },
-  size = PIECE,
+  size = BATCH_ROWS,
 ): Promise<void> {
   let last: unknown = null;
   do {
@@ -53,7 +53,7 @@ export async function deleteInPieces(
   } while (last !== null);
 }
 
-/** Adds a constraint that is checked without keeping others from the table. */
+/** Adds a constraint, and validates it without blocking the table. */
 export async function addConstraint(
   runner: QueryRunner,
   table: string,
@@ -65,7 +65,7 @@ export async function addConstraint(
   await runner.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`);
 }
 
-/** The same for columns that have a value everywhere: PostgreSQL believes a valid constraint and reads no row. */
+/** Makes columns NOT NULL that have a value in all rows. PostgreSQL trusts a valid constraint and reads no row for the change. */
 export async function setNotNull(runner: QueryRunner, table: string, columns: readonly string[]): Promise<void> {
   const check = `ck_${table}_not_null`;
   await addConstraint(
@@ -78,17 +78,17 @@ export async function setNotNull(runner: QueryRunner, table: string, columns: re
   await runner.query(`ALTER TABLE "${table}" ${changes}, DROP CONSTRAINT "${check}"`);
 }
 
-/** Makes an index, or makes it anew, while others read and write. `definition` follows the index' name. */
+/** Creates or replaces an index without blocking reads and writes. `definition` follows the name of the index. */
 export async function createIndex(
   runner: QueryRunner,
   { name, unique = false, definition }: { name: string; unique?: boolean; definition: string },
 ): Promise<void> {
   const building = `${name}_building`;
-  // Building waits for all open transactions, but nobody waits for it.
+  // Building the index waits for all open transactions, but blocks none, so it needs no lock timeout.
   const limit = (await runner.query('SHOW lock_timeout')) as { lock_timeout: string }[];
   await runner.query(`SELECT set_config('lock_timeout', '0', FALSE)`);
   try {
-    // What an earlier try left is not valid.
+    // An earlier attempt may have left an invalid index.
     await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS "${building}"`);
     await runner.query(`CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY "${building}" ${definition}`);
   } finally {
@@ -105,7 +105,7 @@ export async function createIndex(
   }
 }
 
-/** From this migration on, processes of releases that do not have it must not use the schema. */
+/** Keeps releases that do not have this migration from using the schema. */
 export async function requireThisRelease(runner: QueryRunner, migration: { name: string }): Promise<void> {
   await runner.query(`UPDATE schema_compatibility SET required_migration = $1`, [migration.name]);
 }

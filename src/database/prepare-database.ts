@@ -7,14 +7,14 @@ import type { Logger } from '../platform/kernel/logging/logger';
 import { applyMigrations } from './apply-migrations';
 import { assertSchemaUsable } from './schema-compatibility';
 
-/** Any number that no other advisory lock of the application uses. */
+/** Number of the advisory lock, which no other lock of the application uses. */
 const PREPARE_LOCK = 7_203_100;
 const LOCK_DEADLINE_MS = 10 * 60_000;
 const LOCK_POLL_MS = 200;
 
 /**
- * Brings schema, reference data and the first administrator up to date. Safe on any number of pods at once: one
- * works, the others wait for it and then find everything done.
+ * Migrates the schema, updates the reference data and creates the first administrator. Any number of pods may call this at
+ * once: one works, the others wait for it and then find nothing to do.
  */
 export async function prepareDatabase(dataSource: DataSource, config: Config, logger: Logger): Promise<void> {
   const connection = dataSource.createQueryRunner();
@@ -22,7 +22,7 @@ export async function prepareDatabase(dataSource: DataSource, config: Config, lo
     await lock(connection);
     await assertSchemaUsable(connection.manager);
     await applyMigrations(dataSource, connection, config.database, logger);
-    if (await seedReferenceData(dataSource)) logger.info('The reference data is written');
+    if (await seedReferenceData(dataSource)) logger.info('Updated the reference data');
     await bootstrapIdentity(dataSource, config.auth, logger);
   } finally {
     await connection.query('SELECT pg_advisory_unlock($1)', [PREPARE_LOCK]).catch(() => undefined);
@@ -30,7 +30,7 @@ export async function prepareDatabase(dataSource: DataSource, config: Config, lo
   }
 }
 
-/** Polls instead of waiting in the database, where statements have a time limit. */
+/** Polls for the lock, because a statement that waits for it would run into the statement timeout. */
 async function lock(connection: QueryRunner): Promise<void> {
   const deadline = Date.now() + LOCK_DEADLINE_MS;
   for (;;) {
@@ -39,7 +39,9 @@ async function lock(connection: QueryRunner): Promise<void> {
     }[];
     if (row?.locked) return;
     if (Date.now() > deadline) {
-      throw new Error('Another process has been preparing the database for ten minutes. Look for one that hangs.');
+      throw new Error(
+        'Another process has been preparing the database for ten minutes. Find the process that hangs, and end it.',
+      );
     }
     await delay(LOCK_POLL_MS);
   }

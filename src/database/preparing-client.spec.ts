@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Pool } from 'pg';
 import { PreparingClient } from './preparing-client';
 
-/** A message of the PostgreSQL protocol: its type, its length and its content. */
+/** Returns a message of the PostgreSQL protocol with its type, length and content. */
 function message(type: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(content.length + 4);
@@ -13,7 +13,7 @@ const AUTHENTICATED = message('R', Buffer.alloc(4));
 const READY = message('Z', Buffer.from('I'));
 const ENDED = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
 
-// Real: the driver and its pool. Left out: PostgreSQL, whose answers come in one piece here.
+// The driver and its pool are real. A fake PostgreSQL sends its messages in one piece.
 describe('PreparingClient', () => {
   let server: Server;
   let pool: Pool;
@@ -33,7 +33,7 @@ describe('PreparingClient', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('survives a session that ends as soon as it begins, and the next query says so', async () => {
+  it('survives a session that ends as soon as it begins, and fails the next query', async () => {
     const client = await pool.connect();
     await expect(client.query('SELECT 1')).rejects.toThrow('not queryable');
     client.release(true);

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { isPrepared } from '../platform/kernel/persistence/sql';
 
-/** PostgreSQL keeps a plan of each on every connection: reads by id or name of each kind, and the hot statements. */
+/** Maximum number of prepared statements, because PostgreSQL keeps a plan of each on every connection. */
 const MAX_NAMES = 200;
 
-/** Names of the statements, by their text. */
+/** Names of prepared statements by their text. */
 const names = new Map<string, string>();
 
 function nameOf(sql: string): string | null {
@@ -18,19 +18,19 @@ function nameOf(sql: string): string | null {
 }
 
 /**
- * A connection on which PostgreSQL plans the statements that are marked for it (`prepared`) once and keeps the plan. It
- * must be a session of its own: a pooler that shares sessions between transactions has to know prepared statements.
+ * A connection on which PostgreSQL plans statements marked with `prepared` once and keeps the plan. A pooler between process
+ * and database that shares sessions among transactions must support prepared statements.
  */
 export class PreparingClient extends Client {
   constructor(config?: ConstructorParameters<typeof Client>[0]) {
     super(config);
-    // The pool stops listening when it hands a connection out, and its new owner begins a moment later. An end of the
-    // session that is read together with its beginning falls in between; unheard, it would end the process. Whoever uses
-    // the connection next is told that it is lost.
+    // The pool removes its error listener when it hands out a connection, and the new owner adds one a moment later. An error
+    // in between, such as an end of the session that is read together with its beginning, would end the process without
+    // this listener. The next query on the connection fails.
     this.on('error', () => undefined);
   }
 
-  // The overloads of the driver, of which the pool and TypeORM use some; all end here.
+  // The pool and TypeORM use several overloads of the driver, which this method all covers.
   override query = (first: unknown, values?: unknown, ...rest: unknown[]): never => {
     const name = typeof first === 'string' ? nameOf(first) : null;
     if (name === null) return this.send(first, values, ...rest);

@@ -6,8 +6,8 @@ const SOURCES = join(__dirname, '..');
 const load = createRequire(__filename);
 
 /**
- * What the sources export whose paths below `src` match, by these paths. A bundle has no folders: there it reads the list that
- * `scripts/build/bundle.mjs` puts in place of this file.
+ * Returns the exports of all source files whose paths below `src` match, in the order of the paths. A bundle has no folders, so
+ * `scripts/build/bundle.mjs` replaces this file with one that has the list.
  */
 export function sourceExports(paths: RegExp): unknown[] {
   return readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })

@@ -6,54 +6,50 @@ import { StartError } from '../platform/kernel/process/start-error';
 import { connectionError } from './database-start-errors';
 import { assertSchemaUsable } from './schema-compatibility';
 
-const DEADLINE_MS = 120_000;
-const EVERY_MS = 250;
-const SAY_EVERY_MS = 10_000;
+const TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 250;
+const LOG_INTERVAL_MS = 10_000;
 
-/** Connects to a database that may still be starting, and waits at most two minutes for it. */
+/** Connects to the database, and waits at most two minutes for it to start. */
 export async function waitForConnection(dataSource: DataSource, url: string, logger: Logger): Promise<void> {
-  await waitUntil(() => obstacleOfConnection(dataSource, url), logger, 'Waiting for PostgreSQL');
+  await waitUntil(() => connect(dataSource, url), logger, 'Waiting for PostgreSQL');
 }
 
 /**
- * Waits, at most two minutes, until another process has brought the schema to this build's version. Throws at once if the
- * schema is not for this release any more.
+ * Waits at most two minutes until another process has migrated the schema to this build's version. Throws at once if the
+ * schema belongs to a newer release.
  */
 export async function waitForSchema(dataSource: DataSource, url: string, logger: Logger): Promise<void> {
-  await waitUntil(() => obstacleOfSchema(dataSource, url), logger, 'Waiting for the schema');
+  await waitUntil(() => checkSchema(dataSource, url), logger, 'Waiting for the schema');
 }
 
-async function waitUntil(
-  obstacleNow: () => Promise<StartError | null>,
-  logger: Logger,
-  waiting: string,
-): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS;
-  let saidAt = -Infinity;
+async function waitUntil(check: () => Promise<StartError | null>, logger: Logger, waiting: string): Promise<void> {
+  const deadline = Date.now() + TIMEOUT_MS;
+  let loggedAt = -Infinity;
   for (;;) {
-    const obstacle = await obstacleNow();
-    if (!obstacle) return;
-    if (Date.now() > deadline) throw obstacle;
-    if (Date.now() - saidAt >= SAY_EVERY_MS) {
-      saidAt = Date.now();
-      logger.warn({ code: obstacle.code, reason: obstacle.message, ...obstacle.help }, waiting);
+    const error = await check();
+    if (!error) return;
+    if (Date.now() > deadline) throw error;
+    if (Date.now() - loggedAt >= LOG_INTERVAL_MS) {
+      loggedAt = Date.now();
+      logger.warn({ code: error.code, reason: error.message, ...error.help }, waiting);
     }
-    await delay(EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
-async function obstacleOfConnection(dataSource: DataSource, url: string): Promise<StartError | null> {
+async function connect(dataSource: DataSource, url: string): Promise<StartError | null> {
   try {
     await dataSource.initialize();
     return null;
   } catch (cause) {
-    const { passes, error } = connectionError(url, cause);
-    if (!passes) throw error;
+    const { isTransient, error } = connectionError(url, cause);
+    if (!isTransient) throw error;
     return error;
   }
 }
 
-async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<StartError | null> {
+async function checkSchema(dataSource: DataSource, url: string): Promise<StartError | null> {
   try {
     await assertSchemaUsable(dataSource.manager);
     if (await hasAllMigrations(dataSource)) return null;
@@ -68,8 +64,8 @@ async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<St
 }
 
 /**
- * Reads only. TypeORM's own question creates the table of migrations, and of several processes that wait for the schema of a
- * new database, one would fail because another has created it meanwhile.
+ * Only reads. TypeORM's own check creates the table of migrations, so that of several processes that wait for the schema of
+ * a new database, one would fail because another has created the table meanwhile.
  */
 async function hasAllMigrations(dataSource: DataSource): Promise<boolean> {
   const [found] = await rows<{ exists: boolean }>(

@@ -163,12 +163,12 @@ describe('A start', () => {
       await holder.startTransaction();
       await holder.query('SELECT * FROM busy');
       const migrated = migrate(AddToBusy2000000000001);
-      const waits = 'A migration waits for a table that others use, and is tried again';
+      const waits = 'A migration did not get the lock of a table; it is tried again';
       await eventually(() => said(waits).length > 1, { what: 'two tries' });
       await holder.commitTransaction();
       await holder.release();
       await migrated;
-      expect(said('A migration is applied')).toMatchObject([
+      expect(said('Applied a migration')).toMatchObject([
         { migration: 'AddToBusy2000000000001', duration_ms: expect.any(Number) },
       ]);
       await sql('SELECT more FROM busy');
