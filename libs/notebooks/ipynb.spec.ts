@@ -109,7 +109,11 @@ describe('a notebook that is read and written', () => {
     ['an older format', { nbformat: 3, worksheets: [] }, /nbformat must be 4/],
     ['cells that are no list', { nbformat: 4, cells: {} }, /"cells" must be a list/],
     ['a cell that is not an object', notebook(1), /Cell 1 must be an object/],
-    ['a cell of another type', notebook(code('a'), { cell_type: 'heading', source: '' }), /Cell 2 must have one of the cell types/],
+    [
+      'a cell of another type',
+      notebook(code('a'), { cell_type: 'heading', source: '' }),
+      /Cell 2 must have one of the cell types/,
+    ],
     ['a cell without a source', notebook({ cell_type: 'code' }), /source/],
     ['a source that is neither text nor lines', notebook(code([1])), /source/],
     ['too many cells', { nbformat: 4, cells: new Array(1_000_000).fill(code('')) }, new RegExp(`${MAX_CELLS} cells`)],

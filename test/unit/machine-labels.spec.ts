@@ -62,9 +62,9 @@ describe('Labels that a cluster may have', () => {
     for (const labels of accepted) expect(() => DRIVERS[provider as keyof typeof DRIVERS](labels)).not.toThrow();
   });
 
-  it('are none of those that say whose a machine is', () => {
+  it('are not those that name the owner of a machine', () => {
     for (const key of [...OWNERSHIP_LABELS, MACHINE_LABEL])
       for (const spelt of [key, key.toUpperCase()])
-        expect(() => checkLabels({ [spelt]: 'x' }, undefined)).toThrow(/set by the platform/);
+        expect(() => checkLabels({ [spelt]: 'x' }, undefined)).toThrow(/reserved for the platform/);
   });
 });

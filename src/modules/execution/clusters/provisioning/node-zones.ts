@@ -2,9 +2,7 @@ import { ComputeDriverError, type Market } from '../../../../../libs/compute-dri
 import type { Place } from '../../../../../libs/compute-drivers/place';
 import { CLOUD_PROVIDER_ID } from '../../../foundation/reference-data';
 
-/**
- * Time for which an offer without capacity is not requested again, milliseconds; as long as other Spark platforms wait.
- */
+/** Time for which an offer without capacity is not requested again, milliseconds. */
 const BLOCKED_MS = 3 * 60_000;
 const BLOCKED_BY_PROVIDER_MS: Readonly<Record<number, number>> = { [CLOUD_PROVIDER_ID.Azure]: 10 * 60_000 };
 
