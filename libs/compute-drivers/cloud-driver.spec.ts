@@ -8,11 +8,11 @@ describe('labels of machines', () => {
   const othersJoined = machineLabels({ ...spec, labels: { ...spec.labels, nodeToken: 'other' } }, 0);
 
   it.each([[others], [othersJoined], [{ ...others, ...othersJoined }]])(
-    'say whose a machine is, whatever labels its cluster has: %j',
+    'name the owner of a machine even if labels of its cluster imitate them: %j',
     (forged: Record<string, string>) => {
       const userLabels = { ...forged, team: 'data' };
-      for (const most of [Infinity, 1]) {
-        const labels = machineLabels({ ...spec, attempt: 3, userLabels }, most);
+      for (const maxLabels of [Infinity, 1]) {
+        const labels = machineLabels({ ...spec, attempt: 3, userLabels }, maxLabels);
         expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 3 });
         expect(labels).toMatchObject({ team: 'data' });
       }
@@ -25,17 +25,17 @@ describe('labels of machines', () => {
     [50, 50, 50],
     [10, 6, 10],
     [10, 10, 10],
-  ])('of a machine that takes %i and of a cluster with %i are %i', (most, ofCluster, ofMachine) => {
+  ])('fit into a limit of %i if the cluster has %i: the machine has %i', (maxLabels, ofCluster, ofMachine) => {
     const own = Array.from({ length: ofCluster - 1 }, (_, at) => [`own${at}`, 'value']);
     const userLabels = { ...(Object.fromEntries(own) as Record<string, string>), [MACHINE_LABEL]: 'product_node' };
-    const labels = machineLabels({ ...spec, userLabels }, most);
+    const labels = machineLabels({ ...spec, userLabels }, maxLabels);
     expect(Object.keys(labels)).toHaveLength(ofMachine);
     expect(Object.keys(labels)).toEqual(expect.arrayContaining(Object.keys(userLabels)));
     expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 1 });
     expect((labels[MACHINE_LABEL] ?? '').length).toBeLessThanOrEqual(256);
   });
 
-  it('fit what Google Cloud accepts, which is the least', () => {
+  it('have the form that Google Cloud accepts, the strictest provider', () => {
     const tenantId = '0b1e3c1e-9d27-4f06-8f37-1d0d0f7a3c55';
     const labels = machineLabels({ ...spec, labels: { ...spec.labels, tenantId, clusterId: '9007199254740991' } });
     for (const text of Object.entries(labels).flat()) expect(text).toMatch(/^[a-z0-9_-]{0,63}$/);
@@ -54,7 +54,7 @@ describe('labels of machines', () => {
     [{ vm: 'platform/own/7/11//1' }],
     [{ vm: 'platform/own/7/11/a/b/1' }],
     [{ vm: ' platform/own/7/11/node/1' }],
-  ])('%j are no node of anybody', (labels: Record<string, string>) => {
+  ])('%j name no owner', (labels: Record<string, string>) => {
     expect(ownerOf(labels)).toBeNull();
   });
 });

@@ -3,23 +3,22 @@ import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
 import type { NodeSpec, OwnershipLabels } from './compute-driver';
 
 /**
- * Makes the script that turns a machine into a node of the spec, and the same one each time. It holds one secret, the
- * bootstrap token.
- * @param notice where a spot machine finds the announcement that it is taken back; null where there is none to look at
- * @throws ComputeDriverError of kind `invalid` where nodes cannot have what the spec asks for, such as its Spark version
+ * Returns the script that turns a machine into the node of the spec. It is the same for the same spec, and holds one
+ * secret, the bootstrap token.
+ * @param notice metadata service that announces the interruption of a spot machine; null if there is none
+ * @throws ComputeDriverError of kind `invalid` if nodes cannot be as the spec requests, such as for its Spark version
  */
 export type BootScript = (spec: NodeSpec, notice: MetadataKind | null) => string;
 
-/** What every driver of machines that boot by a script is given. */
+/** Options of every driver whose machines boot by a script. */
 export interface CloudDriverOptions {
   bootScript: BootScript;
-  /** Which addresses may be called. */
   outbound: OutboundPolicy;
-  /** Where the provider answers, if not where it usually does: a private endpoint, or another cloud of the same kind. */
+  /** A private endpoint, or that of another cloud of the same kind; null for the provider's public endpoint. */
   endpoint: string | null;
 }
 
-/** Keys of the labels that name the owner of a machine if there is room for all four. All providers accept them and their values. */
+/** Keys of the labels that name the owner of a machine if it can have all four. All providers accept them and their values. */
 const KEYS = {
   installation: 'platform_installation',
   /** `<tenant id>_<cluster id>` */
@@ -28,27 +27,25 @@ const KEYS = {
   attempt: 'platform_attempt',
 } as const;
 
-/** Key of the label that is the same for all machines of an installation. */
 export const INSTALLATION_LABEL = KEYS.installation;
-/** Key of the label that is the same for all machines of a node. */
 export const NODE_LABEL = KEYS.node;
 
-/** Keys of the labels that machines have besides those of their cluster. */
+/** Keys of the labels that the platform adds to those of the cluster. */
 export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 
 /**
- * Key of the reserved label that names the owner of a machine if its provider has no room for four more. In the API it has the
- * same value for all machines, so no information of the cluster is lost (ADR 0058).
+ * Key of the reserved label that names the owner of a machine whose provider does not allow four more labels. In the API the
+ * label has the same value for all machines, so no information of the cluster is lost (ADR 0058).
  */
 export const MACHINE_LABEL = 'vm';
 
-/** The owner of a machine, and which of its node's machines it is. */
+/** The owner of a machine, and the attempt of its node. */
 export type Owner = OwnershipLabels & { attempt: number };
 
 /**
- * All labels of a machine: its owner, and the labels of its cluster, which cannot replace the owner. If both do not fit, the
- * value of {@link MACHINE_LABEL} names the owner. Every call for the same attempt returns the same.
- * @param maxLabels how many labels the provider allows
+ * Returns all labels of a machine: those that name its owner, and those of its cluster, which cannot replace the owner. If
+ * both do not fit, the value of {@link MACHINE_LABEL} names the owner. The labels are the same for every try of an attempt.
+ * @param maxLabels the provider's limit
  */
 export function machineLabels({ labels, attempt, userLabels }: NodeSpec, maxLabels = Infinity): Record<string, string> {
   const own = Object.entries(userLabels).filter(([key]) => !OWNERSHIP_LABELS.includes(key));
@@ -63,13 +60,13 @@ export function machineLabels({ labels, attempt, userLabels }: NodeSpec, maxLabe
   };
 }
 
-/** The value of {@link MACHINE_LABEL}, with the wildcard `*` for each part that is not given. */
+/** Returns the value of {@link MACHINE_LABEL}, with the wildcard `*` for each absent part. */
 export function ownerLabelValue(owner: Partial<Owner>): string {
   const { installationId = '*', tenantId = '*', clusterId = '*', nodeToken = '*', attempt = '*' } = owner;
   return `platform/${installationId}/${tenantId}/${clusterId}/${nodeToken}/${attempt}`;
 }
 
-/** Reads the owner from the labels of a machine, in either form; null if it belongs to no installation. */
+/** Reads the owner from the labels of a machine, in either form; null if the machine belongs to no installation. */
 export function ownerOf(labels: Readonly<Record<string, string | undefined>>): Owner | null {
   const [, tenantId, clusterId] = /^(.*)_([^_]*)$/.exec(labels[KEYS.cluster] ?? '') ?? [];
   const separate = [labels[KEYS.installation], tenantId, clusterId, labels[KEYS.node], labels[KEYS.attempt]];

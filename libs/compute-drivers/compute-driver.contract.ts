@@ -1,26 +1,25 @@
 import type { ComputeDriver, DriverContext, NodeRef, NodeSpec, ProviderNodeState, SweepScope } from './compute-driver';
 
-/** A driver under test, set up against its real counterpart or a fake one, and how to take that down. */
+/** A driver under test, connected to a real or fake provider. */
 export interface DriverUnderTest {
   driver: ComputeDriver;
-  /** A Spark version the driver has. */
+  /** A Spark version that the driver supports. */
   sparkVersion: string;
-  /** Where and as whom to call the counterpart; nobody anywhere unless given. */
+  /** Endpoint and credentials of the provider; empty if absent. */
   account?: Pick<DriverContext, 'endpoint' | 'credentials'>;
-  /** Names what the counterpart has: a place, an image, a machine type. */
+  /** Replaces place, image and machine type by those that the provider has. */
   adapt?(spec: NodeSpec): NodeSpec;
-  /** Has the counterpart take a spot machine back; absent where the provider sells none. */
+  /** Interrupts a spot machine; absent if the provider has none. */
   interrupt?(ref: NodeRef): Promise<void>;
-  /** How many labels a cluster may have at this provider; 50 unless given. */
+  /** Labels that a cluster may have at this provider; 50 if absent. */
   maxLabels?: number;
-  /** Labels of each part of the node that the counterpart has; absent where nothing shows them. */
+  /** Returns the labels of each resource of the node; absent if the provider has none. */
   labelsOn?(ref: NodeRef): Promise<Record<string, string>[]> | Record<string, string>[];
   close(): Promise<void>;
 }
 
 const DEADLINE_MS = 120_000;
 
-/** A small node at no place in particular. */
 export function plainNodeSpec(nodeToken: string, sparkVersion: string): NodeSpec {
   return {
     labels: { installationId: 'own', tenantId: '7', clusterId: '11', nodeToken },
@@ -42,12 +41,12 @@ export function plainNodeSpec(nodeToken: string, sparkVersion: string): NodeSpec
   };
 }
 
-/** The node as whoever asked for it knows it before any answer. */
+/** Returns the reference of a node whose provider has not responded yet. */
 export function refOf({ labels, attempt, place }: NodeSpec): NodeRef {
   return { nodeToken: labels.nodeToken, attempt, providerRef: null, place, acceptedAt: null };
 }
 
-/** What every compute driver must hold, whatever its provider. */
+/** Tests that every compute driver must pass, whatever its provider. */
 export function describeComputeDriverContract(name: string, makeDriver: () => Promise<DriverUnderTest>): void {
   describe(`${name} holds the compute driver contract`, () => {
     let tested: DriverUnderTest;
@@ -77,23 +76,23 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       return { ...(tested.adapt?.(plain) ?? plain), ...values };
     };
 
-    const ofOther = (): NodeSpec => {
+    const specOfOtherInstallation = (): NodeSpec => {
       const plain = spec();
       return { ...plain, labels: { ...plain.labels, installationId: 'other' } };
     };
 
     const scopeOf = (installationId: string) => ({ installationId, place: spec().place });
 
-    const sees = async (ref: NodeRef): Promise<ProviderNodeState | undefined> =>
+    const stateOf = async (ref: NodeRef): Promise<ProviderNodeState | undefined> =>
       (await driver.describe([ref], context))[0]?.state;
 
     const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
       const deadline = performance.now() + DEADLINE_MS;
-      while (!(await holds())) if (performance.now() > deadline) throw new Error(`never came true: ${what}`);
+      while (!(await holds())) if (performance.now() > deadline) throw new Error(`Timed out: ${what}`);
     };
 
     const settles = (ref: NodeRef, wanted: ProviderNodeState): Promise<void> =>
-      until(`${ref.nodeToken} is ${wanted}`, async () => (await sees(ref)) === wanted);
+      until(`${ref.nodeToken} is ${wanted}`, async () => (await stateOf(ref)) === wanted);
 
     const stops = (ref: NodeRef): Promise<void> =>
       until(`${ref.nodeToken} is stopped`, async () => (await driver.stop(ref, context)) === 'stopped');
@@ -115,7 +114,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
         context,
       );
 
-    it('makes a node that runs, with its labels, and tells it nowhere its secret', async () => {
+    it('creates a node that runs and has its labels, and reveals no secret', async () => {
       const wanted = spec();
       const began = Date.now();
       const made = await driver.provision(wanted, context);
@@ -126,13 +125,13 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       const [described] = await driver.describe([refOf(wanted)], context);
       expect(described).toMatchObject({ labels: wanted.labels, providerRef: made.providerRef, fault: null });
       expect(described?.privateIp).not.toBeNull();
-      // Clocks of providers differ, and some tell whole seconds.
+      // Clocks of providers differ, and some report whole seconds.
       expect(Math.abs((described?.createdAt?.getTime() ?? 0) - began)).toBeLessThan(60_000);
-      const told = JSON.stringify([made, described, await driver.listOwned(scopeOf('own'), context)]);
-      expect(told).not.toContain(wanted.boot.bootstrapToken);
+      const shown = JSON.stringify([made, described, await driver.listOwned(scopeOf('own'), context)]);
+      expect(shown).not.toContain(wanted.boot.bootstrapToken);
     });
 
-    it('makes one machine of calls for one attempt, repeated or at once', async () => {
+    it('creates one machine for repeated and concurrent calls of one attempt', async () => {
       const wanted = spec();
       const [first, second] = await Promise.all([driver.provision(wanted, context), driver.provision(wanted, context)]);
       const third = await driver.provision(wanted, context);
@@ -141,7 +140,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned()).toEqual([wanted.labels.nodeToken]);
     });
 
-    it('makes a machine of another attempt only when that of the attempt before is gone', async () => {
+    it('creates the machine of another attempt only once that of the attempt before is gone', async () => {
       const first = spec();
       const second = { ...first, attempt: 2 };
       await driver.provision(first, context);
@@ -153,17 +152,17 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned()).toEqual([first.labels.nodeToken]);
     });
 
-    it('describes many nodes in the order of the question', async () => {
+    it('describes nodes in the order of the references', async () => {
       const [first, second, never] = [spec(), spec(), spec()];
       await driver.provision(first, context);
       await driver.provision(second, context);
-      const asked = [second, never, first];
-      const told = await driver.describe(asked.map(refOf), context);
-      expect(told.map(({ labels }) => labels.nodeToken)).toEqual(asked.map(({ labels }) => labels.nodeToken));
+      const specs = [second, never, first];
+      const nodes = await driver.describe(specs.map(refOf), context);
+      expect(nodes.map(({ labels }) => labels.nodeToken)).toEqual(specs.map(({ labels }) => labels.nodeToken));
       expect(await driver.describe([], context)).toEqual([]);
     });
 
-    it('stops a node and brings it back as the same one, and either may be repeated; or says that it cannot', async () => {
+    it('stops a node and starts the same machine again, both repeatable, unless it cannot stop machines', async () => {
       const wanted = spec();
       const ref = refOf(wanted);
       const { providerRef } = await driver.provision(wanted, context);
@@ -178,7 +177,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       await settles(ref, 'running');
     });
 
-    it('destroys a running and a stopped node, and one that is gone', async () => {
+    it('destroys a running node, a stopped one, and one that is gone', async () => {
       const [running, stopped] = [spec(), spec()];
       await driver.provision(running, context);
       await driver.provision(stopped, context);
@@ -189,8 +188,8 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned()).toEqual([]);
     });
 
-    it('lists what its installation owns, running or not, and nothing of another', async () => {
-      const [first, second, foreign] = [spec(), spec(), ofOther()];
+    it('lists the nodes of its installation, running or stopped, and none of another', async () => {
+      const [first, second, foreign] = [spec(), spec(), specOfOtherInstallation()];
       for (const one of [first, second, foreign]) await driver.provision(one, context);
       await settles(refOf(second), 'running');
       await stops(refOf(second));
@@ -198,26 +197,30 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned('other')).toEqual([foreign.labels.nodeToken]);
     });
 
-    it('sweeps the machines of its installation that are old enough and that nobody wants', async () => {
-      const [wanted, orphan, foreign] = [spec(), spec(), ofOther()];
+    it('sweeps the machines of its installation that are old enough and belong to no live node', async () => {
+      const [wanted, orphan, foreign] = [spec(), spec(), specOfOtherInstallation()];
       for (const one of [wanted, orphan, foreign]) await driver.provision(one, context);
       const { nodeToken } = orphan.labels;
       const young = await sweep([wanted.labels.nodeToken], { olderThan: new Date(Date.now() - 3_600_000) });
       expect(young).toEqual({ removed: [], failed: [] });
       expect(await sweep([wanted.labels.nodeToken])).toEqual({ removed: [nodeToken], failed: [] });
-      // A sweep begins the end of a machine; the next ones finish it.
+      // A sweep requests the termination of a machine; the next sweeps finish it.
       await until('the orphan is gone', async () => {
         await sweep([wanted.labels.nodeToken]);
-        return (await sees(refOf(orphan))) === 'gone';
+        return (await stateOf(refOf(orphan))) === 'gone';
       });
       expect([await owned(), await owned('other')]).toEqual([[wanted.labels.nodeToken], [foreign.labels.nodeToken]]);
     });
 
-    it('keeps all the labels that a cluster may have on its nodes, and recognizes the nodes by their labels', async () => {
+    it('puts all labels of a cluster on its nodes, and recognizes the nodes by their labels', async () => {
       const { maxLabels = 50 } = tested;
       const own = Array.from({ length: maxLabels - 3 }, (_, at) => [`label${at}`, `value${at}`] as const);
       const userLabels = { resource: 'product', vm: 'product_node', tenant_id: '7', ...Object.fromEntries(own) };
-      const [full, foreign, orphan] = [spec({ userLabels }), { ...ofOther(), userLabels }, spec({ userLabels })];
+      const [full, foreign, orphan] = [
+        spec({ userLabels }),
+        { ...specOfOtherInstallation(), userLabels },
+        spec({ userLabels }),
+      ];
       for (const one of [full, foreign, orphan]) {
         await driver.provision(one, context);
         await settles(refOf(one), 'running');
@@ -234,7 +237,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned('other')).toEqual([foreign.labels.nodeToken]);
     });
 
-    it('tells of a spot node that was taken back, which does not come back', async () => {
+    it('reports an interrupted spot node with a reason, and does not start it', async () => {
       const wanted = spec({ market: 'spot' });
       const ref = refOf(wanted);
       if (!tested.interrupt) {
@@ -251,7 +254,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       await settles(ref, 'gone');
     });
 
-    it('answers gone for a node it never made, and stops and destroys it without complaint', async () => {
+    it('reports a node that it never created as gone, and stops and destroys it without an error', async () => {
       const ref = refOf(spec());
       const { nodeToken } = ref;
       expect(await driver.describe([ref], context)).toMatchObject([{ state: 'gone', labels: { nodeToken } }]);
@@ -260,7 +263,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       await expect(driver.start(ref, context)).rejects.toMatchObject({ kind: 'invalid' });
     });
 
-    it('refuses a Spark version it does not have, for good', async () => {
+    it('refuses a Spark version that it does not support as invalid', async () => {
       const plain = spec();
       const wanted = { ...plain, boot: { ...plain.boot, sparkVersion: '0.0.0' } };
       await expect(driver.provision(wanted, context)).rejects.toMatchObject({ kind: 'invalid' });

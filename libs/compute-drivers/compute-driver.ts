@@ -2,8 +2,8 @@ import type { AcceleratorKind } from '../contracts/agent-protocol';
 import type { Place } from './place';
 
 /**
- * Labels every driver puts on what it creates, so that a retry finds the work of the first try and orphans can be
- * found.
+ * Labels that every driver puts on the resources it creates. A retry finds the resources of the first try by them, and a
+ * sweep finds orphans.
  */
 export interface OwnershipLabels {
   /** Several installations may share an account or a machine; each accounts for its own nodes only. */
@@ -14,10 +14,10 @@ export interface OwnershipLabels {
   nodeToken: string;
 }
 
-/** A disk of a node besides the one it boots from; null where its type decides. */
+/** A data disk of a node, besides its boot disk. `iops` and `throughputMb` are null if the type of the disk decides. */
 export interface NodeDisk {
   gib: number;
-  /** The provider's own name, such as `gp3`. */
+  /** The provider's name of the type, such as `gp3`. */
   type: string;
   iops: number | null;
   /** MB/s */
@@ -27,7 +27,7 @@ export interface NodeDisk {
 
 /** The machine in terms every provider has. */
 export interface NodeMachine {
-  /** The provider's own name of its type. */
+  /** The provider's name of the machine type. */
   type: string;
   architecture: string;
   cores: number;
@@ -36,56 +36,56 @@ export interface NodeMachine {
   gpu: { model: string; count: number } | null;
 }
 
-/** How the machine is bought: at the usual price, or cheaper and until the provider wants it back. */
+/** Spot machines are cheaper, and the provider may take them back at any time. */
 export type Market = 'on-demand' | 'spot';
 
-/** What the node needs to become one: from this alone, a driver whose machines boot by a script makes that script. */
+/** Settings with which a machine becomes a node. A boot script depends on nothing else of the cluster. */
 export interface NodeBoot {
   sparkVersion: string;
-  /** What speeds up the queries of its cluster, for which the node must have the jar; null or absent for nothing. */
+  /** The accelerator of the cluster, whose jar the node must have; null or absent for none. */
   accelerator?: AcceleratorKind | null;
-  /** Where the agent reaches the control plane, such as `http://127.0.0.1:8080`. */
+  /** URL at which the agent reaches the control plane, such as `http://127.0.0.1:8080`. */
   agentApiUrl: string;
-  /** One-time token the agent exchanges for its own; the same for every try of an attempt. */
+  /** One-time token that the agent exchanges for its own token. It is the same for every try of an attempt. */
   bootstrapToken: string;
 }
 
 /**
- * What to make. A repetition for the same attempt gives the same values, so that a driver may send the same bytes: some
- * providers refuse a repeated request that differs.
+ * The node to create. The values are the same for every try of an attempt, because some providers refuse a repeated
+ * request whose content differs.
  */
 export interface NodeSpec {
   labels: OwnershipLabels;
   nodeNumber: number;
-  /** From 1. Another one is another machine, made once that of the attempt before is gone. */
+  /** Counts from 1. Each attempt is another machine, created once the machine of the attempt before is gone. */
   attempt: number;
   place: Place;
   machine: NodeMachine;
-  /** The provider's own name of what the machine boots from. */
+  /** The provider's name of the image or template that the machine boots from. */
   image: string;
-  /** The local driver does not need them: its nodes are folders of its machine. */
+  /** The local driver ignores them, because its nodes are folders on its machine. */
   disks: readonly NodeDisk[];
   market: Market;
   enablePublicIp: boolean;
-  /** Whether keys that open every machine of the account are kept from this one. */
+  /** True if SSH keys of the whole account must not open this machine. */
   blockProjectSshKeys: boolean;
-  /** Identity at the provider that the machine has, such as a service account. */
+  /** The machine's identity at the provider, such as a service account. */
   identity: string | null;
   userLabels: Readonly<Record<string, string>>;
   boot: NodeBoot;
 }
 
-/** A node that was asked for. */
+/** A node whose machine has been requested. */
 export interface NodeRef {
   nodeToken: string;
   attempt: number;
-  /** Null until an answer of its provider is recorded, unless its driver knows the reference beforehand. */
+  /** Null until a response of the provider is recorded, unless the driver knows the reference beforehand. */
   providerRef: string | null;
   place: Place;
   acceptedAt: Date | null;
 }
 
-/** Provider and decrypted credentials for the length of one call. */
+/** Provider and decrypted credentials of one call. */
 export interface DriverContext {
   endpoint: string | null;
   credentials: Readonly<Record<string, string>>;
@@ -95,54 +95,54 @@ export interface DriverContext {
 }
 
 /**
- * - `pending`: accepted; it will run
- * - `stopping`: on its way to `stopped`, or to its end
+ * - `pending`: the provider has accepted the machine, which will run
+ * - `stopping`: the machine is being stopped or terminated
  * - `interrupted`: the provider has taken a spot machine back; nothing of it runs, and it does not come back
- * - `failed`: it does not run, though nobody ended it
- * - `gone`: the provider does not show it. One that has just been accepted may yet appear; what that means is the
- *   caller's decision.
+ * - `failed`: the machine does not run, though nobody ended it
+ * - `gone`: the provider does not list the machine. A machine that has just been accepted may still appear, so the caller
+ *   decides what that means.
  */
 export type ProviderNodeState = 'pending' | 'running' | 'stopping' | 'stopped' | 'interrupted' | 'failed' | 'gone';
 
 export interface ProviderNode {
-  /** Of one that is gone, only the token is known. */
+  /** Only the token is known of a node that is gone. */
   labels: OwnershipLabels;
-  /** The provider's own name of the machine; opaque. */
+  /** The provider's id of the machine; opaque. */
   providerRef: string;
   state: ProviderNodeState;
   privateIp: string | null;
   publicIp: string | null;
   createdAt: Date | null;
-  /** What the provider says about a node that failed or was interrupted. */
+  /** The provider's reason, if the node failed or was interrupted. */
   fault: ComputeDriverError | null;
 }
 
 /**
- * - `throttled`: too many calls; the same one may be made later
- * - `transient`: the same call may succeed by itself
- * - `capacity`: the provider has no such machine at this place now
- * - `quota`: a limit of the customer's account
- * - `denied`: the credentials do not allow it
- * - `invalid`: the request will never succeed as it is
+ * - `throttled`: the provider gets too many calls; the same call may succeed later
+ * - `transient`: the same call may succeed if it is repeated
+ * - `capacity`: the provider has no such machine free in the zone or region
+ * - `quota`: the call would exceed a limit of the customer's account
+ * - `denied`: the credentials do not allow the call
+ * - `invalid`: the request never succeeds unless it is changed
  */
 export type FaultKind = 'throttled' | 'transient' | 'capacity' | 'quota' | 'denied' | 'invalid';
 
-/** How far a fault reaches. */
+/** The machines that a fault affects: those of a zone, of a region or of the whole account. */
 export type FaultScope = 'zone' | 'region' | 'account';
 
 interface FaultOptions {
   kind: FaultKind;
-  /** The account unless stated. */
+  /** The account if absent. */
   scope?: FaultScope;
   retryAfterMs?: number | null;
   cause?: unknown;
 }
 
-/** Error of a driver call. The message is what the provider says; it names the cause and contains no secret. */
+/** Error of a driver call. Users read the message: it has the provider's words or names the cause, and contains no secret. */
 export class ComputeDriverError extends Error {
   readonly kind: FaultKind;
   readonly scope: FaultScope;
-  /** How long the provider asks to wait, milliseconds; null where it does not say. */
+  /** Pause that the provider requests, milliseconds; null if it requests none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -157,16 +157,16 @@ export class ComputeDriverError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   get retryable(): boolean {
     return this.kind === 'throttled' || this.kind === 'transient';
   }
 }
 
-/** When work that was left to another worker is retried, milliseconds. */
+/** Pause before a call that only another worker can make is tried again, milliseconds. */
 const ELSEWHERE_RETRY_MS = 2_000;
 
-/** Only another worker can reach the machine: this one can neither inspect nor change it. */
+/** Only another worker can reach the machine; this worker can neither inspect nor change it. */
 export class ElsewhereError extends ComputeDriverError {
   constructor(message: string) {
     super('LOCAL.ELSEWHERE', message, { kind: 'transient', retryAfterMs: ELSEWHERE_RETRY_MS });
@@ -174,79 +174,79 @@ export class ElsewhereError extends ComputeDriverError {
   }
 }
 
-/** The machines of one installation that one set of credentials reaches at a place. */
+/** The machines of one installation at one place. */
 export interface OwnedScope {
   installationId: string;
   place: Place;
 }
 
 export interface SweepScope extends OwnedScope {
-  /** What was created later may belong to a node that is just being made. */
+  /** Resources created later are kept, because they may belong to a node that is being created. */
   olderThan: Date;
-  /** Which of these tokens belong to nodes that are wanted; asked after the machines were listed. */
+  /** Returns those of the tokens that belong to live nodes. A driver calls it after it has listed the machines. */
   liveAmong(nodeTokens: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface SweepResult {
-  /** Tokens of the nodes whose machine, or what was left of it, has been removed, or is on its way to be. */
+  /** Tokens of the nodes whose machine or leftovers have been removed or are being removed. */
   removed: string[];
   failed: { nodeToken: string; error: unknown }[];
 }
 
 /**
- * Creates and destroys nodes at one provider. Every method may be repeated at any time. None waits for the provider to
- * finish: it returns once the provider has accepted the request, and the caller looks again later. None repeats a call
- * that failed, since its caller does, with its own deadline.
+ * Creates and destroys nodes at one provider. Every method may be repeated at any time. A method returns once the provider
+ * has accepted the request; the caller checks later whether it is done. A driver does not retry a failed call, because its
+ * caller does so within its own deadline.
  */
 export interface ComputeDriver {
   readonly name: string;
   /**
-   * Creates the node, or finds the machine that an earlier call for the same token and attempt created. While the
-   * machine of another attempt exists, it throws a transient error. The agent starts when the machine does.
+   * Creates the node, or returns the machine that an earlier call for the same token and attempt created. Throws a
+   * transient error while the machine of another attempt exists. The agent starts with the machine.
    */
   provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode>;
-  /** What the provider shows of each node, in the order of the references. */
+  /** Returns the state of each node at the provider, in the order of the references. */
   describe(refs: readonly NodeRef[], context: DriverContext): Promise<ProviderNode[]>;
-  /** Whether such a machine can be stopped, and comes back with its disk. */
+  /** True if a machine of this kind can be stopped and started again with its disk. */
   canStop(machine: { market: Market; type: string }): boolean;
-  /** Ends the processes and keeps the disk. `stopping` means: look again. */
+  /** Ends the processes and keeps the disk. The caller repeats the call while it returns `stopping`. */
   stop(ref: NodeRef, context: DriverContext): Promise<'stopped' | 'stopping'>;
-  /** Brings a stopped node back with its disk; also revives the agent of a node whose agent died. */
+  /** Starts a stopped node with its disk. Also starts the agent again if it died. */
   start(ref: NodeRef, context: DriverContext): Promise<ProviderNode>;
-  /** Ends the processes and removes everything the node had, whatever its attempt. `going` means: look again. */
+  /** Ends the processes and removes all resources of the node, of all attempts. The caller repeats the call while it returns `going`. */
   destroy(ref: Pick<NodeRef, 'nodeToken' | 'place'>, context: DriverContext): Promise<'gone' | 'going'>;
-  /** Every node with the labels of the installation, whoever believes they own it. */
+  /** Lists every node with the labels of the installation. */
   listOwned(scope: OwnedScope, context: DriverContext): Promise<ProviderNode[]>;
-  /** Removes what no wanted node has: machines, and what was left of others, such as disks. */
+  /** Removes machines and leftovers, such as disks, that belong to no live node. */
   sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult>;
   /**
-   * Of a driver whose networks are not in every zone of their region: names of the zones that machines of this place could be
-   * in, whatever its own zone.
+   * Returns the zones in which the place's network has subnets, whatever the zone of the place. Absent if networks span all
+   * zones of their region.
    */
   zones?(place: Place, context: DriverContext): Promise<string[]>;
-  /** Of a driver that can do more than look because it is where its nodes are. */
+  /** Operations of a driver that runs on the machine of its nodes. */
   readonly onSite?: OnSite;
 }
 
-/** What only a driver on the machine of its nodes can do. */
+/** Operations that only a driver on the machine of its nodes has. */
 export interface OnSite {
-  /** The reference that a node's machine will have. It names the place of the machine, and is known before the machine is made. */
+  /** Returns the reference that a node's machine will have. It names the folder of nodes and is known before the node is created. */
   reference(nodeToken: string): Promise<string>;
   /**
-   * Throws an {@link ElsewhereError} if one of these references belongs to a machine elsewhere. Must be called before any other
-   * call for a cluster, whose machines are all in one place: the driver's other calls cannot see machines elsewhere.
+   * Throws an {@link ElsewhereError} if one of these references belongs to another worker's machine. Must be called before any
+   * other call for a cluster, because the driver's other calls report such machines as gone.
    */
   assertHere(references: readonly string[]): Promise<void>;
   /**
-   * Tokens of nodes that went down by themselves: cheap enough for once a second. Not every node that is down is among
-   * them.
+   * Lists tokens of nodes that went down by themselves. It is cheap enough to be called once a second, and may miss some
+   * nodes that are down.
    */
   listDownNodes(): Promise<string[]>;
-  /** Starts a node again that went down by itself. Does nothing to one that has been stopped or destroyed meanwhile. */
+  /** Starts a node that went down by itself. Does nothing if the node has been stopped or destroyed meanwhile. */
   revive(ref: NodeRef, context: DriverContext): Promise<void>;
 }
 
-/** What a driver says of a node whose machine its provider does not show. */
+/** Returns the description of a node whose machine the provider does not list. */
 export function goneNode(nodeToken: string): ProviderNode {
   return {
     labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },

@@ -1,4 +1,4 @@
-/** Items by key, in their order; no group is empty. */
+/** Groups items by key and keeps their order. No group is empty. */
 export function grouped<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();
   for (const item of items) {

@@ -1,9 +1,9 @@
-/** What a machine that runs nodes has, and how much of it is in use. */
+/** Resources of a host that runs nodes, and their use. */
 export interface HostResources {
   name: string;
   /** Logical processors. */
   cores: number;
-  /** Share of the processors' time in use, 0 to 1. */
+  /** Share of processor time in use, 0 to 1. */
   cpuUsage: number;
   memoryBytes: number;
   memoryUsedBytes: number;

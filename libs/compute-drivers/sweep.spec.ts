@@ -9,7 +9,7 @@ const fault = (kind: ComputeDriverError['kind'], retryAfterMs: number | null = n
   new ComputeDriverError('Test', `it is ${kind}`, { kind, retryAfterMs });
 
 describe('removeOrphans', () => {
-  it('removes what is old and not wanted, asked about once each; what has no age only where its node decides', async () => {
+  it('removes old resources of nodes that are not live, and those of unknown age only on request', async () => {
     const asked: string[] = [];
     const removed: string[] = [];
     const liveAmong = (tokens: readonly string[]) => {
@@ -38,16 +38,16 @@ describe('removeOrphans', () => {
     expect(swept.removed).toEqual(['gone', 'ageless']);
   });
 
-  it('does not ask about nothing', async () => {
-    const liveAmong = () => Promise.reject(new Error('was asked'));
-    const remove = () => Promise.reject(new Error('was removed'));
+  it('does not look up live nodes if nothing is found', async () => {
+    const liveAmong = () => Promise.reject(new Error('Live nodes were looked up'));
+    const remove = () => Promise.reject(new Error('Something was removed'));
     expect(await removeOrphans([], { ...SCOPE, liveAmong }, context(), { remove })).toEqual({
       removed: [],
       failed: [],
     });
   });
 
-  it('makes as many calls at once as are bounded, each for as many as the provider takes', async () => {
+  it('limits the calls at once, and the resources per call', async () => {
     let [now, most] = [0, 0];
     const sizes: number[] = [];
     const remove = async (some: readonly unknown[]) => {
@@ -62,7 +62,7 @@ describe('removeOrphans', () => {
     expect([most > 1, most <= 16]).toEqual([true, true]);
   });
 
-  it('goes on with the others where one fails', async () => {
+  it('goes on with the others if one fails', async () => {
     const refusal = fault('denied');
     const remove = ([one]: readonly { nodeToken: string }[]) =>
       one?.nodeToken === 't5' ? Promise.reject(refusal) : Promise.resolve();
@@ -71,7 +71,7 @@ describe('removeOrphans', () => {
     expect(failed).toEqual([{ nodeToken: 't5', error: refusal }]);
   });
 
-  it('finds those whose fault it is that a call for many is refused, and removes all others', async () => {
+  it('finds the resources that cause the refusal of a call, and removes all others', async () => {
     const bad = new Set(['t3', 't77', 't998']);
     let calls = 0;
     const remove = (some: readonly { nodeToken: string }[]) => {
@@ -85,7 +85,7 @@ describe('removeOrphans', () => {
     expect(calls).toBeLessThan(80);
   });
 
-  it('does not try apart what failed for all, and not without an end', async () => {
+  it('does not split a call that failed for all, and limits the splits', async () => {
     let calls = 0;
     const remove = () => {
       calls += 1;
@@ -106,7 +106,7 @@ describe('removeOrphans', () => {
     expect(calls).toBeLessThan(300);
   });
 
-  it('waits where the provider asks for that, with all calls, and gives up on one that is always put off', async () => {
+  it('holds all calls back while the provider throttles, and gives up on a call that is always throttled', async () => {
     let open = false;
     const times: number[] = [];
     const remove = () => {
@@ -124,7 +124,7 @@ describe('removeOrphans', () => {
     expect(failed.map(({ error }) => error)).toEqual([fault('throttled', 1), fault('throttled', 1)]);
   });
 
-  it('ends with its signal, and says what it did not come to', async () => {
+  it('ends with its signal, and reports what it did not remove', async () => {
     const sweep = new AbortController();
     let calls = 0;
     const remove = async () => {
@@ -141,8 +141,8 @@ describe('removeOrphans', () => {
   });
 });
 
-describe('both', () => {
-  it('are one sweep: a node of which something could not be removed has failed', () => {
+describe('mergeSweepResults', () => {
+  it('reports a node as failed if one part of the sweep failed for it', () => {
     const failure = { nodeToken: 'b', error: fault('denied') };
     expect(mergeSweepResults({ removed: ['a', 'b'], failed: [] }, { removed: ['a', 'c'], failed: [failure] })).toEqual({
       removed: ['a', 'c'],

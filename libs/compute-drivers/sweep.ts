@@ -1,37 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ComputeDriverError, type DriverContext, type SweepResult, type SweepScope } from './compute-driver';
 
-/** Something with the labels of the installation that a provider shows. */
+/** A resource with the labels of the installation. */
 interface Candidate {
   nodeToken: string;
-  /** Null where the provider does not say. */
+  /** Null if the provider does not report it. */
   createdAt: Date | null;
 }
 
-/** How what is found is removed. */
 interface Removal<T extends Candidate> {
-  /** Has the provider remove them, and waits for none to be gone; it may be asked again for the same ones. */
+  /** Requests the removal and does not wait until the resources are gone. It may be called again for the same ones. */
   remove(some: readonly T[]): Promise<unknown>;
-  /** How many the provider takes in one call; one unless stated. */
+  /** Resources that the provider removes in one call; 1 if absent. */
   maxPerCall?: number;
-  /** Whether a refused call for several may be the fault of one of them, so that it is worth trying them apart. */
+  /** True if one resource may have caused the refusal of a call for several, so that smaller calls may succeed. */
   mayBeCausedByOne?(error: unknown): boolean;
-  /** Whether what has no known age may be removed, as only its node decides; it is kept unless stated. */
+  /** True if resources of unknown age are removed unless their node is live; they are kept if absent. */
   removesWithoutAge?: boolean;
 }
 
-/** Calls under way at once. */
 const MAX_CONCURRENT_CALLS = 12;
-/** So often a call is made that the provider puts off; a sweep that finds no room at all ends as failed. */
+/** Tries of a call that the provider throttles. */
 const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 15_000;
-/** Refused calls for several that are tryRemove apart, in one sweep: one bad machine among a thousand takes ten. */
+/** Refused calls for several resources that one sweep splits in two. One bad machine among a thousand takes ten splits. */
 const MAX_SPLITS = 100;
 
 /**
- * Removes of what was found that which is old enough and that no wanted node has. Calls go out some at a time. All of them
- * wait where the provider asks for that, and one that fails keeps none of the others.
+ * Removes the resources that are old enough and belong to no live node, with a few calls at a time. If the provider
+ * throttles one call, all calls wait. A call that fails does not stop the others.
  */
 export async function removeOrphans<T extends Candidate>(
   found: readonly T[],
@@ -50,7 +48,7 @@ export async function removeOrphans<T extends Candidate>(
   return resultOf(orphans, failures);
 }
 
-/** What two parts of a sweep have done; a node of which one part failed has failed. */
+/** Merges the results of two parts of a sweep. A node fails if either part failed for it. */
 export function mergeSweepResults(one: SweepResult, other: SweepResult): SweepResult {
   const failed = new Map([...one.failed, ...other.failed].map((failure) => [failure.nodeToken, failure]));
   const removed = [...new Set([...one.removed, ...other.removed])].filter((token) => !failed.has(token));
@@ -69,7 +67,7 @@ function resultOf<T extends Candidate>(orphans: readonly T[], failures: Readonly
 
 class OrphanRemoval<T extends Candidate> {
   private readonly failures = new Map<T, unknown>();
-  /** When calls may go out again, on the clock of `performance.now()`. */
+  /** Time of `performance.now()` before which no call is sent. */
   private resumesAt = 0;
   private splits = 0;
 
@@ -78,16 +76,16 @@ class OrphanRemoval<T extends Candidate> {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** What was not removed, and why. */
+  /** Returns the errors of the resources that could not be removed. */
   async removeAll(orphans: readonly T[]): Promise<ReadonlyMap<T, unknown>> {
     const { maxPerCall = 1 } = this.removal;
     const calls = Array.from({ length: Math.ceil(orphans.length / maxPerCall) }, (_, at) =>
       orphans.slice(at * maxPerCall, (at + 1) * maxPerCall),
     ).values();
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (const some of calls) await this.removeBatch(some);
     };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, lane));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, worker));
     return this.failures;
   }
 
@@ -104,7 +102,7 @@ class OrphanRemoval<T extends Candidate> {
     await this.removeBatch(some.slice(middle));
   }
 
-  /** Null once the provider has taken the call, or else why it did not. */
+  /** Returns null once the provider has accepted the call, or the error. */
   private async tryRemove(some: readonly T[]): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -120,7 +118,7 @@ class OrphanRemoval<T extends Candidate> {
     }
   }
 
-  /** Waits until calls may go out; throws once the time of the sweep is up. */
+  /** Waits while the provider throttles calls. Throws once the time of the sweep is up. */
   private async waitForTurn(): Promise<void> {
     for (;;) {
       if (this.signal.aborted) throw timeExpired(this.signal.reason);
@@ -132,6 +130,6 @@ class OrphanRemoval<T extends Candidate> {
 }
 
 function timeExpired(cause: unknown): ComputeDriverError {
-  const message = 'The time of the sweep was up before this could be removed.';
+  const message = 'The sweep ran out of time before it removed this machine or disk. The next sweep tries again.';
   return new ComputeDriverError('SweepCut', message, { kind: 'transient', cause });
 }

@@ -268,7 +268,7 @@ describe.each([
     listener = attacked.overfull();
     const fault = await faultOf(attacked.askForMany(attacked.driver(server.url), place, context()));
     expect(fault).toBeInstanceOf(ComputeDriverError);
-    expect(fault.message).toContain('without an end');
+    expect(fault.message).toContain('never ends');
     expect(requests).toBe(1);
   });
 

@@ -90,7 +90,7 @@ async function aws(): Promise<Provider> {
       {
         what: 'a subnet that does not exist',
         cloud: { network: { ...network, subnet: 'subnet-0123456789abcdef0' } },
-        words: 'there is no subnet subnet-0123456789abcdef0',
+        words: 'no subnet "subnet-0123456789abcdef0"',
       },
       { what: 'a zone without the subnet', cloud: { zoneId: EC2_IDS.zoneId + 1 }, words: /no subnet .* in the zone/ },
       {

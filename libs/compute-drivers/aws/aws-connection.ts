@@ -6,30 +6,30 @@ import { readPages, untilAborted } from '../machines/calls';
 import { unexpectedResponse } from '../call-faults';
 import { faultOf } from './aws-faults';
 
-/** A page of a thousand machines with fifty tags each has some five. */
+/** A page of a thousand machines with fifty tags each has about five MiB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** By then the root of an answer has begun. */
+/** The first bytes of a response, which contain its root element. */
 const HEAD_BYTES = 512;
 const ROOT = /^\s*(<\?xml[^>]*\?>\s*)?<\w*Response[\s>]/;
 
-/** Pages of a thousand: whoever has more of them does not end. */
+/** Pages of a thousand; a longer list is taken for endless. */
 const MAX_PAGES = 100;
 const MAX_FOUND = MAX_PAGES * 1000;
 
-/** It becomes a part of a host name. */
+/** The region becomes a part of a host name. */
 const REGION = /^[a-z]{2,8}(-[a-z0-9]{1,16}){1,4}$/;
 
 interface ConnectionOptions {
-  /** Null for that of the credentials. */
+  /** Null for the region of the credentials. */
   region: string | null;
   endpoint: string | null;
   agents: OutboundAgents;
-  /** What must not be repeated besides the keys. */
+  /** Values that no error may contain, besides the keys. */
   secrets: readonly string[];
 }
 
-/** EC2 of one region for the length of one call of a driver. */
+/** Connection to EC2 in one region for one call of a driver. */
 export class AwsConnection {
   private readonly client: EC2Client;
   private readonly host: string;
@@ -43,20 +43,28 @@ export class AwsConnection {
     ) as [string, string];
     const region = options.region ?? credentials['AWS_DEFAULT_REGION'] ?? '';
     if (!REGION.test(region))
-      throw new ComputeDriverError('InvalidRegion', 'Neither the zone nor the credentials name a region of AWS.', {
-        kind: 'invalid',
-      });
+      throw new ComputeDriverError(
+        'InvalidRegion',
+        'Neither the zone of the cluster nor AWS_DEFAULT_REGION of the credentials names an AWS region.',
+        {
+          kind: 'invalid',
+        },
+      );
     if (!/^[\x21-\x7e]{1,256}$/.test(accessKeyId) || secretAccessKey === '')
-      throw new ComputeDriverError('InvalidKeys', 'The credentials have no key pair of AWS.', { kind: 'denied' });
+      throw new ComputeDriverError(
+        'InvalidKeys',
+        'The credentials have no valid AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+        { kind: 'denied' },
+      );
     this.signal = signal;
     this.secrets = [secretAccessKey, ...secrets];
     this.host = endpoint === null ? `EC2 in the region ${region}` : new URL(endpoint).host;
-    // Never destroyed: that would end the connections of the agents, which are shared.
+    // The client is never destroyed, because that would close the connections of the shared agents.
     this.client = new EC2Client({
       region,
       credentials: { accessKeyId, secretAccessKey },
       ...(endpoint === null ? {} : { endpoint }),
-      // The SDK would take a lack of capacity for a server in trouble.
+      // The SDK would retry a lack of capacity like a server error.
       maxAttempts: 1,
       requestHandler: { httpAgent: agents.http, httpsAgent: agents.https },
     });
@@ -72,7 +80,7 @@ export class AwsConnection {
     );
   }
 
-  /** One call; it ends with the signal, whatever the SDK does then. */
+  /** Makes one call, which rejects as soon as the signal aborts. */
   async call<T>(make: (client: EC2Client, options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
     try {
       return await untilAborted(this.signal, () => make(this.client, { abortSignal: this.signal }));
@@ -81,7 +89,7 @@ export class AwsConnection {
     }
   }
 
-  /** Everything that a listing has, page by page. */
+  /** Returns the items of all pages of a list. */
   listAll<T extends { NextToken?: string | undefined }, I>(
     make: (
       client: EC2Client,
@@ -90,7 +98,7 @@ export class AwsConnection {
     ) => Promise<T>,
     itemsOf: (answer: T) => readonly I[] | undefined,
   ): Promise<I[]> {
-    const words = `has more than ${MAX_FOUND} things of what was asked for, or lists them without an end`;
+    const words = `lists more than ${MAX_FOUND} resources, or never ends the list`;
     return readPages(
       { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => unexpectedResponse(this.host, words) },
       async (NextToken) => {
@@ -103,18 +111,18 @@ export class AwsConnection {
 }
 
 /**
- * Of an answer that says that a call was done, also its root: a page of something else would be read as a listing without
- * machines.
- * @param host who must have answered like EC2; null where the error that it is tells enough
+ * Limits the size of a response, and checks the root element of a successful one: another server's page would be read as a
+ * list without machines.
+ * @param host server named in the error; null for an error response, whose root is not checked
  */
 function checkedBody(source: Readable, host: string | null): Readable {
   let length = 0;
   let head: Buffer | null = host === null ? null : Buffer.alloc(0);
-  const strange = () => unexpectedResponse(host ?? '', 'does not answer like EC2');
+  const strange = () => unexpectedResponse(host ?? '', 'sent a response that is not from EC2');
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;
-      if (length > MAX_ANSWER_BYTES) return done(new Error('The answer is too long'));
+      if (length > MAX_ANSWER_BYTES) return done(new Error('The response is too long'));
       if (head === null) return done(null, chunk);
       head = Buffer.concat([head, chunk]);
       if (head.length < HEAD_BYTES) return done();

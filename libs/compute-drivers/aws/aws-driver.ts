@@ -35,7 +35,7 @@ import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { labelsIn, machineIn } from './aws-machine';
 import { equalsFilter, escapeWildcards, resolvePlace, wildcardFilter, zonesOf } from './aws-place';
 
-/** The most values that a filter may have. */
+/** EC2's limit of values in one filter. */
 const MAX_FILTER_VALUES = 200;
 const PAGE_SIZE = 1000;
 
@@ -65,17 +65,16 @@ const LABEL_FORMS: readonly Record<
   },
 ];
 
-/** Amazon EC2 in the region of a place. */
 class AwsCloud implements Cloud {
   readonly name = 'aws';
   readonly title = 'EC2';
   readonly notice = 'aws';
-  /** A one-time spot machine can only be ended. */
+  /** A one-time spot machine can only be terminated. */
   readonly canStopSpot = false;
   readonly canRelaunchAttempt = false;
-  /** EC2 accepts a thousand. */
+  /** EC2 accepts 1000. */
   readonly maxTerminationsPerCall = 500;
-  /** EC2 tells no age of network cards and addresses. */
+  /** EC2 does not report the age of network interfaces and addresses. */
   readonly hasLeftoversWithoutAge = true;
 
   constructor(private readonly options: CloudDriverOptions) {}
@@ -99,7 +98,7 @@ class AwsPort implements CloudPort {
       );
       const [made] = Instances.map(machineIn);
       if (made) return made;
-      throw unexpectedResponse('EC2', 'answers with another machine than it was asked for');
+      throw unexpectedResponse('EC2', 'returned another machine than the requested one');
     };
   }
 
@@ -161,20 +160,20 @@ class AwsPort implements CloudPort {
     return this.aws.listAll(
       (client, page, options) =>
         client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE_SIZE, ...page }), options),
-      // Only what is used of a page is kept: an instance has some kilobytes.
+      // An instance has some kilobytes, so only the parsed machine is kept.
       ({ Reservations = [] }) =>
         Reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null),
     );
   }
 
-  /** Volumes, network cards and addresses of the node or the installation that no machine uses. */
+  /** Lists volumes, network interfaces and addresses of the node or installation that no machine uses. */
   private async unusedParts(of: keyof (typeof LABEL_FORMS)[number], id: string): Promise<Leftover[]> {
     const found: Part[] = [];
     for (const form of LABEL_FORMS) found.push(...(await this.parts(form[of]([id]), (owner) => owner[of] === id)));
     return unique(found);
   }
 
-  /** @param isRequested whether the owner is the one that was asked for: an answer may contain others */
+  /** @param isRequested drops resources of other owners, which a response may contain */
   private async parts(label: Filter, isRequested: (owner: Owner) => boolean): Promise<Part[]> {
     const { aws } = this;
     const part = (
@@ -231,12 +230,12 @@ interface Part extends Leftover {
   id: string;
 }
 
-/** Removes duplicates: an answer may contain more than was asked for. */
+/** Removes duplicates, which the two forms of labels can cause. */
 function unique<T extends { id: string }>(found: readonly T[]): T[] {
   return [...new Map(found.map((one) => [one.id, one])).values()];
 }
 
-/** Nodes as instances of Amazon EC2, in the region of their zone. */
+/** Runs nodes on instances of Amazon EC2, in the region of their zone. */
 export class AwsDriver extends MachineDriver<Machine, AwsCloud> {
   constructor(options: CloudDriverOptions) {
     super(new AwsCloud(options), options.bootScript);

@@ -9,12 +9,12 @@ const DENIED: Meaning = { kind: 'denied' };
 const THROTTLED: Meaning = { kind: 'throttled', scope: 'region' };
 const TRANSIENT: Meaning = { kind: 'transient' };
 
-/** By EC2's code; it decides before the status: a lack of capacity is an error 500 like any other. */
+/** Meanings by EC2's code. The code decides before the status, because a lack of capacity has status 500. */
 const CODES = meaningsByCode([
   [THROTTLED, 'RequestLimitExceeded Throttling ThrottlingException EC2ThrottledException RequestThrottled'],
   [TRANSIENT, 'InternalError InternalFailure Unavailable ServiceUnavailable'],
   [TRANSIENT, 'IncorrectInstanceState IncorrectState VolumeInUse DependencyViolation'],
-  // A look at the machines of the node tells what became of the first request.
+  // The next lookup of the node's machines shows the result of the first request.
   [TRANSIENT, 'IdempotentParameterMismatch'],
   [NO_CAPACITY_IN_ZONE, 'InsufficientInstanceCapacity InsufficientHostCapacity InsufficientReservedInstanceCapacity'],
   [NO_CAPACITY_IN_ZONE, 'InsufficientCapacity InsufficientVolumeCapacity InsufficientFreeAddressesInSubnet'],
@@ -26,21 +26,22 @@ const CODES = meaningsByCode([
   [DENIED, 'OptInRequired PendingVerification Blocked'],
 ]);
 
-/** Codes that the SDK makes up where the answer had none or cannot be read. */
+/** Codes that the SDK uses if a response has none or cannot be read. */
 const NO_CODE = /^(Unknown(Error)?|Error|TypeError|SyntaxError|\d+)$/;
 
-/** Of a refusal by policy, EC2 adds some kilobytes that only the owner of the account can read. */
+/** EC2 adds some kilobytes to a policy's refusal that only the owner of the account can decode. */
 const ENCODED = /\s*Encoded authorization failure message:[\s\S]*/i;
 
 /**
- * What EC2 says, as the error of a driver.
- * @param secrets what must not be repeated, whatever the answer quotes
+ * Converts an error of EC2 into the error of a driver.
+ * @param secrets values that are masked in the message
  */
 export function ec2Fault(code: string, message: string, status: number, secrets: readonly string[]) {
   const { kind, scope } = CODES.get(code) ?? byStatus(status);
   const reason =
-    printable(withoutControls(message.replace(ENCODED, '')), secrets) || `EC2 answers ${status} without a reason.`;
-  // Machine-readable, and put into logs: nothing but a word.
+    printable(withoutControls(message.replace(ENCODED, '')), secrets) ||
+    `EC2 refused the call with HTTP ${status} and no reason.`;
+  // The code is machine-readable and logged, so it must be one word.
   const word = /^[\w.]{1,100}$/.test(code) ? code : `Http${status}`;
   return new ComputeDriverError(word, `${word}: ${reason}`, { kind, scope });
 }
@@ -51,7 +52,7 @@ function byStatus(status: number): Meaning {
   return status >= 500 ? TRANSIENT : { kind: 'invalid' };
 }
 
-/** The error of a call, whatever the SDK threw. */
+/** Converts any error that the SDK throws. */
 export function faultOf(error: unknown, host: string, signal: AbortSignal, secrets: readonly string[]) {
   if (error instanceof ComputeDriverError) return error;
   const { $metadata: metadata, $response: response } = Object(error) as {
@@ -61,22 +62,23 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal, secre
   const status = metadata?.httpStatusCode ?? response?.statusCode;
   const code = errorField(error, 'name') ?? 'Unknown';
   if (status === undefined || signal.aborted) return connectionFault(host, error, signal);
-  // A page of a proxy or of something else that answers there.
-  if (NO_CODE.test(code)) return unexpectedResponse(host, `does not answer like EC2 (HTTP ${status})`, error);
+  // The response is from a proxy or another server.
+  if (NO_CODE.test(code))
+    return unexpectedResponse(host, `sent a response that is not from EC2 (HTTP ${status})`, error);
   return ec2Fault(code, errorField(error, 'message') ?? '', status, secrets);
 }
 
-/** The request would never succeed. */
+/** Returns the fault of a spec of which EC2 can launch no machine. */
 export function invalidLaunch(why: string): ComputeDriverError {
-  return new ComputeDriverError('InvalidRequest', `The machine cannot be made at AWS: ${why}.`, { kind: 'invalid' });
+  return new ComputeDriverError('InvalidRequest', `EC2 cannot launch this node: ${why}.`, { kind: 'invalid' });
 }
 
-/** Whether EC2 says that there is no such thing. */
+/** True if EC2 does not know the resource. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ComputeDriverError && /\.(NotFound|Malformed)$/.test(error.code);
 }
 
-/** Whether EC2 says that it is just doing something else with it. */
+/** True if the resource is changing or in use. */
 export function isBusy(error: unknown): boolean {
   return (
     error instanceof ComputeDriverError &&

@@ -13,23 +13,25 @@ import type { AwsConnection } from './aws-connection';
 import { invalidLaunch } from './aws-faults';
 import type { AwsPlace } from './aws-place';
 
-/** Of the script, before it is encoded. */
+/** EC2's limit of the script before it is encoded. */
 const MAX_USER_DATA_BYTES = 16 * 1024;
 const MAX_TAGS = 50;
-/** Names for disks that EC2 recommends. */
+/** Letters of the device names that EC2 recommends for data disks. */
 const DISK_LETTERS = [...'fghijklmnop'];
 
-/** What can be told of a request before anybody is asked. */
+/** Validates a spec without a call to EC2. */
 export function assertLaunchable(spec: NodeSpec, script: string): void {
   const { disks, image, userLabels } = spec;
   const bytes = Buffer.byteLength(script);
   if (bytes > MAX_USER_DATA_BYTES)
-    throw invalidLaunch(`its boot script has ${bytes} bytes, and EC2 takes ${MAX_USER_DATA_BYTES}`);
+    throw invalidLaunch(`its boot script has ${bytes} bytes, and EC2 allows ${MAX_USER_DATA_BYTES}`);
   if (disks.length > DISK_LETTERS.length)
-    throw invalidLaunch(`it has ${disks.length} disks, and may have ${DISK_LETTERS.length}`);
-  if (!/^ami-[0-9a-f]{1,32}$/.test(image)) throw invalidLaunch(`its image ${image} is not the id of an AMI`);
+    throw invalidLaunch(`it has ${disks.length} data disks, and at most ${DISK_LETTERS.length} are possible`);
+  if (!/^ami-[0-9a-f]{1,32}$/.test(image))
+    throw invalidLaunch(`its image "${image}" is not the id of an AMI, such as ami-0123456789abcdef0`);
   for (const [key, value] of Object.entries(userLabels)) {
-    if (key === '' || [...key].length > 128 || /^aws:/i.test(key)) throw invalidLaunch(`EC2 takes no tag ${key}`);
+    if (key === '' || [...key].length > 128 || /^aws:/i.test(key))
+      throw invalidLaunch(`EC2 does not allow a tag with the key "${key}"; rename the label`);
     if ([...value].length > 256) throw invalidLaunch(`the value of the label ${key} has more than 256 characters`);
   }
   const count = Object.keys(machineLabels(spec, MAX_TAGS)).length;
@@ -39,7 +41,7 @@ export function assertLaunchable(spec: NodeSpec, script: string): void {
     );
 }
 
-/** The same for each try of an attempt, and for no other: EC2 makes one machine of them. */
+/** Idempotency token of an attempt: EC2 launches one machine for all requests with the same token. */
 export function clientToken({ labels, attempt }: NodeSpec): string {
   return createHash('sha256').update(`${labels.installationId}\n${labels.nodeToken}\n${attempt}`).digest('hex');
 }
@@ -49,11 +51,11 @@ export async function imageOf(id: string, aws: AwsConnection): Promise<Image> {
     client.send(new DescribeImagesCommand({ ImageIds: [id] }), options),
   );
   const [image] = Images;
-  if (!image) throw invalidLaunch(`there is no image ${id} in its region`);
+  if (!image) throw invalidLaunch(`its region has no image ${id}`);
   return image;
 }
 
-/** Nothing in it depends on the moment: a repeated request is the same to the byte. */
+/** Returns the launch request. Nothing in it depends on the time, so a repeated request is the same to the byte. */
 export function launchRequest(
   spec: NodeSpec,
   { subnetId, groupIds }: AwsPlace,
@@ -69,7 +71,7 @@ export function launchRequest(
     ImageId: spec.image,
     InstanceType: spec.machine.type as RunInstancesCommandInput['InstanceType'],
     UserData: Buffer.from(script).toString('base64'),
-    // Jobs reach the metadata by requests that carry a token, and nothing behind the machine does.
+    // Only processes on the machine itself reach the metadata, with a token. Containers behind another hop do not.
     MetadataOptions: { HttpEndpoint: 'enabled', HttpTokens: 'required', HttpPutResponseHopLimit: 1 },
     NetworkInterfaces: [
       {
@@ -96,7 +98,7 @@ export function launchRequest(
   };
 }
 
-/** As large as the image says; it goes with the machine, also where the image would keep it. */
+/** The root disk has the size of the image's, and is deleted with the machine even if the image would keep it. */
 function rootDisk(
   { disks }: NodeSpec,
   { RootDeviceName, RootDeviceType, BlockDeviceMappings = [] }: Image,

@@ -14,7 +14,7 @@ const PHASES: Readonly<Record<string, MachinePhase>> = {
   terminated: 'over',
 };
 
-/** Ends that somebody wanted. */
+/** Reasons of machines that somebody stopped or terminated on purpose. */
 const REQUESTED_ENDS = new Set(['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown']);
 const SPOT_INTERRUPTIONS = new Set([
   'Server.SpotInstanceTermination',
@@ -22,7 +22,7 @@ const SPOT_INTERRUPTIONS = new Set([
   'Client.SpotInstanceTermination',
 ]);
 
-/** Null for what belongs to no node, or is no instance at all. */
+/** Reads a machine from a response; null if it belongs to no node or has no valid id. */
 export function machineIn(instance: Instance): Machine | null {
   const owner = ownerOf(labelsIn(instance.Tags));
   const { InstanceId: id, StateReason: reason } = instance;

@@ -11,18 +11,18 @@ import { invalidLaunch } from './aws-faults';
 
 export interface AwsPlace {
   subnetId: string;
-  /** Empty for the network's usual one. */
+  /** Empty for the network's default security group. */
   groupIds: string[];
 }
 
-/** What a place is called at EC2: names are those of the tag `Name`, and of security groups. */
+/** Resolves the names of a place to ids. A network or subnet is named by its tag `Name`, a security group by its name. */
 export async function resolvePlace(place: Place, aws: AwsConnection): Promise<AwsPlace> {
   const { SubnetId: subnetId, VpcId: vpcId } = await subnetOf(place, aws);
-  if (!subnetId || !vpcId) throw invalidLaunch('EC2 does not tell the id of its subnet');
+  if (!subnetId || !vpcId) throw invalidLaunch('EC2 returned its subnet without an id');
   return { subnetId, groupIds: await groupsOf(place.networkTags, vpcId, aws) };
 }
 
-/** Names of the zones in which the place's network has the subnet. */
+/** Returns the zones in which the place's network has the subnet. */
 export async function zonesOf(place: Place, aws: AwsConnection): Promise<string[]> {
   const zones = (await subnetsOf({ ...place, zone: null }, aws)).map(({ AvailabilityZone }) => AvailabilityZone);
   return [...new Set(zones)].filter((zone) => zone !== undefined);
@@ -45,11 +45,11 @@ async function subnetsOf({ zone, network, subnet }: Place, aws: AwsConnection): 
 async function subnetOf(place: Place, aws: AwsConnection): Promise<Subnet> {
   const { zone, network, subnet } = place;
   const found = await subnetsOf(place, aws);
-  // The same one each time: a repeated request must be the same.
+  // The order is fixed, because a repeated request must be the same.
   const [first, second] = found.sort((one, other) => ((one.SubnetId ?? '') < (other.SubnetId ?? '') ? -1 : 1));
   const where = `${network === null ? '' : ` in the network ${network}`}${zone === null ? '' : ` in the zone ${zone}`}`;
-  if (!first) throw invalidLaunch(`there is no ${subnet === null ? 'subnet' : `subnet ${subnet}`}${where}`);
-  if (second && subnet !== null) throw invalidLaunch(`there are several subnets ${subnet}${where}; give its id`);
+  if (!first) throw invalidLaunch(`AWS has no ${subnet === null ? 'subnet' : `subnet "${subnet}"`}${where}`);
+  if (second && subnet !== null) throw invalidLaunch(`AWS has several subnets "${subnet}"${where}; use the id of one`);
   return first;
 }
 
@@ -59,8 +59,8 @@ async function networkId(network: string, aws: AwsConnection): Promise<string> {
     client.send(new DescribeVpcsCommand({ Filters: [equalsFilter('tag:Name', network)] }), options),
   );
   const [only] = Vpcs;
-  if (!only?.VpcId) throw invalidLaunch(`there is no network (VPC) ${network}`);
-  if (Vpcs.length > 1) throw invalidLaunch(`there are several networks (VPCs) ${network}; give its id`);
+  if (!only?.VpcId) throw invalidLaunch(`its region has no network (VPC) "${network}"`);
+  if (Vpcs.length > 1) throw invalidLaunch(`its region has several networks (VPCs) "${network}"; use the id of one`);
   return only.VpcId;
 }
 
@@ -73,7 +73,8 @@ async function groupsOf(names: readonly string[], vpcId: string, aws: AwsConnect
   );
   return names.map((name) => {
     const id = groups.find(({ GroupId, GroupName }) => GroupId === name || GroupName === name)?.GroupId;
-    if (!id) throw invalidLaunch(`the network ${vpcId} has no security group ${name}, which its network tags name`);
+    if (!id)
+      throw invalidLaunch(`the network ${vpcId} has no security group "${name}", which is one of its network tags`);
     return id;
   });
 }
@@ -82,7 +83,7 @@ export function equalsFilter(name: string, ...values: string[]): Filter {
   return wildcardFilter(name, ...values.map(escapeWildcards));
 }
 
-/** A filter whose values may contain `*` for any characters. */
+/** Returns a filter whose values may contain `*` for any characters. */
 export function wildcardFilter(Name: string, ...Values: string[]): Filter {
   return { Name, Values };
 }

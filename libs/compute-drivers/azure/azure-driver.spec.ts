@@ -10,13 +10,13 @@ const VERSION = '3.5.3';
 const QUICKLY = { timeoutMs: 50_000, everyMs: 5 };
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
 
-/** A driver of a script that says what it was made for. */
+/** Returns a driver whose boot script contains the inputs it was made from. */
 function driverOf(fake: FakeAzure, ca = fake.ca): AzureDriver {
   return new AzureDriver({
     ...{ outbound, endpoint: fake.url, authority: fake.url, ca },
     bootScript: ({ boot, labels }, notice) => {
       if (boot.sparkVersion !== VERSION)
-        throw new ComputeDriverError('NODE.SPARK', 'No such Spark.', { kind: 'invalid' });
+        throw new ComputeDriverError('NODE.SPARK', 'Unknown Spark version.', { kind: 'invalid' });
       return `#!/bin/sh\n# ${labels.nodeToken} ${notice ?? 'none'} ${boot.bootstrapToken}\n`;
     },
   });
@@ -80,7 +80,7 @@ describe('AzureDriver', () => {
 
   const nameOf = ({ labels }: NodeSpec): string => nodeNames(labels.nodeToken).machine;
 
-  const left = () => ({
+  const resources = () => ({
     virtualMachines: fake.names('virtualMachines'),
     disks: fake.names('disks'),
     networkInterfaces: fake.names('networkInterfaces'),
@@ -114,7 +114,7 @@ describe('AzureDriver', () => {
       context,
     );
 
-  it('asks for all that a node is to have, and removes all of it', async () => {
+  it('requests everything in the spec, and removes all of it', async () => {
     const spec = specOf({
       enablePublicIp: true,
       identity: `/subscriptions/${credentials.SUBSCRIPTION_ID}/resourceGroups/${group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/spark`,
@@ -157,10 +157,10 @@ describe('AzureDriver', () => {
     const [{ customData = '' } = {}] = fake.machines();
     expect(customData).toContain(`# ${spec.labels.nodeToken} none ${spec.boot.bootstrapToken}`);
     await goes(spec);
-    expect(left()).toEqual(NOTHING);
+    expect(resources()).toEqual(NOTHING);
   });
 
-  it('buys a spot machine at the usual price, and cannot stop it', async () => {
+  it('buys a spot machine for up to the on-demand price, and cannot stop it', async () => {
     const spec = specOf({ market: 'spot' });
     await driver.provision(spec, context);
     const wanted = { priority: 'Spot', evictionPolicy: 'Deallocate', billingProfile: { maxPrice: -1 } };
@@ -170,7 +170,7 @@ describe('AzureDriver', () => {
     expect(driver.canStop({ market: 'on-demand', type: FAKE_AZURE.type })).toBe(true);
   });
 
-  it('gives each machine a key that nobody has', async () => {
+  it('gives each machine a new key whose private key is discarded', async () => {
     const keys = [];
     for (const spec of [specOf(), specOf()]) {
       await driver.provision(spec, context);
@@ -199,13 +199,13 @@ describe('AzureDriver', () => {
   });
 
   it.each<[string, Partial<NodeSpec> | ((spec: NodeSpec) => Partial<NodeSpec>), RegExp]>([
-    ['an image that is none', { image: 'ubuntu' }, /image/],
-    ['an identity that is none', { identity: 'spark' }, /user-assigned identity/],
-    ['a machine type that is none', ({ machine }) => ({ machine: { ...machine, type: '../x' } }), /machine type/],
+    ['an invalid image', { image: 'ubuntu' }, /image/],
+    ['an invalid identity', { identity: 'spark' }, /user-assigned identity/],
+    ['an invalid machine type', ({ machine }) => ({ machine: { ...machine, type: '../x' } }), /machine type/],
     [
-      'a zone of elsewhere',
+      'a zone of another region',
       ({ place }) => ({ place: { ...place, zone: 'westus2-1' } }),
-      /no availability zone of eastus/,
+      /not an availability zone of eastus/,
     ],
     ['no resource group', ({ place }) => ({ place: { ...place, account: null } }), /resource group/],
     [
@@ -214,16 +214,16 @@ describe('AzureDriver', () => {
       /resource group/,
     ],
     ['a subnet that leads elsewhere', ({ place }) => ({ place: { ...place, subnet: 'a/../b' } }), /subnet/],
-    ['a network tag that is none', ({ place }) => ({ place: { ...place, networkTags: ['a/b'] } }), /network tag/],
+    ['an invalid network tag', ({ place }) => ({ place: { ...place, networkTags: ['a/b'] } }), /network tag/],
     ['a tag that Azure refuses', { userLabels: { 'a<b': '1' } }, /does not allow a tag with the name/],
-    ['a tag in place of its own', { userLabels: { Platform_Node: 'x' } }, /treats as one/],
+    ['a tag with the name of an ownership label', { userLabels: { Platform_Node: 'x' } }, /treats as one/],
     ['a tag that is too long', { userLabels: { a: 'x'.repeat(257) } }, /longer than 256/],
     [
       'too many tags',
       { userLabels: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, ''])) },
-      /50 tags/,
+      /Azure allows 50/,
     ],
-  ])('refuses %s before it asks for anything', async (_what, values, words) => {
+  ])('refuses %s before it sends a request', async (_what, values, words) => {
     const spec = specOf();
     const wanted = { ...spec, ...(typeof values === 'function' ? values(spec) : values) };
     const fault = await faultOf(driver.provision(wanted, context));
@@ -231,7 +231,7 @@ describe('AzureDriver', () => {
     expect(fake.calls.filter((call) => call.startsWith('PUT'))).toEqual([]);
   });
 
-  it('refuses a script that is longer than Azure takes', async () => {
+  it('refuses a script that is longer than Azure allows', async () => {
     const long = new AzureDriver({
       ...{ outbound, endpoint: fake.url, authority: fake.url, ca: fake.ca },
       bootScript: () => 'x'.repeat(65_536),
@@ -267,16 +267,16 @@ describe('AzureDriver', () => {
     ],
     ['a full subnet', { on: /networkInterfaces/, status: 400, code: 'SubnetIsFull' }, { kind: 'capacity' }],
     [
-      'a card that is kept for another',
+      'a network interface that is reserved for another machine',
       { on: PUT_MACHINE, status: 400, code: 'NicReservedForAnotherVm' },
       { kind: 'transient', retryAfterMs: 180_000 },
     ],
     [
-      'a part that is not whole yet',
+      'a resource that is not provisioned yet',
       { on: PUT_MACHINE, status: 409, code: 'ReferencedResourceNotProvisioned' },
       { kind: 'transient' },
     ],
-    ['trouble of Azure', { on: PUT_MACHINE, status: 503, code: 'ServerBusy' }, { kind: 'transient' }],
+    ['an overloaded server', { on: PUT_MACHINE, status: 503, code: 'ServerBusy' }, { kind: 'transient' }],
     ['a policy', { on: PUT_MACHINE, status: 403, code: 'RequestDisallowedByPolicy' }, { kind: 'denied' }],
     [
       'a subscription that does not have the service',
@@ -289,12 +289,12 @@ describe('AzureDriver', () => {
       { kind: 'transient' },
     ],
     ['a broken connection', { on: PUT_MACHINE, status: null }, { kind: 'transient' }],
-  ])('tells of %s', async (_what, injected, wanted) => {
+  ])('classifies %s', async (_what, injected, wanted) => {
     fake.faults.push(injected);
     const spec = specOf();
     expect(await faultOf(driver.provision(spec, context))).toMatchObject(wanted);
     expect(fake.faults).toEqual([]);
-    // Nothing is repeated by itself, and what follows finds its way.
+    // The driver does not retry by itself, and the next call succeeds.
     await driver.provision(spec, context);
     await runs(spec);
     expect(fake.machines()).toHaveLength(1);
@@ -313,7 +313,7 @@ describe('AzureDriver', () => {
     ['another subscription', { SUBSCRIPTION_ID: '33333333-4444-4555-8666-000000000000' }, /SubscriptionNotFound/],
     ['a directory that leads elsewhere', { TENANT_ID: 'a/../b' }, /TENANT_ID/],
     ['no subscription', { SUBSCRIPTION_ID: '' }, /SUBSCRIPTION_ID/],
-  ])('tells of credentials with %s', async (_what, values, words) => {
+  ])('reports credentials with %s', async (_what, values, words) => {
     for (const call of [
       () => driver.provision(specOf(), contextOf(values)),
       () => driver.describe([refOf(specOf())], contextOf(values)),
@@ -325,14 +325,14 @@ describe('AzureDriver', () => {
     }
   });
 
-  it('logs in once for many calls of its two clients', async () => {
+  it('logs in once for many calls of both clients', async () => {
     const spec = specOf();
     await driver.provision(spec, context);
     for (let time = 0; time < 3; time += 1) await driver.describe([refOf(spec), refOf(specOf())], context);
     expect(fake.calls.filter((call) => call.endsWith('/oauth2/v2.0/token'))).toHaveLength(1);
   });
 
-  it('makes one machine where the answers are lost', async () => {
+  it('creates one machine even if responses are lost', async () => {
     const spec = specOf({ enablePublicIp: true });
     fake.faults.push(
       ...[/publicIPAddresses/, /networkInterfaces/, /virtualMachines/].map((kind) => ({
@@ -348,10 +348,10 @@ describe('AzureDriver', () => {
     expect((await stateOf(spec))?.providerRef).toBe(providerRef);
     expect(fake.calls.filter((call) => PUT_MACHINE.test(call))).toHaveLength(1);
     await goes(spec);
-    expect(left()).toEqual(NOTHING);
+    expect(resources()).toEqual(NOTHING);
   });
 
-  it('does not change the machine of one attempt into that of another, asked for at once', async () => {
+  it('does not change the machine of one attempt into that of a concurrent other attempt', async () => {
     const first = specOf();
     const both = [first, { ...first, attempt: 2 }];
     const results = await Promise.allSettled(both.map((spec) => driver.provision(spec, context)));
@@ -362,7 +362,7 @@ describe('AzureDriver', () => {
     expect(fake.machines()).toMatchObject([{ tags: { platform_attempt: String(made[0]?.attempt) } }]);
   });
 
-  it('tells what Azure says of a machine that failed after it was accepted, and removes it', async () => {
+  it('reports why a machine failed after Azure accepted it, and removes it', async () => {
     fake.failCreations = {
       code: 'AllocationFailed',
       message: 'Allocation failed. We do not have sufficient capacity.',
@@ -382,7 +382,7 @@ describe('AzureDriver', () => {
     await runs(spec);
   });
 
-  it('tells of a stopped machine that gets no place when it is to start, and may try again', async () => {
+  it('reports a start that failed for lack of capacity, and can start the machine later', async () => {
     const spec = specOf();
     await driver.provision(spec, context);
     await runs(spec);
@@ -396,7 +396,7 @@ describe('AzureDriver', () => {
     await runs(spec);
   });
 
-  it('sweeps what is left of nodes without a machine, also with holes, and nothing else', async () => {
+  it('sweeps leftovers of nodes without a machine, even if some are missing, and nothing else', async () => {
     const owned = (installation: string, token: string) => ({
       platform_installation: installation,
       platform_cluster: '7_11',
@@ -411,9 +411,9 @@ describe('AzureDriver', () => {
     fake.put('disks', 'node-other-data-0', owned('other', 'other'));
     fake.put('networkInterfaces', 'somebody', { team: 'data' });
     expect(await sweep(['live'])).toEqual({ removed: [killed.labels.nodeToken, 'gone'], failed: [] });
-    // The address is held by its card until that is gone.
+    // The network interface uses the address until it is gone.
     await eventually(async () => (await sweep(['live'])).removed.length === 0, QUICKLY);
-    expect(left()).toEqual({
+    expect(resources()).toEqual({
       virtualMachines: [],
       networkInterfaces: ['somebody'],
       publicIPAddresses: [],
@@ -421,17 +421,17 @@ describe('AzureDriver', () => {
     });
   });
 
-  it('destroys what is left of a node whose making ended half-way', async () => {
+  it('destroys the resources of a node whose creation failed half-way', async () => {
     fake.faults.push({ on: PUT_MACHINE, status: 500 });
     const disk = { gib: 8, type: 'PremiumV2_LRS', iops: 3000, throughputMb: 125, encrypted: false };
     const spec = specOf({ enablePublicIp: true, disks: [disk, disk] });
     await faultOf(driver.provision(spec, context));
-    expect(left()).not.toEqual(NOTHING);
+    expect(resources()).not.toEqual(NOTHING);
     await goes(spec);
-    expect(left()).toEqual(NOTHING);
+    expect(resources()).toEqual(NOTHING);
   });
 
-  it('removes the other parts of a node where one cannot be removed yet, and that one later', async () => {
+  it('removes the other resources of a node if one cannot be removed yet, and that one later', async () => {
     fake.faults.push({ on: PUT_MACHINE, status: 500 });
     const disk = { gib: 8, type: 'PremiumV2_LRS', iops: 3000, throughputMb: 125, encrypted: false };
     const spec = specOf({ disks: [disk, disk] });
@@ -442,21 +442,21 @@ describe('AzureDriver', () => {
     );
     expect(await faultOf(driver.destroy(refOf(spec), context))).toMatchObject({ kind: 'throttled' });
     await eventually(() => !fake.names('disks').includes(nodeNames(spec.labels.nodeToken).disk(0)), QUICKLY);
-    expect(left()).not.toEqual(NOTHING);
+    expect(resources()).not.toEqual(NOTHING);
     await goes(spec);
-    expect(left()).toEqual(NOTHING);
+    expect(resources()).toEqual(NOTHING);
   });
 
-  it('waits for a card that its machine has not let go of', async () => {
+  it('waits for a network interface that is still attached', async () => {
     fake.faults.push({ on: PUT_MACHINE, status: 500 }, { on: /^DELETE .*-nic$/, status: 400, code: 'NicInUse' });
     const spec = specOf();
     await faultOf(driver.provision(spec, context));
     expect(await driver.destroy(refOf(spec), context)).toBe('going');
     await goes(spec);
-    expect(left()).toEqual(NOTHING);
+    expect(resources()).toEqual(NOTHING);
   });
 
-  it('reports what cannot be swept, and sweeps the rest', async () => {
+  it('reports machines that it cannot sweep, and sweeps the rest', async () => {
     const [first, second] = [specOf(), specOf()];
     for (const spec of [first, second]) await driver.provision(spec, context);
     fake.faults.push({ on: new RegExp(`^DELETE .*/${nameOf(first)}$`), status: 409, code: 'ScopeLocked' });
@@ -473,7 +473,7 @@ describe('AzureDriver', () => {
     expect(listed.map(({ labels }) => labels.nodeToken)).toEqual(specs.map(({ labels }) => labels.nodeToken));
   });
 
-  it('leaves a machine alone that has the name and is not the node’s', async () => {
+  it('does not touch a machine with the name of the node and another owner', async () => {
     const spec = specOf();
     fake.put('virtualMachines', nameOf(spec), { team: 'data' });
     for (const call of [
@@ -485,7 +485,7 @@ describe('AzureDriver', () => {
     expect(fake.names('virtualMachines')).toEqual([nameOf(spec)]);
   });
 
-  it('names a node of any token in 64 characters', () => {
+  it('derives names of at most 64 characters from any token', () => {
     const names = ['a'.repeat(200), 'ends-', 'x/../y', '7d0a3a5e-5a0e-4b5c-8a57-1d8a3e3a3f10'].map((token) =>
       nodeNames(token),
     );
@@ -496,17 +496,17 @@ describe('AzureDriver', () => {
     expect(new Set(names.map(({ machine }) => machine)).size).toBe(4);
   });
 
-  it('repeats no token that Azure quotes', async () => {
+  it('masks secrets that Azure quotes', async () => {
     const spec = specOf();
     const script = `#!/bin/sh\n# ${spec.labels.nodeToken} none ${spec.boot.bootstrapToken}\n`;
     const message = `Invalid: ${spec.boot.bootstrapToken} ${Buffer.from(script).toString('base64')}`;
     fake.faults.push({ on: PUT_MACHINE, status: 400, code: 'InvalidParameter', message });
     expect((await faultOf(driver.provision(spec, context))).message).toBe(
-      'Azure answers InvalidParameter: Invalid: *** ***.',
+      'Azure refused the call (InvalidParameter): Invalid: *** ***.',
     );
   });
 
-  describe('with an endpoint that is not what it says', () => {
+  describe('with a hostile endpoint', () => {
     const whileAzureAnswers = (answer: (path: string) => { status?: number; body: string; headers?: object }) =>
       fake.answerWith((request, response) => {
         const { status = 200, body, headers } = answer(request.url ?? '');
@@ -514,11 +514,11 @@ describe('AzureDriver', () => {
       });
 
     beforeEach(async () => {
-      // Logged in before.
+      // The driver logs in before the endpoint turns hostile.
       await driver.describe([refOf(specOf())], context);
     });
 
-    it('gives up when its time is over', async () => {
+    it('times out', async () => {
       fake.answerWith(() => undefined);
       const hurried = contextOf({}, AbortSignal.timeout(150));
       for (const call of [
@@ -539,11 +539,8 @@ describe('AzureDriver', () => {
       ['null', 'null'],
       ['a list', '[]'],
       ['a text', '"x"'],
-      ['tags that are none', '{"tags":7,"properties":9}'],
-      [
-        'statuses that are none',
-        '{"tags":{"platform_node":7},"zones":5,"properties":{"instanceView":{"statuses":"x"}}}',
-      ],
+      ['invalid tags', '{"tags":7,"properties":9}'],
+      ['invalid statuses', '{"tags":{"platform_node":7},"zones":5,"properties":{"instanceView":{"statuses":"x"}}}'],
     ])('fails clearly for %s', async (_what, body) => {
       whileAzureAnswers(() => ({ body }));
       for (const call of [() => driver.provision(specOf(), context), () => driver.describe([refOf(specOf())], context)])
@@ -552,7 +549,7 @@ describe('AzureDriver', () => {
       expect(await listed.catch((error: unknown) => (error instanceof ComputeDriverError ? [] : error))).toEqual([]);
     });
 
-    it('takes a 404 without Azure’s words for no answer to whether the machine is gone', async () => {
+    it('does not take a 404 without Azure’s code as proof that the machine is gone', async () => {
       whileAzureAnswers(() => ({
         status: 404,
         body: '<html>not here</html>',
@@ -573,7 +570,7 @@ describe('AzureDriver', () => {
       await other.stop();
     });
 
-    it('ends a list that has no end', async () => {
+    it('stops reading an endless list', async () => {
       let pages = 0;
       whileAzureAnswers((path) => {
         pages += 1;
@@ -584,7 +581,7 @@ describe('AzureDriver', () => {
       await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, hurried));
     });
 
-    it('reads no answer that is too long', async () => {
+    it('stops reading a response that is too long', async () => {
       let sent = 0;
       const piece = Buffer.alloc(2 ** 20, 'x');
       fake.answerWith((_request, response) => {
@@ -602,7 +599,7 @@ describe('AzureDriver', () => {
       expect(sent).toBeLessThan(200);
     });
 
-    it('shows no secrets and no control characters of what it is told', async () => {
+    it('masks secrets and control characters of responses', async () => {
       const message = `The secret is ${credentials.CLIENT_SECRET}\u001b[31m.\nSecond line`;
       whileAzureAnswers(() => ({ status: 400, body: JSON.stringify({ error: { code: 'Bad\nCode', message } }) }));
       const fault = await faultOf(driver.describe([refOf(specOf())], context));

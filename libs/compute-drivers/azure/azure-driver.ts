@@ -16,15 +16,13 @@ import { type AzureEndpoints, type AzureSession, AzureSessions, type CallOptions
 
 export type AzureDriverOptions = CloudDriverOptions & Pick<AzureEndpoints, 'authority' | 'ca'>;
 
-/** A list that is longer is not read to its end. */
 const MAX_LISTED = 200_000;
 const MAX_PAGES = 5_000;
-/** Disks that are looked for at once. */
 const MAX_CONCURRENT_LOOKUPS = 8;
-/** No size of machines has more data disks. */
+/** No VM size has more data disks. */
 const MAX_DISKS = 64;
 
-/** What Azure answers where a machine of the name exists already. */
+/** Codes for a machine whose name exists already. */
 const EXISTS: ReadonlySet<string> = new Set([
   'AZURE.PreconditionFailed',
   'AZURE.PropertyChangeNotAllowed',
@@ -34,25 +32,23 @@ const EXISTS: ReadonlySet<string> = new Set([
 
 type Kind = 'card' | 'address' | 'disk';
 
-/** Something of a node besides its machine. */
+/** A resource of a node besides its machine. */
 interface Part {
   kind: Kind;
   name: string;
 }
 
-/** A part that a list shows. */
 interface ListedPart extends Part {
   nodeToken: string;
-  /** Azure tells it of disks only. */
+  /** Azure reports it for disks only. */
   createdAt: Date | null;
 }
 
-/** Azure in the resource group of a place. */
 class AzureCloud implements Cloud {
   readonly name = 'azure';
   readonly title = 'Azure';
   readonly notice = 'azure';
-  /** A spot machine that is deallocated has been taken back, which is certain only as long as the platform stops none. */
+  /** A deallocated spot machine counts as evicted, which is right only because the platform never stops spot machines. */
   readonly canStopSpot = false;
   readonly canRelaunchAttempt = true;
   readonly hasLeftoversWithoutAge = true;
@@ -122,7 +118,7 @@ class AzurePort implements CloudPort {
     return this.submit((options) => this.session.compute.virtualMachines.deallocate(this.group, name, options));
   }
 
-  /** Cards, addresses and disks go with their machines, as they were made. */
+  /** Azure deletes network interfaces, addresses and disks with their machine, as their deleteOption says. */
   async terminate(machines: readonly Machine[]): Promise<void> {
     for (const { owner } of machines)
       await this.submit((options) =>
@@ -155,14 +151,14 @@ class AzurePort implements CloudPort {
         Array.from({ length: MAX_CONCURRENT_LOOKUPS }, (_, at) => disk(names.disk(first + at))),
       );
       own.push(...disks);
-      // Not at the first that is missing: of several, some may be removed before the others.
+      // One missing disk does not end the search, because some disks may be removed before others.
       if (disks.every(({ resource }) => resource === null)) break;
     }
     const parts = own.filter(({ resource }) => resource !== null && ownerIn(resource)?.nodeToken === nodeToken);
     return parts.length === 0 ? [] : [{ nodeToken, createdAt: null, remove: () => this.removeParts(parts) }];
   }
 
-  /** All resources that one node has left behind make one leftover, which is as old as its youngest disk. */
+  /** Returns one leftover per node for all its resources. It is as old as the youngest disk. */
   async leftoversOfInstallation(installationId: string): Promise<Leftover[]> {
     const { group } = this;
     const { compute, network } = this.session;
@@ -195,7 +191,7 @@ class AzurePort implements CloudPort {
     return machineIn(machine, `/subscriptions/${subscription}/resourceGroups/${this.group}`, secrets);
   }
 
-  /** Makes the requests in order: each refers to what those before it have made, and each may be repeated. */
+  /** Sends the requests in order, because each refers to resources of those before. All of them may be repeated. */
   private async sendRequests({ group, names, address, card, disks, machine }: NodeRequests): Promise<Machine> {
     const { compute, network } = this.session;
     if (address)
@@ -206,7 +202,7 @@ class AzurePort implements CloudPort {
     for (const { name, disk } of disks)
       await this.submit((options) => compute.disks.createOrUpdate(group, name, disk, options));
     await this.submit((options) =>
-      // Azure would take the request for another attempt as a change of the machine.
+      // Without it, Azure would treat the request of another attempt as a change of the machine.
       compute.virtualMachines.createOrUpdate(group, names.machine, machine, { ...options, ifNoneMatch: '*' }),
     );
     const made = this.machineIn({ ...machine, name: names.machine, provisioningState: 'Creating' });
@@ -222,8 +218,8 @@ class AzurePort implements CloudPort {
   }
 
   /**
-   * Removes parts: addresses only once no card holds them, which is one call later. One that cannot be removed keeps none of
-   * the others; one that is still in use is tried again with the next call.
+   * Removes parts. An address can be removed only after its network interface, so the next call removes it. A part that cannot
+   * be removed does not stop the others; a part that is still in use is left to the next call.
    */
   private async removeParts(parts: readonly Part[]): Promise<void> {
     const { group } = this;
@@ -243,12 +239,12 @@ class AzurePort implements CloudPort {
     if (failure) throw failure;
   }
 
-  /** Reads a whole list within bounds and keeps of each page only what `read` returns. */
+  /** Reads all pages of a list and keeps only what `read` returns. */
   private readList<T, R>(
     list: (options: CallOptions) => { byPage(): AsyncIterableIterator<T[]> },
     read: (one: T) => R | null,
   ): Promise<R[]> {
-    const words = `The resource group has more than ${MAX_LISTED} resources of a kind, or lists them without an end.`;
+    const words = `The resource group ${this.group} has more than ${MAX_LISTED} resources of one kind, or the list never ends.`;
     let pages: AsyncIterableIterator<T[]> | null = null;
     return readPages(
       { pages: MAX_PAGES, items: MAX_LISTED, exceeded: () => invalidRequest(words) },
@@ -259,7 +255,7 @@ class AzurePort implements CloudPort {
         });
         if (page === null || page.done) return { items: [], next: null };
         if (!Array.isArray(page.value)) throw unreadableResponse();
-        // The SDK keeps the token.
+        // The SDK keeps the page token itself.
         return { items: page.value, next: 'next' };
       },
       read,
@@ -270,24 +266,24 @@ class AzurePort implements CloudPort {
     return this.session.call(this.context, send);
   }
 
-  /** Null for what does not exist. */
+  /** Returns null if the resource does not exist. */
   private findOrNull<T>(send: (options: CallOptions) => Promise<T>): Promise<T | null> {
     return this.session.find(this.context, send);
   }
 
-  /** Begins an operation of the SDK and does not wait for its end, as its promise would. */
+  /** Starts an operation and waits only until Azure has accepted it. */
   private async submit(begin: (options: CallOptions) => { submitted(): Promise<void> }): Promise<void> {
     await this.call((options) => begin(options).submitted());
   }
 }
 
 function unreadableResponse(): ComputeDriverError {
-  return new ComputeDriverError('AZURE.ANSWER', 'Azure answers with something that is not a machine.', {
+  return new ComputeDriverError('AZURE.ANSWER', 'Azure returned something else than a machine.', {
     kind: 'transient',
   });
 }
 
-/** Makes nodes of Azure's virtual machines. */
+/** Runs nodes on Azure's virtual machines. */
 export class AzureDriver extends MachineDriver<Machine> {
   constructor(options: AzureDriverOptions) {
     super(new AzureCloud(options), options.bootScript);

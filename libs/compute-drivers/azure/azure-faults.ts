@@ -2,9 +2,9 @@ import { errorField, printable } from '../../object-storage/store-fault';
 import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
 
-/** Azure keeps a network card so long for the machine whose creation failed. */
+/** Azure reserves a network interface this long for the machine whose creation failed. */
 const RESERVED_CARD_RETRY_MS = 180_000;
-/** What a machine refers to is usually whole after so long. */
+/** Resources to which a machine refers are usually provisioned by then. */
 const NOT_PROVISIONED_RETRY_MS = 3_000;
 const BUSY_RETRY_MS = 5_000;
 
@@ -33,25 +33,25 @@ const CODES = meaningsByCode([
   [DENIED, 'InvalidAuthenticationToken InvalidAuthenticationTokenTenant ExpiredAuthenticationToken'],
   [DENIED, 'SubscriptionNotFound InvalidSubscriptionId ReadOnlyDisabledSubscription'],
   [DENIED, 'DisallowedOperation RequestDisallowedByPolicy ScopeLocked'],
-  // An error 409 like a conflict, and as lasting as a missing right.
+  // These have status 409 like a conflict, but last until somebody registers the subscription.
   [DENIED, 'MissingSubscriptionRegistration SubscriptionNotRegistered'],
 ]);
 
-/** What Azure says of a disk that its machine has not let go of. */
+/** Message for a disk that is not detached from its machine yet. */
 const ATTACHED = /\bis attached to VM\b/i;
 
-/** Of its directory: it is overloaded or down. */
+/** Codes of Azure's directory when it is overloaded or down. */
 const DIRECTORY_TROUBLE: ReadonlySet<string> = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS50196']);
 
 const CERTIFICATE_CODE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_.*|UNABLE_TO_.*|ERR_TLS_.*)$/;
 
-/** Whom an error came from, and what must not be repeated of it. */
 export interface FaultContext {
   server: string;
+  /** Values that are masked in messages. */
   secrets: readonly string[];
 }
 
-/** What a code of Azure means; its words decide where one code has several meanings. */
+/** Returns the meaning of a code. The message decides if the code has several meanings. */
 function meaningOf(code: string, words: string): Meaning | null {
   if (code === 'OperationNotAllowed') {
     if (ATTACHED.test(words)) return BUSY;
@@ -65,12 +65,12 @@ function meaningOfStatus(status: number): Meaning {
   if (status === 429) return THROTTLED;
   if (status === 401 || status === 403) return DENIED;
   if (status === 408 || status >= 500) return TRANSIENT;
-  // Somebody else is changing the same thing.
+  // Another request is changing the same resource.
   if (status === 409) return BUSY;
   return INVALID;
 }
 
-/** Words of the provider that can be shown: one bounded line without secrets and control characters. */
+/** Returns a message of the provider as one limited line without secrets and control characters. */
 export function printableLine(words: string, secrets: readonly string[]): string {
   return printable(words, secrets).replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
@@ -80,7 +80,7 @@ function fault(code: string, words: string, meaning: Meaning, cause?: unknown): 
   return new ComputeDriverError(code, words, { kind, ...(scope && { scope }), retryAfterMs: waitMs, cause });
 }
 
-/** The error of an SDK as ours. */
+/** Converts an error of the SDK. */
 export function azureFault(error: unknown, context: FaultContext): ComputeDriverError {
   if (error instanceof ComputeDriverError) return error;
   const code = errorField(error, 'code') ?? '';
@@ -98,16 +98,20 @@ export function azureFault(error: unknown, context: FaultContext): ComputeDriver
   const mayWait = found.kind === 'throttled' || found.kind === 'transient';
   const meaning = mayWait && laterMs !== null ? { ...found, retryAfterMs: laterMs } : found;
   const words = printableLine(message, context.secrets);
-  return fault(`AZURE.${name}`, words === '' ? `Azure answers ${name}.` : `Azure answers ${name}: ${words}`, meaning);
+  return fault(
+    `AZURE.${name}`,
+    words === '' ? `Azure refused the call (${name}).` : `Azure refused the call (${name}): ${words}`,
+    meaning,
+  );
 }
 
-/** What Azure's directory says to a login; null for an error of another kind. */
+/** Returns the fault of a login that Azure's directory refused; null for another error. */
 function loginFault(message: string, { secrets }: FaultContext): ComputeDriverError | null {
   const [code] = /AADSTS\d{1,10}/.exec(message) ?? [];
   if (code === undefined) return null;
   const words = printableLine(message.slice(message.indexOf(code)), secrets);
   const kind = DIRECTORY_TROUBLE.has(code) ? 'transient' : 'denied';
-  return fault(`AZURE.${code}`, `Azure does not let the principal log in: ${words}`, { kind });
+  return fault(`AZURE.${code}`, `Azure refused the login of the service principal: ${words}`, { kind });
 }
 
 function connectionFault(
@@ -119,16 +123,16 @@ function connectionFault(
   if (code === 'ERR_ADDRESS_REFUSED') return fault(`AZURE.${code}`, printableLine(message, secrets), INVALID);
   if (CERTIFICATE_CODE.test(code))
     return fault(`AZURE.${code}`, `The certificate of ${server} is not trusted (${code}).`, INVALID);
-  const what = /^[A-Z_]{1,40}$/.test(code) ? `cannot be reached (${code})` : 'does not answer like Azure';
+  const what = /^[A-Z_]{1,40}$/.test(code) ? `cannot be reached (${code})` : 'sent a response that is not from Azure';
   return fault('AZURE.NO_ANSWER', `${server} ${what}.`, TRANSIENT, cause);
 }
 
-/** A code that looks like one of Azure's, or what stands in its place. */
+/** Returns the code if it has the form of Azure's codes, or the fallback. */
 function validCode(code: string, otherwise: string): string {
   return /^[A-Za-z0-9_.]{1,80}$/.test(code) ? code : otherwise;
 }
 
-/** What Azure says of a machine whose creation or start failed after it was accepted; of its status or its code. */
+/** Returns the fault of a machine whose creation or start failed after Azure accepted it. */
 export function statusFault(code: string, message: string, secrets: readonly string[]): ComputeDriverError {
   const name = validCode(code, 'Failed');
   const words = printableLine(message, secrets);
@@ -141,7 +145,7 @@ const IN_USE: ReadonlySet<string> = new Set([
   'AZURE.DiskInUse',
 ]);
 
-/** Whether Azure does not remove something because of what is itself on its way to be removed. */
+/** True if Azure refuses to remove a resource because another one still uses it. */
 export function isInUse(error: ComputeDriverError): boolean {
   return IN_USE.has(error.code) || (error.code === 'AZURE.OperationNotAllowed' && ATTACHED.test(error.message));
 }

@@ -6,7 +6,7 @@ import type { Machine, MachinePhase } from '../machines/cloud-port';
 import { statusFault } from './azure-faults';
 import { nodeNames } from './azure-requests';
 
-/** The part of a resource that is read; an answer need not have this shape. */
+/** Fields of a resource that are read. The response is not validated. */
 export interface Resource {
   name?: unknown;
   tags?: unknown;
@@ -21,7 +21,7 @@ const PHASES: Readonly<Record<string, MachinePhase>> = {
   stopped: 'halted',
 };
 
-/** Null for what belongs to no node. */
+/** Reads a machine from a response; null if it belongs to no node. */
 export function machineIn(resource: VirtualMachine, group: string, secrets: readonly string[]): Machine | null {
   const owner = ownerIn(resource);
   if (owner === null) return null;
@@ -38,7 +38,7 @@ export function machineIn(resource: VirtualMachine, group: string, secrets: read
   };
 }
 
-/** The power says more than a last change that failed: a machine for which there was no room at its start has no power. */
+/** The power state decides before a failed last change: a machine whose start failed for lack of capacity is deallocated. */
 function phaseOf(machine: VirtualMachine): MachinePhase {
   const { provisioningState } = machine;
   if (provisioningState === 'Deleting') return 'ending';
@@ -53,7 +53,7 @@ function endOf(machine: VirtualMachine, phase: MachinePhase): Machine['end'] {
 
 function faultOf(machine: VirtualMachine, end: Machine['end'], secrets: readonly string[]): ComputeDriverError {
   if (end === 'interrupted')
-    return new ComputeDriverError('AZURE.EVICTED', 'Azure took the spot machine back.', {
+    return new ComputeDriverError('AZURE.EVICTED', 'Azure evicted the spot machine of this node.', {
       kind: 'capacity',
       scope: 'region',
     });
@@ -61,10 +61,10 @@ function faultOf(machine: VirtualMachine, end: Machine['end'], secrets: readonly
     const [, failure] = /^ProvisioningState\/failed\/(.+)$/i.exec(code) ?? [];
     if (failure !== undefined) return statusFault(failure, message, secrets);
   }
-  return statusFault('ProvisioningFailed', 'Azure could not make the machine and does not say why', secrets);
+  return statusFault('ProvisioningFailed', 'Azure could not create the machine and gave no reason', secrets);
 }
 
-/** The power state has the form `PowerState/running`; it is empty if the answer has none, as while the machine is created. */
+/** Returns the power state, such as `running` of `PowerState/running`. It is empty if the response has none, as during creation. */
 function powerOf(machine: VirtualMachine): string {
   for (const { code } of statusesOf(machine)) {
     const [, power] = /^PowerState\/(\w+)$/.exec(code) ?? [];
@@ -82,14 +82,14 @@ function statusesOf({ instanceView }: VirtualMachine): { code: string; message: 
   });
 }
 
-/** Returns the owner that the tags of a resource name. Azure may change the case of their names. */
+/** Returns the owner that the tags of a resource name. Azure may change the case of tag names. */
 export function ownerIn({ tags }: Resource): Owner | null {
   if (typeof tags !== 'object' || tags === null) return null;
   const texts = Object.entries(tags).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return ownerOf(Object.fromEntries(texts.map(([name, value]) => [name.toLowerCase(), value])));
 }
 
-/** Whether a name can become a part of a path. */
+/** True if a name can become a part of a path. */
 export function isPartName(name: unknown): name is string {
   return typeof name === 'string' && /^[\w-][\w.-]{0,79}$/.test(name);
 }

@@ -6,22 +6,20 @@ import type { NodeDisk, NodeSpec } from '../compute-driver';
 import type { Place } from '../place';
 import { invalidRequest } from './azure-faults';
 
-/** Of Azure's public cloud: where principals log in, and where resources are managed. */
+/** Login and management endpoints of Azure's public cloud. */
 export const AZURE_AUTHORITY = 'https://login.microsoftonline.com';
 export const AZURE_ENDPOINT = 'https://management.azure.com';
 
-/** Azure's limits of a resource. */
 const MAX_TAGS = 50;
 const MAX_TAG_NAME_LENGTH = 512;
 const MAX_TAG_VALUE_LENGTH = 256;
 const MAX_CUSTOM_DATA_BYTES = 65_535;
 
-/** Nobody logs in as this user: the key that could is thrown away. */
+/** Nobody can log in as this user, because its private key is discarded. */
 const ADMIN = 'platform';
 
-/** Disks whose figures are set apart from their size. Only such a disk is made by a request of its own. */
+/** Disk types whose IOPS and throughput are set separately from the size. Such a disk is created by its own request. */
 const SEPARATE_DISK_TYPES: ReadonlySet<string> = new Set(['PremiumV2_LRS', 'UltraSSD_LRS']);
-/** They cannot be cached by the machine's host. */
 const ULTRA = 'UltraSSD_LRS';
 const BOOT_DISK_TYPE = 'StandardSSD_LRS';
 
@@ -35,7 +33,7 @@ const SUBNET_ID =
 const IDENTITY_ID =
   /^\/subscriptions\/[\w-]{1,60}\/resourceGroups\/[^/?#]{1,90}\/providers\/Microsoft\.ManagedIdentity\/userAssignedIdentities\/[\w-]{1,128}$/i;
 
-/** What a node's machine and its parts are called. The same for all attempts: a node has one machine at a time. */
+/** Names of a node's resources. They are the same for all attempts, because a node has one machine at a time. */
 export interface NodeNames {
   machine: string;
   card: string;
@@ -44,7 +42,7 @@ export interface NodeNames {
   disk(index: number): string;
 }
 
-/** A machine's name has 64 characters at most. */
+/** Azure limits the name of a machine to 64 characters. */
 export function nodeNames(nodeToken: string): NodeNames {
   const own = /^[A-Za-z0-9]([A-Za-z0-9-]{0,50}[A-Za-z0-9])?$/.test(nodeToken);
   const machine = `node-${own ? nodeToken : createHash('sha256').update(nodeToken).digest('hex').slice(0, 48)}`;
@@ -57,27 +55,26 @@ export function nodeNames(nodeToken: string): NodeNames {
   };
 }
 
-/** The resource group of a place; every call needs one. */
+/** Returns the resource group of a place, which every call needs. */
 export function groupOf({ account }: Pick<Place, 'account'>): string {
   if (account === null || !RESOURCE_GROUP.test(account))
-    throw invalidRequest('The cloud project of the environment is not the name of a resource group.');
+    throw invalidRequest('The cloud project of the environment is not the name of an Azure resource group.');
   return account;
 }
 
-/** What is sent to make a node. */
+/** The requests that create a node. */
 export interface NodeRequests {
   group: string;
   names: NodeNames;
   address: PublicIPAddress | null;
   card: NetworkInterface;
-  /** Those that are made by requests of their own, by name. */
+  /** Disks that need their own requests. */
   disks: { name: string; disk: Disk }[];
   machine: VirtualMachine;
 }
 
 /**
- * The requests for a node. Throws what Azure would refuse after some of them.
- * @param script what the machine boots by
+ * Returns the requests for a node. Validates the whole spec first, so that Azure does not refuse it after some requests.
  */
 export function nodeRequests(spec: NodeSpec, script: string, subscription: string): NodeRequests {
   const { place, labels, disks, market, machine: wanted } = spec;
@@ -90,9 +87,11 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
     `/subscriptions/${subscription}/resourceGroups/${of}/providers/${kind}/${name}`;
   const customData = Buffer.from(script);
   if (customData.length > MAX_CUSTOM_DATA_BYTES)
-    throw invalidRequest(`The boot script has ${customData.length} bytes; Azure takes ${MAX_CUSTOM_DATA_BYTES}.`);
-  if (!/^[\w-]{1,80}$/.test(wanted.type)) throw invalidRequest('The machine type is not one of Azure.');
-  if (disks.length > 64) throw invalidRequest(`A machine has 64 disks at most, not ${disks.length}.`);
+    throw invalidRequest(`The boot script has ${customData.length} bytes, and Azure allows ${MAX_CUSTOM_DATA_BYTES}.`);
+  if (!/^[\w-]{1,80}$/.test(wanted.type))
+    throw invalidRequest(`The machine type "${wanted.type}" is not a VM size of Azure.`);
+  if (disks.length > 64)
+    throw invalidRequest(`The node has ${disks.length} data disks, and a machine of Azure can have at most 64.`);
 
   const networkGroup = place.networkAccount === null ? group : groupOf({ account: place.networkAccount });
   const security = place.networkTags.map((tag) => {
@@ -145,7 +144,7 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
         computerName: names.machine,
         adminUsername: ADMIN,
         customData: customData.toString('base64'),
-        // What could run commands on the machine beside the agent.
+        // Extensions could run commands on the machine.
         allowExtensionOperations: false,
         linuxConfiguration: {
           disablePasswordAuthentication: true,
@@ -160,7 +159,7 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
       ...(spec.identity !== null && { identity: identityOf(spec.identity) }),
       ...(disks.some(({ encrypted }) => encrypted) && { securityProfile: { encryptionAtHost: true } }),
       ...(disks.some(({ type }) => type === ULTRA) && { additionalCapabilities: { ultraSSDEnabled: true } }),
-      // At any price up to the usual one, so that only a lack of machines ends it.
+      // The price limit is the on-demand price, so only a lack of capacity evicts the machine.
       ...(isSpot && { priority: 'Spot', evictionPolicy: 'Deallocate', billingProfile: { maxPrice: -1 } }),
     },
   };
@@ -168,19 +167,19 @@ export function nodeRequests(spec: NodeSpec, script: string, subscription: strin
 
 /** `eastus-1` is zone 1 of the region `eastus`. */
 function regionOf({ region, zone }: Place): { region: string; zones?: string[] } {
-  if (region === null || !REGION.test(region)) throw invalidRequest('The environment names no region of Azure.');
+  if (region === null || !REGION.test(region)) throw invalidRequest('The environment names no Azure region.');
   if (zone === null || zone === region) return { region };
   const number = zone.startsWith(`${region}-`) ? zone.slice(region.length + 1) : zone;
-  if (!/^[1-9]$/.test(number)) throw invalidRequest(`${zone} is no availability zone of ${region}.`);
+  if (!/^[1-9]$/.test(number)) throw invalidRequest(`${zone} is not an availability zone of ${region}.`);
   return { region, zones: [number] };
 }
 
 function subnetId({ network, subnet }: Place, group: string, subscription: string): string {
   if (subnet !== null && SUBNET_ID.test(subnet)) return subnet;
   if (network === null || !RESOURCE.test(network))
-    throw invalidRequest('The network name of the environment is not the name of a virtual network.');
+    throw invalidRequest('The network of the environment is not the name of a virtual network.');
   if (subnet === null || !RESOURCE.test(subnet))
-    throw invalidRequest('The subnet of the environment is neither the name nor the id of a subnet.');
+    throw invalidRequest('The subnet of the environment is neither the name nor the resource id of a subnet.');
   const provider = 'providers/Microsoft.Network';
   return `/subscriptions/${subscription}/resourceGroups/${group}/${provider}/virtualNetworks/${network}/subnets/${subnet}`;
 }
@@ -191,7 +190,7 @@ function tagsOf(spec: NodeSpec): Record<string, string> {
   const entries = Object.entries(tags);
   if (entries.length > MAX_TAGS)
     throw invalidRequest(
-      `Azure allows ${MAX_TAGS} tags, and the machine would have ${entries.length}. Remove some labels.`,
+      `The machine would have ${entries.length} tags, and Azure allows ${MAX_TAGS}. Remove some labels.`,
     );
   const names = new Set<string>();
   for (const [name, value] of entries) {
@@ -200,7 +199,9 @@ function tagsOf(spec: NodeSpec): Record<string, string> {
     if (value.length > MAX_TAG_VALUE_LENGTH)
       throw invalidRequest(`The value of the tag ${name} is longer than ${MAX_TAG_VALUE_LENGTH} characters.`);
     if (names.has(name.toLowerCase()))
-      throw invalidRequest(`Two tags are called ${name} in different case, which Azure treats as one. Rename a label.`);
+      throw invalidRequest(
+        `Two tags have the name ${name} in different case, which Azure treats as one. Rename a label.`,
+      );
     names.add(name.toLowerCase());
   }
   return tags;
@@ -214,7 +215,7 @@ function imageReference(image: string): ImageReference {
   if (/^\/communityGalleries\//i.test(image)) return { communityGalleryImageId: image };
   if (/^\/sharedGalleries\//i.test(image)) return { sharedGalleryImageId: image };
   if (/^\/subscriptions\//i.test(image)) return { id: image };
-  throw invalidRequest('The image is not the resource id of an image or of an image of a gallery.');
+  throw invalidRequest('The image is not the resource id of an image or of a gallery image.');
 }
 
 function identityOf(identity: string): NonNullable<VirtualMachine['identity']> {
@@ -244,7 +245,7 @@ function dataDisk(disk: NodeDisk, lun: number, name: string, id: string): DataDi
   return { ...common, name, createOption: 'Empty', diskSizeGB, managedDisk: { storageAccountType } };
 }
 
-/** A public key in OpenSSH's form whose private half is kept nowhere: Azure makes no Linux machine without a login. */
+/** Returns a public key in OpenSSH's format whose private key is discarded: Azure creates no Linux machine without a login. */
 function unusableKey(): string {
   const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
   const field = (content: Buffer): Buffer => {

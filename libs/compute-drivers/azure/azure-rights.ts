@@ -1,6 +1,6 @@
 /**
- * What a principal must be allowed in the resource group of its nodes; `docs/clouds/azure.md` has it in a role, with what
- * may be needed in other groups or not at all.
+ * Actions that a principal needs in the resource group of its nodes. The role in `docs/clouds/azure.md` has them, with actions
+ * that only some setups need.
  */
 export const ACTIONS: readonly string[] = [
   'Microsoft.Compute/virtualMachines/read',

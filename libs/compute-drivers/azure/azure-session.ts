@@ -8,26 +8,24 @@ import { untilAborted } from '../machines/calls';
 import { azureFault, invalidRequest } from './azure-faults';
 import { AZURE_AUTHORITY, AZURE_ENDPOINT } from './azure-requests';
 
-/** Whom a token is for, in the clouds that are not Azure's public one. */
+/** Token audiences of the clouds other than Azure's public one, by host. */
 const AUDIENCES: Readonly<Record<string, string>> = {
   'management.usgovcloudapi.net': 'https://management.usgovcloudapi.net',
   'management.chinacloudapi.cn': 'https://management.chinacloudapi.cn',
 };
 
-/** Azure's pages hold some hundreds of records. */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
-/** Each has tokens for its principal. */
+/** Sessions are kept with their tokens. */
 const MAX_SESSIONS = 200;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Id or domain of a directory. It becomes a part of a path. */
+/** Id or domain of a directory, which becomes a part of a path. */
 const DIRECTORY = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/;
-/** Answers name other addresses where the end of an operation can be watched, which no driver waits for. */
+/** Headers with the polling URL of an operation. The driver does not poll, so the SDK must not follow them. */
 const POLLING_HEADERS = ['azure-asyncoperation', 'location', 'operation-location'];
 
 type PolicyConfig = NonNullable<ComputeManagementClientOptionalParams['additionalPolicies']>[number];
 
-/** Passed to each call of an SDK. */
 export interface CallOptions {
   abortSignal: AbortSignal;
 }
@@ -35,13 +33,13 @@ export interface CallOptions {
 export interface AzureEndpoints {
   /** Null for Azure's public cloud. */
   endpoint: string | null;
-  /** Where principals log in; null for Azure's public cloud. */
+  /** Login endpoint; null for Azure's public cloud. */
   authority: string | null;
-  /** PEM of an authority to trust besides the usual ones. */
+  /** PEM of a certificate authority to trust besides the system's. */
   ca?: string;
 }
 
-/** What one principal may do in one subscription. */
+/** Clients of one principal in one subscription. */
 export class AzureSession {
   constructor(
     readonly subscription: string,
@@ -51,18 +49,18 @@ export class AzureSession {
     readonly secrets: readonly string[],
   ) {}
 
-  /** The same, whose errors repeat these no more than the principal's own secret. */
+  /** Returns the session with more values that are masked in its errors. */
   withSecrets(secrets: readonly string[]): AzureSession {
     const { subscription, compute, network, server } = this;
     return new AzureSession(subscription, compute, network, server, [...this.secrets, ...secrets]);
   }
 
-  /** Makes one call, until the signal ends it: the SDKs look at theirs between requests only. Throws `ComputeDriverError`. */
+  /** Makes one call, which rejects as soon as the signal aborts: the SDKs check it only between requests. Throws `ComputeDriverError`. */
   async call<T>(
     { signal: callers }: Pick<DriverContext, 'signal'>,
     send: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    // One for each call: an SDK adds listeners to it, and a caller makes many calls by one signal.
+    // Each call has its own signal, because an SDK adds listeners and a caller makes many calls with one signal.
     const signal = AbortSignal.any([callers]);
     try {
       return await untilAborted(signal, () => send({ abortSignal: signal }));
@@ -76,7 +74,7 @@ export class AzureSession {
     }
   }
 
-  /** The same for what may not exist; null for that. */
+  /** Makes one call; returns null if the resource does not exist. */
   async find<T>(context: Pick<DriverContext, 'signal'>, send: (options: CallOptions) => Promise<T>): Promise<T | null> {
     try {
       return await this.call(context, send);
@@ -87,14 +85,14 @@ export class AzureSession {
   }
 }
 
-/** A subscription that is not found says something else: nobody can tell what it holds. */
+/** Codes of missing resources. `SubscriptionNotFound` is not one of them, because it says nothing about resources. */
 const ABSENT: ReadonlySet<string> = new Set([
   'AZURE.ResourceNotFound',
   'AZURE.NotFound',
   'AZURE.ResourceGroupNotFound',
 ]);
 
-/** Sessions of the principals that were used last, so that not each call logs in. */
+/** Keeps the sessions of recently used principals, so that not every call logs in. */
 export class AzureSessions {
   private readonly sessions = new Map<string, AzureSession>();
   private readonly endpoint: URL;
@@ -122,26 +120,26 @@ export class AzureSessions {
   }
 
   private open([tenant = '', client = '', secret = '', subscription = '']: string[]): AzureSession {
-    if (!DIRECTORY.test(tenant)) throw denied('TENANT_ID is not the id of a directory.');
-    if (!UUID.test(client)) throw denied('CLIENT_ID is not the id of an application.');
-    if (secret === '') throw denied('CLIENT_SECRET is missing.');
-    if (!UUID.test(subscription)) throw denied('SUBSCRIPTION_ID is not the id of a subscription.');
+    if (!DIRECTORY.test(tenant)) throw denied('TENANT_ID is not the id or domain of a directory.');
+    if (!UUID.test(client)) throw denied('CLIENT_ID is not the id of an application (a UUID).');
+    if (secret === '') throw denied('CLIENT_SECRET is required.');
+    if (!UUID.test(subscription)) throw denied('SUBSCRIPTION_ID is not the id of a subscription (a UUID).');
     const once = { retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } };
-    // The login's own error says nothing of a connection that failed.
+    // The SDK's login error does not name a failed connection.
     let failure: unknown = null;
-    const noteFailure = (error: unknown) => (failure = error);
+    const recordFailure = (error: unknown) => (failure = error);
     const principal = new ClientSecretCredential(tenant, client, secret, {
       ...once,
       authorityHost: this.authority.origin,
-      // It would be asked of Azure's public cloud, whatever the authority.
+      // Discovery would always call Azure's public cloud.
       disableInstanceDiscovery: true,
-      additionalPolicies: [guard(this.authority, this.agents, noteFailure)],
+      additionalPolicies: [guard(this.authority, this.agents, recordFailure)],
     });
     const credential: Pick<ClientSecretCredential, 'getToken'> = {
-      getToken: async (...wanted) => {
+      getToken: async (...parameters) => {
         failure = null;
         try {
-          return await principal.getToken(...wanted);
+          return await principal.getToken(...parameters);
         } catch (error) {
           throw failure ?? error;
         }
@@ -164,23 +162,27 @@ export class AzureSessions {
   }
 }
 
-/** Keeps requests, whose header has a token, at the server they are for, and their answers from filling the memory. */
-function guard(server: URL, agents: OutboundAgents, noteFailure?: (error: unknown) => void): PolicyConfig {
+/** Refuses requests to other servers, because their header has a token, and limits the size of responses. */
+function guard(server: URL, agents: OutboundAgents, recordFailure?: (error: unknown) => void): PolicyConfig {
   return {
     position: 'perCall',
     policy: {
       name: 'platformGuard',
       async sendRequest(request, next) {
         if (URL.parse(request.url)?.origin !== server.origin)
-          throw new ComputeDriverError('AZURE.ELSEWHERE', `${server.host} refers to another server.`, {
-            kind: 'invalid',
-          });
+          throw new ComputeDriverError(
+            'AZURE.ELSEWHERE',
+            `${server.host} refers to another server, which is not called.`,
+            {
+              kind: 'invalid',
+            },
+          );
         request.agent = agents.https;
         request.onDownloadProgress = ({ loadedBytes }) => {
-          if (loadedBytes > MAX_RESPONSE_BYTES) throw new Error('The answer is too long');
+          if (loadedBytes > MAX_RESPONSE_BYTES) throw new Error('The response is too long');
         };
         const response = await next(request).catch((error: unknown) => {
-          noteFailure?.(error);
+          recordFailure?.(error);
           throw error;
         });
         if (request.method !== 'GET') for (const name of POLLING_HEADERS) response.headers.delete(name);
@@ -202,5 +204,5 @@ function allowedUrl(outbound: OutboundPolicy, text: string): URL {
     if (!(error instanceof AddressRefusedError)) throw error;
     throw invalidRequest(error.message);
   }
-  throw invalidRequest(`Azure is called by HTTPS only, not at ${text}.`);
+  throw invalidRequest(`The Azure endpoint ${text} must use HTTPS.`);
 }

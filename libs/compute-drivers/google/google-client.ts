@@ -9,19 +9,18 @@ import { callFault, recordOf, textOf } from './google-faults';
 
 const ENDPOINT = 'https://compute.googleapis.com/';
 const SCOPE = 'https://www.googleapis.com/auth/compute';
-/** Ten times the largest page that was seen. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
-/** Calls to Compute Engine with the key of one service account, for the length of one call of the driver. */
+/** Calls Compute Engine with the key of one service account, for one call of the driver. */
 export class GoogleClient {
-  /** Texts that no error may repeat. */
+  /** Values that are masked in errors. */
   readonly secrets: readonly string[];
   private readonly api: compute_v1.Compute;
   private readonly host: string;
 
   /**
-   * @param endpoint null for Google's own
-   * @throws ComputeDriverError where the key cannot sign
+   * @param endpoint null for Google's public endpoint
+   * @throws ComputeDriverError if the key cannot sign
    */
   constructor(
     outbound: OutboundPolicy,
@@ -32,7 +31,7 @@ export class GoogleClient {
     const { CLIENT_EMAIL: email, PRIVATE_KEY: key = '', PRIVATE_KEY_ID: keyId } = context.credentials;
     this.secrets = [key, ...secrets];
     assertKey(key);
-    // Signed by ourselves and sent as it is: no token endpoint is called, whichever the key's file names.
+    // The self-signed token is sent as it is, so the token endpoint in the key's file is never called.
     const client = new auth.JWT({ email, key, keyId, scopes: [SCOPE] });
     client.useJWTAccessWithScope = true;
     const rootUrl = endpoint ?? ENDPOINT;
@@ -46,14 +45,14 @@ export class GoogleClient {
     });
   }
 
-  /** One request. It ends with the signal of the driver's caller, whatever the SDK does then. */
+  /** Sends one request, which rejects as soon as the caller's signal aborts. */
   async call<Answer>(
     ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: Answer }>,
   ): Promise<Answer> {
     const { signal } = this.context;
     try {
       const { data } = await untilAborted(signal, () => ask(this.api, { signal }));
-      // An answer without it would be read as a list without machines.
+      // Another server's response would be read as a list without machines.
       if (!textOf(recordOf(data)['kind']).startsWith('compute#')) throw notGoogle(this.host);
       return data;
     } catch (error) {
@@ -66,7 +65,7 @@ function assertKey(key: string): void {
   try {
     if (createPrivateKey(key).asymmetricKeyType === 'rsa') return;
   } catch {
-    // What the parser says quotes the key.
+    // The parser's error quotes the key.
   }
   throw new ComputeDriverError('GOOGLE.KEY_INVALID', 'PRIVATE_KEY is not an RSA key in PEM form.', { kind: 'denied' });
 }
@@ -84,7 +83,7 @@ function timedOut(host: string, cause: unknown): ComputeDriverError {
 }
 
 function notGoogle(host: string): ComputeDriverError {
-  const words = `${host} does not answer like Compute Engine.`;
+  const words = `${host} sent a response that is not from Compute Engine.`;
   return new ComputeDriverError('GOOGLE.NOT_GOOGLE', words, { kind: 'invalid' });
 }
 
@@ -92,20 +91,20 @@ function requestUrl(input: string | URL | Request): string {
   return input instanceof Request ? input.url : String(input);
 }
 
-/** As `fetch`, through the agents of the outbound policy: the SDK's own bounds answers by their announced length alone. */
+/** Works like `fetch`, through the outbound policy. The SDK's own limit covers only responses that announce their length. */
 async function send(outbound: OutboundPolicy, url: URL, init: RequestInit): Promise<Response> {
   const headers = Object.fromEntries(new Headers(init.headers));
-  // Answers are read as they come.
+  // Compressed responses are not supported.
   delete headers['accept-encoding'];
   const {
     status,
-    headers: told,
+    headers: responseHeaders,
     body,
   } = await sendOutbound(url, {
     ...{ method: init.method ?? 'GET', headers, body: typeof init.body === 'string' ? init.body : null },
     ...{ agents: outbound.agents, maxBytes: MAX_ANSWER_BYTES, signal: init.signal ?? undefined },
   });
-  const retryAfter = told['retry-after'];
+  const retryAfter = responseHeaders['retry-after'];
   const bodiless = status === 204 || status === 205 || status === 304;
   return new Response(bodiless ? null : new Uint8Array(body), {
     status: status >= 200 && status < 600 ? status : 502,

@@ -33,7 +33,7 @@ function driverFor(url: string): GoogleDriver {
   return new GoogleDriver({
     bootScript: (spec) => {
       if (spec.boot.sparkVersion !== '3.5.9')
-        throw new ComputeDriverError('BOOT.SPARK_UNKNOWN', 'There is no such Spark.', { kind: 'invalid' });
+        throw new ComputeDriverError('BOOT.SPARK_UNKNOWN', 'Unknown Spark version.', { kind: 'invalid' });
       return `#!/bin/sh\n# ${spec.boot.bootstrapToken}\n`;
     },
     outbound: new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: [], allowedNetworks: ['127.0.0.1'] }),
@@ -99,7 +99,7 @@ describe('The Google driver', () => {
     platform_attempt: '1',
   };
 
-  it('asks for a machine with all that its node has', async () => {
+  it('requests a machine with everything in the spec', async () => {
     const request = await requested({
       enablePublicIp: true,
       identity: 'nodes@own-project.iam.gserviceaccount.com',
@@ -159,7 +159,7 @@ describe('The Google driver', () => {
     });
   });
 
-  it('asks for nothing that the node does not have', async () => {
+  it('requests nothing that is not in the spec', async () => {
     const request = await requested({ blockProjectSshKeys: false, disks: [] });
     expect(request).toMatchObject({ serviceAccounts: [], metadata: { items: [{ key: 'startup-script' }] } });
     expect(request['disks']).toHaveLength(1);
@@ -172,15 +172,15 @@ describe('The Google driver', () => {
       'NVIDIA T4',
       [{ acceleratorType: expect.stringMatching(/nvidia-tesla-t4$/) as string, acceleratorCount: 2 }],
     ],
-    // Its own are part of the type.
+    // The GPUs of this family are part of the machine type.
     ['g2-standard-4', 'NVIDIA L4', undefined],
-  ])('a machine %s with GPUs does not move', async (type, model, accelerators) => {
+  ])('does not migrate a machine %s with GPUs', async (type, model, accelerators) => {
     const request = await requested({ machine: { ...spec().machine, type, gpu: { model, count: 2 } } });
     expect(request).toMatchObject({ scheduling: { onHostMaintenance: 'TERMINATE' } });
     expect(request['guestAccelerators']).toEqual(accelerators);
   });
 
-  it('boots from Hyperdisk where a machine has no other, and from a family of images', async () => {
+  it('boots from Hyperdisk if the machine supports nothing else, and from an image family', async () => {
     const machine = { ...spec().machine, type: 'n4-standard-2' };
     const request = await requested({ machine, image: 'projects/images/global/images/family/spark' });
     expect(request['disks']).toMatchObject([
@@ -194,13 +194,13 @@ describe('The Google driver', () => {
     ]);
   });
 
-  it('asks for a spot machine that is stopped when it is taken back', async () => {
+  it('requests a spot machine that Google stops when it preempts it', async () => {
     expect(await requested({ market: 'spot' })).toMatchObject({
       scheduling: { provisioningModel: 'SPOT', instanceTerminationAction: 'STOP', automaticRestart: false },
     });
   });
 
-  it('makes one machine where the answer was lost, and where it is not shown yet', async () => {
+  it('creates one machine even if the response is lost and the machine is not listed yet', async () => {
     fake.hiddenMs = 600_000;
     const wanted = spec();
     fake.loseAnswer();
@@ -210,7 +210,7 @@ describe('The Google driver', () => {
     expect(fake.all()).toHaveLength(1);
   });
 
-  it('takes a machine of its name for its own only if it is', async () => {
+  it('refuses a machine of the same name with another owner', async () => {
     const wanted = spec();
     await driver.provision(wanted, context());
     const foreign = { ...wanted, labels: { ...wanted.labels, installationId: 'other' } };
@@ -224,7 +224,7 @@ describe('The Google driver', () => {
     ['RESOURCE_OPERATION_RATE_EXCEEDED', 'Operation rate exceeded.', 'throttled', 'account'],
     ['PERMISSIONS_ERROR', "Required 'compute.subnetworks.use' permission", 'denied', 'account'],
     ['SOMETHING_NEW', 'No.', 'invalid', 'account'],
-  ])('tells of an operation that failed with %s (%s)', async (code, message, kind, scope) => {
+  ])('reports an operation that failed with %s (%s)', async (code, message, kind, scope) => {
     const wanted = spec();
     fake.operationMs = 600_000;
     fake.failOperation('insert', code, message);
@@ -235,12 +235,12 @@ describe('The Google driver', () => {
       state: 'failed',
       fault: { code: `GOOGLE.${code}`, message: message.replace(/([^.])$/, '$1.'), kind, scope },
     });
-    // The request is the same, and so is what became of it.
+    // A repeated request has the result of the first.
     await expect(driver.provision(wanted, context())).rejects.toMatchObject({ kind, scope });
     expect(await driver.destroy(refOf(wanted), context())).toBe('gone');
   });
 
-  it('does not say that a machine is gone which is on its way', async () => {
+  it('does not report a machine as gone that may still appear', async () => {
     fake.operationMs = 600_000;
     fake.hiddenMs = 600_000;
     const wanted = spec();
@@ -248,7 +248,7 @@ describe('The Google driver', () => {
     expect(await driver.destroy(refOf(wanted), context())).toBe('going');
   });
 
-  it('destroys a machine that is not shown yet', async () => {
+  it('destroys a machine that is not listed yet', async () => {
     fake.hiddenMs = 600_000;
     const wanted = spec();
     await driver.provision(wanted, context());
@@ -257,7 +257,7 @@ describe('The Google driver', () => {
     expect(fake.all()).toEqual([]);
   });
 
-  it('keeps a stopped machine whose start found no room, with the words for it', async () => {
+  it('keeps a stopped machine whose start failed for lack of capacity, and reports the reason', async () => {
     const wanted = spec();
     const ref = refOf(wanted);
     await driver.provision(wanted, context());
@@ -278,13 +278,13 @@ describe('The Google driver', () => {
     ]);
   });
 
-  it('says what becomes of local disks when a machine with some is stopped', async () => {
+  it('stops a machine with local disks, which are discarded', async () => {
     const wanted = spec({ disks: [{ gib: 375, type: 'local-ssd', iops: null, throughputMb: null, encrypted: false }] });
     await driver.provision(wanted, context());
     await eventually(async () => (await driver.stop(refOf(wanted), context())) === 'stopped');
   });
 
-  it('destroys disks and addresses that were left over, and none of another node', async () => {
+  it('removes disks and addresses that the node left behind, and none of another node', async () => {
     const labels = { ...orphan, platform_node: 'node-1' };
     fake.addLeftOver('disks', { name: 'old-disk', where: 'europe-west1-c', labels });
     fake.addLeftOver('addresses', { name: 'old-address', where: 'europe-west1', labels });
@@ -295,7 +295,7 @@ describe('The Google driver', () => {
     expect(fake.leftOvers()).toEqual(['other-disk']);
   });
 
-  it('sweeps what is left of nodes that nobody wants, in all zones of its region', async () => {
+  it('sweeps machines and leftovers of nodes that are not live, in all zones of its region', async () => {
     const labels = { ...orphan, platform_node: 'wanted' };
     fake.addLeftOver('disks', { name: 'lost', where: 'europe-west1-c', labels: orphan });
     fake.addLeftOver('disks', { name: 'wanted', where: 'europe-west1-c', labels });
@@ -321,12 +321,14 @@ describe('The Google driver', () => {
     expect(fake.leftOvers()).not.toContain('lost');
   });
 
-  it('lists page after page', async () => {
+  it('reads all pages of a list', async () => {
     fake.pageSize = 2;
     const all = Array.from({ length: 5 }, () => spec());
     for (const one of all) await driver.provision(one, context());
-    const told = await driver.listOwned({ installationId: 'own', place: PLACE }, context());
-    expect(told.map(({ labels }) => labels.nodeToken).sort()).toEqual(all.map(({ labels }) => labels.nodeToken).sort());
+    const listed = await driver.listOwned({ installationId: 'own', place: PLACE }, context());
+    expect(listed.map(({ labels }) => labels.nodeToken).sort()).toEqual(
+      all.map(({ labels }) => labels.nodeToken).sort(),
+    );
   });
 
   it.each([
@@ -335,7 +337,7 @@ describe('The Google driver', () => {
     ['subnet', { place: { ...PLACE, subnet: 'absent' } }, 'absent'],
     ['zone', { place: { ...PLACE, zone: 'europe-west1-z' } }, 'europe-west1-z'],
     ['project', { place: { ...PLACE, account: 'absent-project' } }, 'absent-project'],
-  ])('says that the %s does not exist', async (_what, values: Partial<NodeSpec>, named) => {
+  ])('reports that the %s does not exist', async (_what, values: Partial<NodeSpec>, named) => {
     const fault = { kind: 'invalid', message: expect.stringContaining(named) as string };
     await expect(driver.provision(spec(values), context())).rejects.toMatchObject(fault);
     expect(fake.all()).toEqual([]);
@@ -350,7 +352,7 @@ describe('The Google driver', () => {
     ['a label with capitals', { userLabels: { Team: 'data' } }],
     ['too many labels', { userLabels: Object.fromEntries(Array.from({ length: 61 }, (_, at) => [`l${at}`, ''])) }],
     ['a tag with a blank', { place: { ...PLACE, networkTags: ['a b'] } }],
-    ['an identity that is none', { identity: 'me' }],
+    ['an invalid identity', { identity: 'me' }],
     [
       'a GPU that cannot be attached',
       {
@@ -365,7 +367,7 @@ describe('The Google driver', () => {
       'a local disk of another size',
       { disks: [{ gib: 100, type: 'local-ssd', iops: null, throughputMb: null, encrypted: false }] },
     ],
-  ])('asks nothing for %s', async (_what, values) => {
+  ])('makes no call for %s', async (_what, values) => {
     await expect(driver.provision(spec(values), context())).rejects.toMatchObject({ kind: 'invalid' });
     expect(fake.calls).toEqual([]);
   });
@@ -378,11 +380,12 @@ describe('The Google driver', () => {
     });
   });
 
-  it('says that a key is wrong or is none, without it', async () => {
+  it('reports a wrong or invalid key without repeating it', async () => {
     const wrong = { ...fake.credentials, PRIVATE_KEY: newRsaPair().privateKey };
-    const asked = (credentials: Record<string, string>) => driver.describe([refOf(spec())], context({ credentials }));
-    await expect(asked(wrong)).rejects.toMatchObject({ kind: 'denied', code: 'GOOGLE.authError' });
-    await expect(asked({ ...wrong, PRIVATE_KEY: 'no key' })).rejects.toMatchObject({
+    const describeWith = (credentials: Record<string, string>) =>
+      driver.describe([refOf(spec())], context({ credentials }));
+    await expect(describeWith(wrong)).rejects.toMatchObject({ kind: 'denied', code: 'GOOGLE.authError' });
+    await expect(describeWith({ ...wrong, PRIVATE_KEY: 'no key' })).rejects.toMatchObject({
       kind: 'denied',
       message: 'PRIVATE_KEY is not an RSA key in PEM form.',
     });
@@ -395,13 +398,13 @@ describe('The Google driver', () => {
     [{ status: 403, reason: 'quotaExceeded', message: 'Quota exceeded' }, 'quota', null],
     [{ status: 403, reason: 'accessNotConfigured', message: 'The API is not enabled' }, 'denied', null],
     [{ status: 412, reason: 'conditionNotMet', message: 'Constraint vmExternalIpAccess violated' }, 'denied', null],
-  ])('tells %j as %s, and does not ask again', async (refusal, kind, retryAfterMs) => {
+  ])('classifies %j as %s, and does not retry', async (refusal, kind, retryAfterMs) => {
     fake.refuse(refusal);
     await expect(driver.provision(spec(), context())).rejects.toMatchObject({ kind, retryAfterMs });
     expect(fake.calls).toHaveLength(1);
   });
 
-  it('repeats no secret that an answer quotes, and no control characters', async () => {
+  it('masks secrets and control characters that a response quotes', async () => {
     const message = `Invalid value: '${spec().boot.bootstrapToken}' \u001b[31m`;
     fake.refuse({ status: 400, reason: 'invalid\u0000', message });
     const error: unknown = await driver.provision(spec(), context()).catch((thrown: unknown) => thrown);
@@ -413,7 +416,7 @@ describe('The Google driver', () => {
   it.each<[string, (quoted: string) => void]>([
     ['a refusal', (quoted) => fake.refuse({ status: 400, reason: 'invalid', message: quoted })],
     ['no answer', () => fake.answerWith((request) => void request.socket.destroy())],
-  ])('has nothing secret in the error of %s, however deep one looks', async (_what, fail) => {
+  ])('holds no secret at any depth of the error of %s', async (_what, fail) => {
     const wanted = spec();
     fail(wanted.boot.bootstrapToken);
     const [outcome] = await Promise.allSettled([driver.provision(wanted, context())]);
@@ -422,7 +425,7 @@ describe('The Google driver', () => {
     expect(shown).not.toMatch(/secret-bootstrap-token|Bearer|PRIVATE KEY/);
   });
 
-  it('takes nothing for gone while a zone does not answer', async () => {
+  it('reports nothing as gone while a zone is unreachable', async () => {
     const warning = { code: 'UNREACHABLE', message: 'The zone europe-west1-c cannot be reached' };
     fake.answerWith((_request, response) => {
       response.end(
@@ -437,7 +440,7 @@ describe('The Google driver', () => {
     await expect(driver.listOwned({ installationId: 'own', place: PLACE }, context())).rejects.toMatchObject(fault);
   });
 
-  it('takes labels of letters that have no case', async () => {
+  it('accepts labels of letters without case', async () => {
     expect(await requested({ userLabels: { 部署: '数据' } })).toMatchObject({ labels: { 部署: '数据' } });
   });
 
@@ -448,7 +451,7 @@ describe('The Google driver', () => {
     ['items of any shape', JSON.stringify({ items: [null, 7, { name: 9, labels: 'x' }, { labels: [] }, [[]]] })],
     ['pages without an end', JSON.stringify({ items: [], nextPageToken: 'again' })],
     ['an error without a shape', JSON.stringify({ error: 'no' })],
-  ])('survives an answer of %s', async (_what, body) => {
+  ])('survives a response of %s', async (_what, body) => {
     fake.answerWith((_request, response) => void response.end(body));
     const outcome = await Promise.allSettled([
       driver.describe([refOf(spec())], context()),
@@ -458,7 +461,7 @@ describe('The Google driver', () => {
     for (const one of outcome) if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(ComputeDriverError);
   });
 
-  it('owns nothing that an answer shows with the labels of others', async () => {
+  it('ignores resources of other owners in a response', async () => {
     const zone = 'projects/p/zones/europe-west1-b';
     const foreign = { name: 'x', zone, status: 'RUNNING', labels: { ...orphan, platform_installation: 'other' } };
     fake.answerWith((_request, response) => {
@@ -480,7 +483,7 @@ describe('The Google driver', () => {
     await expect(driver.describe([refOf(spec())], context())).rejects.toBeInstanceOf(ComputeDriverError);
   });
 
-  it('ends with its deadline at an endpoint that hangs', async () => {
+  it('times out at an endpoint that hangs', async () => {
     fake.answerWith(() => undefined);
     const signal = AbortSignal.timeout(50);
     await expect(driver.describe([refOf(spec())], context({ signal }))).rejects.toMatchObject({
@@ -489,7 +492,7 @@ describe('The Google driver', () => {
     });
   });
 
-  it('makes no machine for another attempt while there is one in another zone of the region', async () => {
+  it('creates no machine for another attempt while one exists in another zone of the region', async () => {
     const wanted = spec();
     await driver.provision(wanted, context());
     const next = { ...wanted, attempt: 2, place: { ...PLACE, zone: 'europe-west1-c' } };
@@ -499,7 +502,7 @@ describe('The Google driver', () => {
     expect(fake.all().map(({ zone }) => zone)).toEqual(['europe-west1-c']);
   });
 
-  it('calls only where the policy lets it', async () => {
+  it('calls only addresses that the outbound policy allows', async () => {
     const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
     const strict = new GoogleDriver({ bootScript: () => '', outbound, endpoint: 'https://127.0.0.1:1/' });
     await expect(strict.describe([refOf(spec())], context())).rejects.toMatchObject({ kind: 'invalid' });

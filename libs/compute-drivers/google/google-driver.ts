@@ -24,18 +24,17 @@ import {
   zoneMachines,
 } from './google-resources';
 
-/** Tokens in one filter: it is part of an address. */
+/** A filter is part of the URL, whose length is limited. */
 const MAX_TOKENS_PER_FILTER = 50;
 const PREEMPTED = 'compute.instances.preempted';
-/** How long a machine that was asked for may be missing from lists. */
+/** Longest time that a requested machine may be missing from lists. */
 const MAX_HIDDEN_MS = 600_000;
 
-/** Google Compute Engine in the project of a place. */
 class GoogleCloud implements Cloud<GoogleMachine> {
   readonly name = 'google';
   readonly title = 'Google Cloud';
   readonly notice = 'gcp';
-  /** Spot instances are stopped when they are taken back, and may be stopped before. */
+  /** Google stops interrupted spot instances, and the platform may stop them, too. */
   readonly canStopSpot = true;
   readonly canRelaunchAttempt = true;
 
@@ -48,9 +47,9 @@ class GoogleCloud implements Cloud<GoogleMachine> {
 }
 
 /**
- * An instance has a name that follows from its node and attempt, so that a second one cannot be made, and the request for it
- * an id, by which a repetition finds the first one's operation. What goes wrong with an accepted request stands in its
- * operation only, and so does that a spot instance was taken back.
+ * The name of an instance follows from its node and attempt, so a second one cannot be created. The id of the request does,
+ * too, so a repeated request returns the operation of the first. Only operations report why an accepted request failed, and
+ * that a spot instance was preempted.
  */
 class GooglePort implements CloudPort<GoogleMachine> {
   constructor(
@@ -75,7 +74,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
         const isOwn =
           found?.owner.installationId === labels.installationId && found.owner.nodeToken === labels.nodeToken;
         if (found && !isOwn) throw foreignMachine('Google Cloud', name);
-        // Otherwise it is not shown yet.
+        // If nothing is found, the machine is not listed yet.
       }
       return unlistedMachine({ ...labels, attempt }, name, zone);
     };
@@ -99,10 +98,10 @@ class GooglePort implements CloudPort<GoogleMachine> {
     const machines =
       attempt === 1
         ? await zoneMachines(this.client, projectOf(place), zoneOf(place), filter)
-        : // Attempts before may have been in other zones.
+        : // Earlier attempts may have been in other zones.
           await regionMachines(this.client, place, filter);
     const name = attempt === null ? null : machineName(nodeToken, attempt);
-    // A machine that somebody copied has the labels of the node and another name.
+    // A machine that a user copied has the labels of the node and another name.
     const isCopy = ({ owner, id }: GoogleMachine) =>
       owner.nodeToken === nodeToken && owner.attempt === attempt && id !== name;
     const copy = machines.find(isCopy);
@@ -122,7 +121,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
 
   stop({ id, zone, hasLocalSsd }: GoogleMachine): Promise<unknown> {
     const target = { project: projectOf(this.place), zone, instance: id };
-    // A machine with local disks is not stopped unless somebody says what is to become of them.
+    // Google stops a machine with local disks only if the request says that they are discarded.
     const discard = hasLocalSsd ? { discardLocalSsd: true } : {};
     return this.client.call((api, options) => api.instances.stop({ ...target, ...discard }, options));
   }
@@ -159,18 +158,18 @@ class GooglePort implements CloudPort<GoogleMachine> {
     return code === 'GOOGLE.resourceNotReady' || code === 'GOOGLE.resourceInUseByAnotherResource' ? 'busy' : null;
   }
 
-  /** The machine of this attempt, with what only operations say about it. */
+  /** Returns the machine of this attempt, with the state that only operations report. */
   private async resolveMachine(
     { nodeToken, attempt, place }: NodeQuery,
     byName: ReadonlyMap<string, GoogleMachine>,
   ): Promise<GoogleMachine | null> {
     const name = machineName(nodeToken, attempt ?? 1);
     const listed = byName.get(name);
-    // An answer may have machines that nobody asked for.
+    // A response may contain machines of other nodes.
     const machine = listed?.owner.nodeToken === nodeToken ? listed : null;
     if (machine && machine.phase !== 'off') return machine;
     const zone = zoneOf(place);
-    // The names of others may begin like this one.
+    // Names of other machines may have the same prefix.
     const done = (await listOperations(this.client, projectOf(place), zone, name)).filter(
       (one) => one.machine === name,
     );
@@ -182,7 +181,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
     return fault ? { ...unlistedMachine(nobody, name, zone), phase: 'over', end: 'failed', fault } : null;
   }
 
-  /** Ends a machine that was asked for; it would come up later. */
+  /** Terminates a machine that is not listed yet. Returns true while it exists or may still appear. */
   private async terminateInserted({ machine, done }: MachineOperation, zone: string): Promise<boolean> {
     if (!done) return true;
     try {
@@ -209,7 +208,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
     }));
   }
 
-  /** A call whose operation may have failed already. */
+  /** Makes a call and throws the error of its operation if it has failed already. */
   private async change(
     ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: compute_v1.Schema$Operation }>,
   ): Promise<void> {
@@ -218,7 +217,7 @@ class GooglePort implements CloudPort<GoogleMachine> {
   }
 }
 
-/** A machine that stands still: by a request, for want of a place for it, or because Google took it back. */
+/** Adds the reason why a machine does not run: preemption, or a start that failed. A machine stopped by request has none. */
 function explainStop(machine: GoogleMachine, done: readonly MachineOperation[]): GoogleMachine {
   const start = done.find(({ type }) => type === 'start');
   if (start && !start.done) return { ...machine, phase: 'starting' };
@@ -229,7 +228,10 @@ function explainStop(machine: GoogleMachine, done: readonly MachineOperation[]):
 }
 
 function interruption(words: string): ComputeDriverError {
-  const { message } = googleFault({ status: null, code: PREEMPTED, message: words || 'Google took it back' }, []);
+  const { message } = googleFault(
+    { status: null, code: PREEMPTED, message: words || 'Google Cloud took back the spot machine of this node' },
+    [],
+  );
   return new ComputeDriverError('GOOGLE.PREEMPTED', message, { kind: 'capacity', scope: 'zone' });
 }
 
@@ -245,7 +247,7 @@ function isFault(error: unknown, code: string): boolean {
   return error instanceof ComputeDriverError && error.code === `GOOGLE.${code}`;
 }
 
-/** Nodes as instances of Google Compute Engine. */
+/** Runs nodes on instances of Google Compute Engine. */
 export class GoogleDriver extends MachineDriver<GoogleMachine> {
   constructor(options: CloudDriverOptions) {
     super(new GoogleCloud(options), options.bootScript);

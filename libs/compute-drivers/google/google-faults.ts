@@ -3,11 +3,11 @@ import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode, retryAfterMs } from '../machines/meanings';
 import { withoutControls } from '../call-faults';
 
-/** What Google Cloud says in an answer or in an operation. */
+/** Error of a response or of an operation of Google Cloud. */
 interface GoogleFailure {
   /** HTTP status; null in an operation. */
   status: number | null;
-  /** `reason` of an answer or `code` of an operation, such as `ZONE_RESOURCE_POOL_EXHAUSTED`. */
+  /** `reason` of a response or `code` of an operation, such as `ZONE_RESOURCE_POOL_EXHAUSTED`. */
   code: string;
   message: string;
   retryAfterMs?: number | null;
@@ -20,7 +20,7 @@ const THROTTLED: Meaning = { kind: 'throttled' };
 const TRANSIENT: Meaning = { kind: 'transient' };
 const DENIED: Meaning = { kind: 'denied' };
 
-/** By code without case and underscores: answers write `quotaExceeded`, operations `QUOTA_EXCEEDED`. */
+/** Meanings by code, in lower case without underscores: responses have `quotaExceeded`, operations `QUOTA_EXCEEDED`. */
 const CODES = meaningsByCode([
   [
     NO_CAPACITY_IN_ZONE,
@@ -32,19 +32,19 @@ const CODES = meaningsByCode([
   [THROTTLED, 'operationratelimitexceeded resourceoperationrateexceeded'],
   [TRANSIENT, 'resourcenotready resourceinusebyanotherresource internalerror vmmininstanceinternalerror backenderror'],
   [DENIED, 'permissionserror forbidden autherror accessnotconfigured'],
-  // A policy of the organisation, which only its administrators can change.
+  // An organization policy refused it, which only its administrators can change.
   [DENIED, 'conditionnotmet'],
 ]);
 
-/** Codes of a wrong user: the project and its network are no secret, but the key and the script are. */
+/** @param secrets values that are masked in the message, such as the key and the script */
 export function googleFault(failure: GoogleFailure, secrets: readonly string[]): ComputeDriverError {
   const { status, code, message, retryAfterMs: waitMs = null } = failure;
   const { kind, scope } = meaningOf(failure);
-  // What is not a letter may come from anybody: answers quote what they refuse.
+  // A response may quote user input, so only a plain word is taken for a code.
   const name = /^[A-Za-z][\w.-]{0,79}$/.test(code) ? code : `HTTP_${status ?? 'NONE'}`;
-  const words = printable(withoutControls(message), secrets) || 'Google Cloud gives no reason.';
-  const reach = kind === 'quota' && /\bglobally\b/i.test(message) ? 'account' : scope;
-  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: reach, retryAfterMs: waitMs });
+  const words = printable(withoutControls(message), secrets) || 'Google Cloud refused the call without a reason.';
+  const affected = kind === 'quota' && /\bglobally\b/i.test(message) ? 'account' : scope;
+  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: affected, retryAfterMs: waitMs });
 }
 
 function meaningOf({ status, code }: GoogleFailure): Meaning {
@@ -56,7 +56,7 @@ function meaningOf({ status, code }: GoogleFailure): Meaning {
   return { kind: 'invalid' };
 }
 
-/** The fault of an operation that failed; null for one that did not, or that goes on. */
+/** Returns the fault of a failed operation; null if the operation succeeded or is still running. */
 export function operationFault(
   operation: { error?: unknown; status?: unknown },
   secrets: readonly string[],
@@ -68,7 +68,7 @@ export function operationFault(
   return googleFault({ status: null, code: textOf(code), message: textOf(message) }, secrets);
 }
 
-/** The error of a call as ours. The SDK's own is no cause of it: that has the request, with the key's signature and the script. */
+/** Converts the error of a call. The SDK's error is not kept as its cause, because it holds the request with signature and script. */
 export function callFault(error: unknown, host: string, secrets: readonly string[]): ComputeDriverError {
   if (error instanceof ComputeDriverError) return error;
   const { response } = recordOf(error);
@@ -79,7 +79,7 @@ export function callFault(error: unknown, host: string, secrets: readonly string
   const failure = {
     status: typeof status === 'number' ? status : 0,
     code: textOf(recordOf(first)['reason']) || textOf(answer['status']),
-    message: textOf(answer['message']) || `${host} answers HTTP ${String(status)}`,
+    message: textOf(answer['message']) || `${host} answered with HTTP ${String(status)}`,
     retryAfterMs: retryAfterMs(
       headers instanceof Headers ? headers.get('retry-after') : recordOf(headers)['retry-after'],
     ),
@@ -96,7 +96,7 @@ function connectionFault(error: unknown, host: string, secrets: readonly string[
   return new ComputeDriverError('GOOGLE.UNAVAILABLE', words, { kind: 'transient' });
 }
 
-/** An answer may have any shape. */
+/** Returns a value of an unvalidated response as an object, which is empty if the value is none. */
 export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -8,7 +8,7 @@ const LABEL_KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const LABEL_VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 const NETWORK_TAG = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const IDENTITY = /^(default|[a-zA-Z0-9.-]{1,128}@[a-z0-9.-]{1,128})$/;
-/** Bytes of one value of metadata. */
+/** Google's limit of one metadata value. */
 const MAX_SCRIPT_BYTES = 262_144;
 /** Machines of these families boot from Hyperdisk only. */
 const HYPERDISK_ONLY = /^[a-z]4/;
@@ -25,17 +25,23 @@ const ACCELERATORS: Readonly<Record<string, string>> = {
   'NVIDIA P100': 'nvidia-tesla-p100',
 };
 
-/** The request for a node's machine: the same for every try of an attempt. */
+/** Returns the request for a node's machine, which is the same for every try of an attempt. */
 export function machineOf(spec: NodeSpec, script: string): compute_v1.Schema$Instance {
   const { place, machine, labels: owner, attempt } = spec;
   if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES)
-    throw invalidInput('SCRIPT_TOO_LONG', `The script that nodes boot by is longer than ${MAX_SCRIPT_BYTES} bytes.`);
+    throw invalidInput(
+      'SCRIPT_TOO_LONG',
+      `The boot script of nodes is longer than ${MAX_SCRIPT_BYTES} bytes, the limit of Google Cloud.`,
+    );
   const zone = zoneOf(place);
   const name = machineName(owner.nodeToken, attempt);
   const labels = checkedLabels(machineLabels(spec));
   const badTag = place.networkTags.find((tag) => !NETWORK_TAG.test(tag));
   if (badTag !== undefined)
-    throw invalidInput('TAG_INVALID', 'A network tag must be of small letters, digits and hyphens, at most 63.');
+    throw invalidInput(
+      'TAG_INVALID',
+      `The network tag "${badTag}" is invalid. Google Cloud allows 1 to 63 small letters, digits and hyphens, beginning with a letter.`,
+    );
   return {
     name,
     machineType: machineTypeOf(machine.type, zone),
@@ -53,7 +59,7 @@ export function machineOf(spec: NodeSpec, script: string): compute_v1.Schema$Ins
     tags: { items: [...place.networkTags] },
     metadata: {
       items: [
-        // Run at each boot.
+        // Google runs it at each boot.
         { key: 'startup-script', value: script },
         ...(spec.blockProjectSshKeys ? [{ key: 'block-project-ssh-keys', value: 'TRUE' }] : []),
       ],
@@ -70,12 +76,12 @@ function checkedLabels(labels: Record<string, string>): Record<string, string> {
   if (bad)
     throw invalidInput(
       'LABEL_INVALID',
-      'Google Cloud takes labels of small letters, digits, hyphens and underscores only, at most 63 of each key and value, and keys that begin with a letter.',
+      `The label "${bad[0]}" is invalid. Google Cloud allows small letters, digits, hyphens and underscores, at most 63 in a key or value, and keys begin with a letter.`,
     );
   if (entries.length > MAX_LABELS)
     throw invalidInput(
       'TOO_MANY_LABELS',
-      `Google Cloud takes at most ${MAX_LABELS} labels, and the node has ${entries.length}.`,
+      `The node has ${entries.length} labels, and Google Cloud allows ${MAX_LABELS}. Remove some labels.`,
     );
   return labels;
 }
@@ -93,18 +99,18 @@ function bootDisk({ machine, image, place }: NodeSpec, zone: string, labels: Rec
   };
 }
 
-/** Every disk is encrypted, whether asked for or not. */
+/** Google encrypts every disk. */
 function dataDisk(disk: NodeDisk, index: number, name: string, zone: string, labels: Record<string, string>) {
   const diskType = diskTypeOf(disk.type, zone);
   if (disk.type === LOCAL_SSD) {
     if (disk.gib !== LOCAL_SSD_GIB)
-      throw invalidInput('DISK_INVALID', `A local SSD has ${LOCAL_SSD_GIB} GiB, and the node asks for ${disk.gib}.`);
+      throw invalidInput('DISK_INVALID', `A local SSD of Google Cloud has ${LOCAL_SSD_GIB} GiB, not ${disk.gib}.`);
     return { type: 'SCRATCH', interface: 'NVME', autoDelete: true, initializeParams: { diskType } };
   }
   return {
     type: 'PERSISTENT',
     autoDelete: true,
-    // The system shows it as /dev/disk/by-id/google-<deviceName>.
+    // The machine has it at /dev/disk/by-id/google-<deviceName>.
     deviceName: `platform-data-${index + 1}`,
     initializeParams: {
       diskName: `${name}-d${index + 1}`,
@@ -120,8 +126,11 @@ function dataDisk(disk: NodeDisk, index: number, name: string, zone: string, lab
 function identityOf({ identity }: NodeSpec): compute_v1.Schema$ServiceAccount[] {
   if (identity === null) return [];
   if (!IDENTITY.test(identity))
-    throw invalidInput('IDENTITY_INVALID', 'The identity of nodes must be the e-mail address of a service account.');
-  // What it may do is what its roles say.
+    throw invalidInput(
+      'IDENTITY_INVALID',
+      'The cloud identity of the node is not the e-mail address of a service account.',
+    );
+  // The scope allows everything, so only the roles of the account limit it.
   return [{ email: identity, scopes: ['https://www.googleapis.com/auth/cloud-platform'] }];
 }
 
@@ -142,7 +151,7 @@ function acceleratorsOf({ machine }: NodeSpec, zone: string): Pick<compute_v1.Sc
   if (gpu === null || !type.startsWith('n1-')) return {};
   const accelerator = ACCELERATORS[gpu.model];
   if (accelerator === undefined)
-    throw invalidInput('GPU_INVALID', `Google Cloud attaches no GPU like that of the machine type ${type}.`);
+    throw invalidInput('GPU_INVALID', `Google Cloud cannot attach a ${gpu.model} to the machine type ${type}.`);
   return {
     guestAccelerators: [
       { acceleratorType: `zones/${zone}/acceleratorTypes/${accelerator}`, acceleratorCount: gpu.count },

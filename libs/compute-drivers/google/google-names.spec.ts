@@ -3,14 +3,14 @@ import { machineName, requestId } from './google-names';
 const TOKEN = '0b1e3c1e-9d27-4f06-8f37-1d0d0f7a3c55';
 
 describe('names at Google Cloud', () => {
-  it.each([TOKEN, 'A token_with what names lack', 'x'.repeat(200)])('name a machine of %s', (token) => {
+  it.each([TOKEN, 'A token_with what names lack', 'x'.repeat(200)])('form the machine name of %s', (token) => {
     const name = machineName(token, 12);
     expect(name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
     expect(machineName(token, 12)).toBe(name);
     expect(machineName(`${token}x`, 12)).not.toBe(name);
   });
 
-  it('show the token where they can', () => {
+  it('contain a token that is a valid name', () => {
     expect(machineName(TOKEN, 2)).toBe(`node-${TOKEN}-2`);
   });
 

@@ -3,26 +3,26 @@ import { ComputeDriverError } from '../compute-driver';
 import type { Place } from '../place';
 
 const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** With the domain of an organisation before it in old projects, or as its number. */
+/** A project id, which has the domain of an organization as a prefix in old projects, or a project number. */
 const PROJECT = /^(([a-z0-9][a-z0-9.-]{0,61}:)?[a-z][a-z0-9-]{2,61}[a-z0-9]|[1-9]\d{0,18})$/;
 
 export function invalidInput(code: string, message: string): ComputeDriverError {
   return new ComputeDriverError(`GOOGLE.${code}`, message, { kind: 'invalid' });
 }
 
-/** What every attempt's machine of the node is named after. */
+/** Returns the prefix of the names of all machines of the node. */
 export function nodeName(nodeToken: string): string {
   const readable = `node-${nodeToken}`;
   if (NAME.test(readable) && readable.length <= 48) return readable;
   return `node-${createHash('sha256').update(nodeToken).digest('hex').slice(0, 40)}`;
 }
 
-/** The machine's name (RFC 1035, at most 63 characters), of which its project and zone have one. */
+/** Returns the machine's name (RFC 1035, at most 63 characters), which is unique in its project and zone. */
 export function machineName(nodeToken: string, attempt: number): string {
   return `${nodeName(nodeToken)}-${attempt}`;
 }
 
-/** The id by which Google knows a repeated request: a UUID in its own form (RFC 9562, version 8). */
+/** Returns the id by which Google recognizes a repeated request: a UUID of version 8 (RFC 9562). */
 export function requestId(nodeToken: string, attempt: number): string {
   const hex = createHash('sha256').update(`${nodeToken}\n${attempt}\ninsert`).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -42,7 +42,7 @@ export function zoneOf({ zone }: Place): string {
   return validName(zone, NAME, 'The zone');
 }
 
-/** A machine's network, which another project may share. */
+/** Returns the URLs of a machine's network and subnet, which another project may share. */
 export function networkOf(place: Place): { network?: string; subnetwork?: string } {
   const { networkAccount, network, subnet, region } = place;
   const host = `projects/${networkAccount === null ? projectOf(place) : validName(networkAccount, PROJECT, "The network's project")}`;
@@ -57,7 +57,7 @@ export function networkOf(place: Place): { network?: string; subnetwork?: string
 const IMAGE =
   /^(?:https:\/\/(?:www|compute)\.googleapis\.com\/compute\/v1\/)?(?:projects\/([^/]+)\/)?(?:global\/images\/)?(family\/)?([^/]+)$/;
 
-/** `projects/x/global/images/y` or `…/images/family/y`; without a project, an image of the machine's own. */
+/** Normalizes an image name to `projects/x/global/images/y` or `…/images/family/y`. The project of the machine is the default. */
 export function imageOf(image: string, place: Place): string {
   const [, project, family = '', name] = IMAGE.exec(image) ?? [];
   if (name === undefined || !NAME.test(name))
@@ -79,5 +79,8 @@ export function diskTypeOf(type: string, zone: string): string {
 
 function validName(name: string | null, form: RegExp, what: string): string {
   if (name !== null && form.test(name)) return name;
-  throw invalidInput('NAME_INVALID', `${what} of the node has no name that Google Cloud accepts.`);
+  throw invalidInput(
+    'NAME_INVALID',
+    name === null ? `${what} of the node is missing.` : `${what} of the node is not a name that Google Cloud accepts.`,
+  );
 }

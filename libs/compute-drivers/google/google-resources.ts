@@ -9,20 +9,20 @@ import type { GoogleClient } from './google-client';
 import { googleFault, listOf, operationFault, recordOf, textOf } from './google-faults';
 import { projectOf } from './google-names';
 
-/** Of one page: the most that Google gives. */
+/** Google's limit of items on one page. */
 const PAGE_SIZE = 500;
 const MAX_PAGES = 60;
 const MAX_FOUND = MAX_PAGES * PAGE_SIZE;
 const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** Of a label's value that stands in a filter. */
+/** Values of labels that a filter may contain. */
 const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
 
-/** Something with the labels of a node. */
+/** A resource with the labels of a node. */
 interface Labelled {
   owner: Owner;
   /** Google's name of the resource. */
   id: string;
-  /** Zone of a machine or disk, region of an address. */
+  /** Zone of a machine or disk, or region of an address. */
   where: string;
   createdAt: Date | null;
 }
@@ -39,7 +39,7 @@ export interface GooglePart extends Labelled {
   isInUse: boolean;
 }
 
-/** Something that Google does or did to a machine. */
+/** An operation of Google on a machine. */
 export interface MachineOperation {
   type: string;
   /** Name of the machine. */
@@ -64,10 +64,11 @@ export function installationFilter(installationId: string): string {
 function labelFilter(key: string, value: string): string {
   // A quotation mark would end the value.
   if (FILTERABLE.test(value)) return `labels.${key}="${value}"`;
-  throw new ComputeDriverError('GOOGLE.LABEL_INVALID', 'The node has a token that is no label.', { kind: 'invalid' });
+  throw new ComputeDriverError('GOOGLE.LABEL_INVALID', 'The token of the node is not a valid label.', {
+    kind: 'invalid',
+  });
 }
 
-/** Machines of one zone. */
 export async function zoneMachines(
   client: GoogleClient,
   project: string,
@@ -83,7 +84,7 @@ export async function zoneMachines(
   return machines.filter((one) => one.zone === zone);
 }
 
-/** Machines of all zones of the place's region. */
+/** Lists machines in all zones of the place's region. */
 export async function regionMachines(client: GoogleClient, place: Place, filter: string): Promise<GoogleMachine[]> {
   const machines = await pages(
     client,
@@ -94,7 +95,7 @@ export async function regionMachines(client: GoogleClient, place: Place, filter:
   return machines.filter(({ zone }) => isWithin(place, zone));
 }
 
-/** Disks of all zones of the place's region, and addresses of the region. */
+/** Lists disks in all zones of the place's region, and addresses of the region. */
 export async function regionParts(client: GoogleClient, place: Place, filter: string): Promise<GooglePart[]> {
   const project = projectOf(place);
   const disks = await pages(
@@ -112,7 +113,7 @@ export async function regionParts(client: GoogleClient, place: Place, filter: st
   return [...disks, ...addresses].filter(({ where }) => isWithin(place, where));
 }
 
-/** What was done to machines of the zone whose name begins so, the newest first. */
+/** Lists operations on machines of the zone whose names have this prefix, newest first. */
 export async function listOperations(
   client: GoogleClient,
   project: string,
@@ -143,7 +144,7 @@ function pages<One>(
   ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
   read: (items: unknown) => (One | null)[],
 ): Promise<One[]> {
-  const words = `Compute Engine lists more than ${MAX_FOUND} things of a kind, or lists them without an end.`;
+  const words = `Compute Engine lists more than ${MAX_FOUND} resources of one kind, or never ends the list.`;
   const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
   return readPages(
     { pages: MAX_PAGES, items: MAX_FOUND, exceeded },
@@ -156,18 +157,21 @@ function pages<One>(
   );
 }
 
-/** In a list of all zones and regions, the items stand by each of them. */
+/** Returns the items of an aggregated list, which has them by zone or region. */
 function inScopes(scopes: unknown, kind: 'instances' | 'disks' | 'addresses'): unknown[] {
   return itemsOf(scopes).flatMap((scope) => {
     const { warning, [kind]: items } = recordOf(scope);
-    // What a zone that does not answer has is not gone.
+    // The resources of an unreachable zone are not gone.
     if (recordOf(warning)['code'] === 'UNREACHABLE') throw unreachable(textOf(recordOf(warning)['message']));
     return listOf(items);
   });
 }
 
 function unreachable(words: string): ComputeDriverError {
-  return googleFault({ status: 503, code: 'UNREACHABLE', message: words || 'A zone does not answer' }, []);
+  return googleFault(
+    { status: 503, code: 'UNREACHABLE', message: words || 'A zone of Google Cloud is unreachable' },
+    [],
+  );
 }
 
 function itemsOf(items: unknown): unknown[] {
@@ -178,7 +182,7 @@ function isWithin({ region }: Place, where: string): boolean {
   return region === null || where === region || where.replace(/-[^-]*$/, '') === region;
 }
 
-/** Null for what has no labels of a node, or no name. */
+/** Returns null for a resource without the labels of a node or a valid name. */
 function labelledFrom(item: unknown): Labelled | null {
   const { labels, name, zone, region, creationTimestamp } = recordOf(item);
   const owner = ownerOf(textsOf(labels));
@@ -196,7 +200,7 @@ function machineFrom(item: unknown): GoogleMachine | null {
   const [access] = listOf(card?.['accessConfigs']).map(recordOf);
   return {
     ...{ ...named, zone: where, end: null, fault: null },
-    // A status that is not known yet says nothing for or against the machine.
+    // An unknown status may be one that Google adds later.
     phase: PHASES[textOf(instance['status'])] ?? 'starting',
     isSpot: recordOf(instance['scheduling'])['provisioningModel'] === 'SPOT',
     hasLocalSsd: listOf(instance['disks']).some((disk) => recordOf(disk)['type'] === 'SCRATCH'),
@@ -207,7 +211,7 @@ function machineFrom(item: unknown): GoogleMachine | null {
   };
 }
 
-/** A machine that was asked for and is not listed, or not yet. */
+/** Returns a machine that was requested and is not listed, or not yet. */
 export function unlistedMachine(owner: Owner, id: string, zone: string): GoogleMachine {
   return {
     ...{ owner, id, zone, phase: 'starting', end: null, fault: null, isSpot: false, hasLocalSsd: false },
@@ -223,7 +227,7 @@ function partFrom(kind: GooglePart['kind'], item: unknown): GooglePart | null {
 const PHASES: Readonly<Record<string, MachinePhase>> = {
   PROVISIONING: 'starting',
   STAGING: 'starting',
-  // Its host failed; it comes back by itself.
+  // Its host failed. Google starts it again by itself.
   REPAIRING: 'starting',
   PENDING: 'starting',
   RUNNING: 'running',

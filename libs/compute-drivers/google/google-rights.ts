@@ -1,4 +1,4 @@
-/** What a service account must be allowed in the project of its nodes; `docs/clouds/google.md` has it as a role. */
+/** Permissions of the service account in the project of its nodes; `docs/clouds/google.md` has them as a role. */
 export const NODE_RIGHTS: readonly string[] = [
   'compute.addresses.delete',
   'compute.addresses.list',
@@ -18,5 +18,5 @@ export const NODE_RIGHTS: readonly string[] = [
   'compute.zoneOperations.list',
 ];
 
-/** What it must be allowed where the network is, which may be another project. */
+/** Permissions in the project of the network, which may be another project. */
 export const NETWORK_RIGHTS: readonly string[] = ['compute.subnetworks.use', 'compute.subnetworks.useExternalIp'];

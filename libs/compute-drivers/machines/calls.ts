@@ -1,4 +1,4 @@
-/** Ends with the signal, whatever an SDK does then. The error has the reason of the signal as its cause. */
+/** Rejects as soon as the signal aborts, even if the SDK goes on. The error has the reason of the signal as its cause. */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const over = () => new Error('aborted', { cause: signal.reason });
   if (signal.aborted) throw over();
@@ -16,9 +16,9 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
 
 interface Bounds {
   pages: number;
-  /** Items of all pages. */
+  /** Limit of the items of all pages. */
   items: number;
-  /** Makes the error for a list that has more, or no end. */
+  /** Returns the error for a list that exceeds the limits or never ends. */
   exceeded: () => Error;
 }
 
@@ -27,7 +27,7 @@ interface Page<T> {
   next: string | null | undefined;
 }
 
-/** Reads all pages of a list within bounds. Keeps what `read` makes of an item, unless that is null, and nothing else of a page. */
+/** Reads all pages of a list within bounds. Keeps only what `read` returns of each item, and drops nulls. */
 export async function readPages<T, R>(
   bounds: Bounds,
   fetchPage: (token: string | undefined) => Promise<Page<T>>,

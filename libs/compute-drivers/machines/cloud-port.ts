@@ -4,78 +4,78 @@ import type { ComputeDriverError, DriverContext, NodeRef, NodeSpec } from '../co
 import type { Place } from '../place';
 
 /**
- * Where a machine is in its life, which decides what may be asked of it.
- * - `halted`: it stands still, and still holds its place at the provider, which `stop` gives up
- * - `off`: it stands still and can be started
- * - `ending`: it is on its way to its end
- * - `over`: nothing of it runs or comes back; some providers list it for a while
+ * Phase of a machine, which decides what calls are possible.
+ * - `halted`: it does not run but still occupies (and is billed for) a host; `stop` releases the host
+ * - `off`: it does not run and can be started
+ * - `ending`: it is being terminated
+ * - `over`: it is terminated for good; some providers list it for a while
  */
 export type MachinePhase = 'starting' | 'running' | 'stopping' | 'halted' | 'off' | 'ending' | 'over';
 
-/** A machine as its provider shows it. */
+/** A machine as its provider reports it. */
 export interface Machine {
-  /** The provider's own name of it. */
+  /** The provider's id of the machine. */
   id: string;
   owner: Owner;
   phase: MachinePhase;
-  /** How the machine ended without a request; its fault says why. */
+  /** Set if the machine ended without a request of the platform; `fault` has the reason. */
   end: 'interrupted' | 'failed' | null;
   fault: ComputeDriverError | null;
   isSpot: boolean;
-  /** A copy that somebody made has the same labels. It is listed, and left alone. */
+  /** True for a copy that a user made with the same labels. It is listed, but never removed. */
   isCopy?: boolean;
   createdAt: Date | null;
   privateIp: string | null;
   publicIp: string | null;
 }
 
-/** A resource that a node has left behind besides its machines, such as a disk. */
+/** A resource that a node has left behind without its machine, such as a disk. */
 export interface Leftover {
   nodeToken: string;
   createdAt: Date | null;
-  /** Whether something uses it, so that it cannot be removed yet. */
+  /** True if another resource uses it, so that it cannot be removed yet. */
   isInUse?: boolean;
-  /** Asks for its end and waits for nothing. */
+  /** Requests the removal and does not wait for it. */
   remove(): Promise<unknown>;
 }
 
-/** A node whose machine is looked for. */
+/** Criteria by which the machine of a node is looked up. */
 export type NodeQuery = Pick<NodeRef, 'nodeToken' | 'place'> & {
-  /** Null where it does not matter. */
+  /** Null for any attempt. */
   attempt: number | null;
 };
 
-/** The class of an error, besides its kind: the machine exists already, does not exist, or is just changing. */
+/** Class of an error, besides its kind: the machine exists already, does not exist, or is changing. */
 export type ErrorClass = 'exists' | 'missing' | 'busy';
 
 /**
- * Calls to one provider at one place, for the length of one call of a driver. A port makes requests and reads answers;
- * attempts, repetitions and what follows from the phase of a machine are the business of `MachineDriver`. Every method
- * throws a {@link ComputeDriverError}, and none waits until the provider is done.
+ * Calls to one provider at one place, for one call of a driver. A port sends requests and reads responses; `MachineDriver`
+ * handles attempts, retries and the phases of a machine. Every method throws a {@link ComputeDriverError}, and none waits
+ * until the provider is done.
  */
 export interface CloudPort<M extends Machine = Machine> {
-  /** Checks what can be checked without asking anybody, and returns what asks for the machine. */
+  /** Validates the spec without a call to the provider, and returns the function that launches the machine. */
   prepareLaunch(spec: NodeSpec, script: string): () => Promise<M>;
-  /** Machines of these nodes, with those that are over as long as they are listed. */
+  /** Returns the machines of these nodes, including terminated ones that the provider still lists. */
   find(sought: readonly NodeQuery[]): Promise<M[]>;
-  /** The same for all attempts of one node, where machines of other attempts have other names or may be elsewhere. */
+  /** Like `find`, for all attempts of one node. Needed if machines of other attempts have other names or may be in other zones. */
   findAllAttempts?(sought: NodeQuery): Promise<M[]>;
-  /** All machines of an installation, as in `find`. */
+  /** Lists all machines of an installation, as in `find`. */
   listOwned(installationId: string): Promise<M[]>;
-  /** The same machines in the same order, with what needs further requests, such as addresses. */
+  /** Adds fields that need further requests, such as addresses. Returns the machines in the same order. */
   loadDetails?(machines: readonly M[]): Promise<M[]>;
   start(machine: M): Promise<unknown>;
   stop(machine: M): Promise<unknown>;
-  /** Ends machines, no more of them than `maxTerminationsPerCall` of the cloud says. */
+  /** Terminates at most `maxTerminationsPerCall` machines. */
   terminate(machines: readonly M[]): Promise<unknown>;
-  /** Has a machine that is over no longer shown as interrupted or failed, since its end has been dealt with. */
+  /** Keeps a terminated machine from being reported as interrupted or failed again, once the platform has handled its end. */
   dismissEnd?(machine: M): Promise<unknown>;
-  /** Ends machines of the node that were accepted and are not listed yet; returns whether there were any. */
+  /** Terminates machines of the node that were accepted and are not listed yet. Returns true if any existed. */
   terminateUnlisted?(nodeToken: string): Promise<boolean>;
   leftoversOfNode(nodeToken: string): Promise<Leftover[]>;
-  /** @param machines the answer of `owned` */
+  /** @param machines the result of `listOwned` */
   leftoversOfInstallation(installationId: string, machines: readonly M[]): Promise<Leftover[]>;
-  /** The class of an error that a method of this port threw; null for one that only its kind describes. */
+  /** Classifies an error that this port threw; null if only its kind matters. */
   classify(error: ComputeDriverError): ErrorClass | null;
 }
 
@@ -85,16 +85,15 @@ export interface Cloud<M extends Machine = Machine> {
   readonly name: string;
   /** Name of the provider in messages. */
   readonly title: string;
-  /** Where a spot machine finds the announcement that it is taken back; null where there is none. */
+  /** Metadata service that announces the interruption of a spot machine; null if there is none. */
   readonly notice: MetadataKind | null;
-  /** Whether a spot machine can be stopped, and not only ended. */
+  /** True if a spot machine can be stopped, and not only terminated. */
   readonly canStopSpot: boolean;
-  /** Whether a repeated request makes another machine once that of the same attempt has ended. */
+  /** True if a repeated request launches another machine once the machine of the same attempt has ended. */
   readonly canRelaunchAttempt: boolean;
-  /** How many machines one call may end. */
   readonly maxTerminationsPerCall?: number;
-  /** Whether the provider tells no age of some leftovers, so that only their node decides. */
+  /** True if the provider does not report the age of some leftovers. A sweep removes them unless their node is live. */
   readonly hasLeftoversWithoutAge?: boolean;
-  /** @param secrets what no error may repeat, besides the credentials */
+  /** @param secrets values that no error may contain, besides the credentials */
   open(place: Place, context: DriverContext, secrets: readonly string[]): CloudPort<M>;
 }

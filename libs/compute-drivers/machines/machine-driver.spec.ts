@@ -20,27 +20,27 @@ const machine = (values: Partial<Machine> = {}): Machine => ({
 const ofNode = (nodeToken: string, values: Partial<Machine> = {}): Machine =>
   machine({ id: nodeToken, owner: { ...spec.labels, nodeToken, attempt: 1 }, ...values });
 
-/** A provider that has what a test puts into it, and notes what it is asked to do. */
+/** A provider with the machines of a test, which records the calls it gets. */
 function cloudOf(machines: Machine[], values: Partial<Cloud> = {}, left: Leftover[] = []) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   let refusal: ErrorClass | null = null;
   let others: Machine[] = [];
-  const ask = (what: string): Promise<void> => {
-    asked.push(what);
+  const record = (what: string): Promise<void> => {
+    calls.push(what);
     return refusal === null ? Promise.resolve() : Promise.reject(fault);
   };
   const port: CloudPort = {
     prepareLaunch: () => async () => {
       machines.push(...others);
-      await ask('create');
+      await record('create');
       return machine({ phase: 'starting' });
     },
     find: () => Promise.resolve([...machines]),
     listOwned: () => Promise.resolve(machines),
-    start: ({ id }) => ask(`start ${id}`),
-    stop: ({ id }) => ask(`stop ${id}`),
-    terminate: (some) => ask(`end ${some.map(({ id }) => id).join()}`),
-    dismissEnd: ({ id }) => ask(`forget ${id}`),
+    start: ({ id }) => record(`start ${id}`),
+    stop: ({ id }) => record(`stop ${id}`),
+    terminate: (some) => record(`end ${some.map(({ id }) => id).join()}`),
+    dismissEnd: ({ id }) => record(`forget ${id}`),
     leftoversOfNode: () => Promise.resolve(left),
     leftoversOfInstallation: () => Promise.resolve(left),
     classify: () => refusal,
@@ -56,45 +56,45 @@ function cloudOf(machines: Machine[], values: Partial<Cloud> = {}, left: Leftove
     },
     ...values,
   };
-  /** Refuses what is asked for. Machines that others make are there once one is asked for. */
+  /** Refuses all calls. The machines of other callers appear with the first launch. */
   const refuse = (known: ErrorClass, ...made: Machine[]) => void ([refusal, others] = [known, made]);
-  return { driver: new MachineDriver(cloud, () => ''), asked, refuse };
+  return { driver: new MachineDriver(cloud, () => ''), calls, refuse };
 }
 
 describe('MachineDriver', () => {
   it.each<[string, Machine[], Partial<Cloud>, object]>([
     ['of another attempt', [machine({ owner: { ...spec.labels, attempt: 2 } })], {}, { code: 'OtherAttempt' }],
-    ['on its way to its end', [machine({ phase: 'ending' })], { canRelaunchAttempt: true }, { code: 'OtherAttempt' }],
+    ['being terminated', [machine({ phase: 'ending' })], { canRelaunchAttempt: true }, { code: 'OtherAttempt' }],
     [
       'of another installation',
       [machine({ owner: { ...spec.labels, installationId: 'x', attempt: 1 } })],
       {},
       { code: 'ForeignMachine', kind: 'invalid' },
     ],
-    ['that is over', [machine({ phase: 'over' })], {}, { code: 'MachineEnded', kind: 'invalid' }],
+    ['that has ended', [machine({ phase: 'over' })], {}, { code: 'MachineEnded', kind: 'invalid' }],
     ['that failed', [machine({ phase: 'over', end: 'failed', fault })], {}, fault],
-  ])('makes no machine where there is one %s', async (_what, machines, values, expected) => {
-    const { driver, asked } = cloudOf(machines, values);
+  ])('launches no machine while there is one %s', async (_what, machines, values, expected) => {
+    const { driver, calls } = cloudOf(machines, values);
     await expect(driver.provision(spec, context)).rejects.toMatchObject(expected);
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  it('takes the machine of its attempt, and makes one where those of others are over', async () => {
+  it('returns the machine of its attempt, and launches one if those of other attempts have ended', async () => {
     const others = [machine({ id: 'old', phase: 'over', owner: { ...spec.labels, attempt: 9 } })];
     const found = cloudOf([...others, machine({ phase: 'ending' })]);
     expect(await found.driver.provision(spec, context)).toMatchObject({ providerRef: 'm-1', state: 'stopping' });
-    expect(found.asked).toEqual([]);
+    expect(found.calls).toEqual([]);
     expect(await cloudOf(others).driver.provision(spec, context)).toMatchObject({ state: 'pending' });
   });
 
-  it('finds the machine of a call that was first, or tells the error', async () => {
+  it('returns the machine of a call that was first, or throws the error', async () => {
     const lost = cloudOf([]);
     lost.refuse('exists');
     await expect(lost.driver.provision(spec, context)).rejects.toBe(fault);
     const late = cloudOf([]);
     late.refuse('exists', machine());
     expect(await late.driver.provision(spec, context)).toMatchObject({ state: 'running' });
-    expect(late.asked).toEqual(['create']);
+    expect(late.calls).toEqual(['create']);
   });
 
   it.each<[Partial<Machine>, string, string]>([
@@ -108,36 +108,36 @@ describe('MachineDriver', () => {
     [{ phase: 'ending' }, 'stopping', 'MachineGone'],
     [{ phase: 'over' }, 'stopped', 'MachineGone'],
     [{ isSpot: true }, 'SpotNotStoppable', 'running'],
-  ])('answers for a machine %j that is to stop: %s, and to start: %s', async (values, stopped, started) => {
+  ])('stops a machine %j with %s, and starts it with %s', async (values, stopped, started) => {
     const { driver } = cloudOf([machine(values)]);
     const codeOf = (error: ComputeDriverError) => error.code;
     expect(await driver.stop(ref, context).catch(codeOf)).toBe(stopped);
     expect(await driver.start(ref, context).then(({ state }) => state as string, codeOf)).toBe(started);
   });
 
-  it.each<[ErrorClass]>([['busy'], ['missing']])('looks again at what is %s', async (known) => {
-    const { driver, asked, refuse } = cloudOf([machine()]);
+  it.each<[ErrorClass]>([['busy'], ['missing']])('ignores that a machine is %s, and checks again', async (known) => {
+    const { driver, calls, refuse } = cloudOf([machine()]);
     refuse(known);
     expect(await driver.stop(ref, context)).toBe('stopping');
     expect(await driver.destroy(ref, context)).toBe('going');
-    expect(asked).toEqual(['stop m-1', 'end m-1']);
+    expect(calls).toEqual(['stop m-1', 'end m-1']);
   });
 
-  it('destroys machines, then what is left and not held, and has the end of others forgotten', async () => {
+  it('terminates machines first, then removes leftovers that are not in use, and dismisses interruptions', async () => {
     const part = (isInUse: boolean): Leftover => ({ nodeToken: 'token', createdAt: null, isInUse, remove: jest.fn() });
     const parts = [part(false), part(true)];
     const ends = [machine({ id: 'a', phase: 'ending' }), machine({ id: 'b' })];
     const over = [machine({ id: 'c', phase: 'over' }), machine({ id: 'd', phase: 'over', end: 'interrupted', fault })];
     const going = cloudOf([...ends, ...over], {}, parts);
     expect(await going.driver.destroy(ref, context)).toBe('going');
-    expect(going.asked).toEqual(['end b', 'forget d']);
+    expect(going.calls).toEqual(['end b', 'forget d']);
     expect(parts[0]?.remove).not.toHaveBeenCalled();
     expect(await cloudOf(over, {}, parts).driver.destroy(ref, context)).toBe('going');
     expect(parts.map(({ remove }) => (remove as jest.Mock).mock.calls.length)).toEqual([1, 0]);
     expect(await cloudOf(over).driver.destroy(ref, context)).toBe('gone');
   });
 
-  it('sweeps machines as many at once as the cloud takes, no copies, and no leftovers of nodes with a machine', async () => {
+  it('sweeps several machines per call, no copies, and no leftovers of nodes with a machine', async () => {
     const remove = jest.fn(() => Promise.resolve());
     const part = (nodeToken: string, values: Partial<Leftover> = {}): Leftover => ({
       ...{ nodeToken, createdAt: null, remove },
@@ -147,11 +147,11 @@ describe('MachineDriver', () => {
     const over = ofNode('over', { phase: 'over' });
     const parts = [part('a'), part('copied'), part('over'), part('held', { isInUse: true })];
     const values = { maxTerminationsPerCall: 5, hasLeftoversWithoutAge: true };
-    const { driver, asked } = cloudOf([...machines, over], values, parts);
+    const { driver, calls } = cloudOf([...machines, over], values, parts);
     const scope = { installationId: 'own', place: spec.place, olderThan: new Date() };
     const swept = await driver.sweep({ ...scope, liveAmong: () => Promise.resolve(new Set()) }, context);
     expect(swept).toEqual({ removed: ['a', 'b', 'over'], failed: [] });
-    expect([asked, remove.mock.calls.length]).toEqual([['end a,b'], 1]);
+    expect([calls, remove.mock.calls.length]).toEqual([['end a,b'], 1]);
     const listed = await driver.listOwned(scope, context);
     expect(listed.map(({ labels }) => labels.nodeToken)).toEqual(['a', 'b', 'copied', 'c']);
   });

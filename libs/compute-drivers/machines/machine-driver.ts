@@ -29,7 +29,7 @@ const STATES: Readonly<Record<MachinePhase, ProviderNodeState>> = {
   over: 'gone',
 };
 
-/** Nodes as machines of a cloud: the protocol of {@link ComputeDriver} over the few calls that providers differ in. */
+/** Runs nodes on machines of a cloud. It implements {@link ComputeDriver} once for all providers, which differ in their {@link CloudPort}. */
 export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> implements ComputeDriver {
   readonly name: string;
 
@@ -52,10 +52,10 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
       const { nodeToken } = spec.labels;
       const made = await create();
       if (made.owner.nodeToken === nodeToken && made.owner.attempt === spec.attempt) return toProviderNode(made);
-      throw unexpectedResponse(cloud.title, 'answers with another machine than it was asked for');
+      throw unexpectedResponse(cloud.title, 'returned another machine than the requested one');
     } catch (error) {
       if (classify(error, port) !== 'exists') throw error;
-      // Another call was first, or something of the request has changed since: the machine of the first one counts.
+      // Another call was first, or the request has changed since. The machine of the first call counts.
       const first = await this.findExisting(spec, port);
       if (first) return toProviderNode(first);
       throw error;
@@ -88,7 +88,7 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     if (!machine || machine.phase === 'over' || machine.phase === 'off') return 'stopped';
     if (machine.phase === 'ending' || machine.phase === 'stopping') return 'stopping';
     if (machine.isSpot && !this.cloud.canStopSpot)
-      throw new ComputeDriverError('SpotNotStoppable', `${this.cloud.title} cannot stop a spot machine.`, {
+      throw new ComputeDriverError('SpotNotStoppable', `${this.cloud.title} cannot stop spot machines.`, {
         kind: 'invalid',
       });
     await ignoringBusyOrMissing(port.stop(machine), port);
@@ -148,7 +148,7 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
       .map((machine) => ({ machine, nodeToken: machine.owner.nodeToken, createdAt: machine.createdAt }));
     const ended = await removeOrphans(running, scope, context, {
       maxPerCall: maxTerminationsPerCall,
-      // The provider ends all of them or none.
+      // The provider terminates all of them or none.
       mayBeCausedByOne: (error) =>
         error instanceof ComputeDriverError && (!error.retryable || classify(error, port) === 'busy'),
       remove: (some) =>
@@ -167,7 +167,7 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     return mergeSweepResults(ended, removed);
   }
 
-  /** The machine that an earlier call made for the attempt. Throws while another attempt has one, and if it is over. */
+  /** Returns the machine that an earlier call launched for the attempt. Throws if it has ended, or while another attempt has one. */
   private async findExisting(spec: NodeSpec, port: CloudPort<M>): Promise<M | null> {
     const { labels, attempt, place } = spec;
     const { title, canRelaunchAttempt } = this.cloud;
@@ -183,7 +183,7 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     const before = machines.filter(({ owner }) => owner.attempt === attempt).slice(0, 1);
     const [over] = await withDetails(before, port);
     if (!over) return null;
-    const words = `The machine that ${title} made for this node has ended before it was used.`;
+    const words = `The machine that ${title} launched for this node ended before it was used.`;
     throw over.fault ?? new ComputeDriverError('MachineEnded', words, { kind: 'invalid' });
   }
 }
@@ -192,13 +192,13 @@ function isAlive({ phase }: Machine): boolean {
   return phase !== 'over';
 }
 
-/** The machine that a node has, or else the one that it had in this attempt. */
+/** Returns the live machine of the node, or else the terminated one of this attempt. */
 function currentMachine<M extends Machine>(machines: readonly M[], { nodeToken, attempt }: NodeRef): M | undefined {
   const own = machines.filter(({ owner }) => owner.nodeToken === nodeToken);
   return own.find(isAlive) ?? own.find(({ owner }) => owner.attempt === attempt);
 }
 
-/** The machines of the node; an answer may contain others. */
+/** Returns the machines of the node. A response may contain others. */
 async function machinesOfNode<M extends Machine>(sought: NodeQuery, port: CloudPort<M>): Promise<M[]> {
   const machines = await (port.findAllAttempts ? port.findAllAttempts(sought) : port.find([sought]));
   return machines.filter(({ owner }) => owner.nodeToken === sought.nodeToken);
@@ -208,13 +208,13 @@ async function withDetails<M extends Machine>(machines: readonly M[], port: Clou
   return machines.length > 0 && port.loadDetails ? port.loadDetails(machines) : machines;
 }
 
-/** A call for several may be refused for one that is gone or busy, which only a call for one may ignore. */
+/** Only a call for one machine may ignore that it is gone or busy: a refused call for several terminates none of them. */
 async function terminate<M extends Machine>(machines: readonly M[], port: CloudPort<M>): Promise<void> {
   const call = port.terminate(machines);
   await (machines.length === 1 ? ignoringBusyOrMissing(call, port) : call);
 }
 
-/** Ignores that something is gone or just changing: it is looked at again. */
+/** Ignores that a resource is gone or changing, because the caller checks again later. */
 async function ignoringBusyOrMissing<M extends Machine>(call: Promise<unknown>, port: CloudPort<M>): Promise<void> {
   try {
     await call;

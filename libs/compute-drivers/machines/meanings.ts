@@ -1,19 +1,19 @@
 import type { FaultKind, FaultScope } from '../compute-driver';
 
-/** The meaning of a provider's error. */
+/** Kind and reach of a provider's error. */
 export interface Meaning {
   kind: FaultKind;
   scope?: FaultScope;
-  /** How long the cause usually lasts, where the answer does not say; milliseconds. */
+  /** Pause if the response does not request one, milliseconds. */
   retryAfterMs?: number;
 }
 
-/** Meanings by the provider's codes, which a row lists separated by blanks. */
+/** Maps the provider's codes to their meanings. Each row lists codes separated by blanks. */
 export function meaningsByCode(rows: readonly (readonly [Meaning, string])[]): ReadonlyMap<string, Meaning> {
   return new Map(rows.flatMap(([meaning, codes]) => codes.split(' ').map((code) => [code, meaning] as const)));
 }
 
-/** The header `Retry-After`, in seconds or as a date; null where it says nothing. */
+/** Parses the header `Retry-After`, which has seconds or a date. Returns milliseconds, or null if it is absent or unreadable. */
 export function retryAfterMs(value: unknown): number | null {
   if (typeof value !== 'string' || value === '') return null;
   const seconds = Number(value);

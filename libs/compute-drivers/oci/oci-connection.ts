@@ -17,7 +17,7 @@ import { retryAfterMs } from '../machines/meanings';
 import { unexpectedResponse, connectionFault } from '../call-faults';
 import { ociFault } from './oci-faults';
 
-/** Credentials as users give them, each of the form that its place in a request needs. */
+/** Credentials that have been validated for use in requests. */
 export interface OciKeys {
   tenancy: string;
   user: string;
@@ -30,13 +30,13 @@ type PageOf<T> = (page: { limit: number; page?: string }) => Promise<{ items: T[
 
 export interface OciConnectionOptions {
   keys: OciKeys;
-  /** Becomes a host name. */
+  /** The region becomes a part of a host name. */
   region: string;
-  /** Where all services answer, if not at the public addresses of the region. */
+  /** Endpoint of all services; null for the public endpoints of the region. */
   endpoint: string | null;
   agents: OutboundAgents;
   signal: AbortSignal;
-  /** What no error may repeat, besides the key. */
+  /** Values that no error may contain, besides the key. */
   secrets?: readonly string[];
 }
 
@@ -45,26 +45,26 @@ const REGION = /^[a-z]{2,12}(-[a-z]{2,24}){1,3}-\d{1,2}$/;
 /** `ocid1.<kind>.<realm>.[region].<unique part>` */
 const OCID = /^ocid1\.([a-z0-9]{1,64})\.[a-z0-9-]{1,64}\.[a-z0-9-]{0,64}\.[A-Za-z0-9._-]{1,160}$/;
 
-/** As the SDK has them of its own clients. */
+/** Endpoint templates, as in the SDK's clients. */
 const TEMPLATES = {
   identity: 'https://identity.{region}.oci.{secondLevelDomain}',
   iaas: 'https://iaas.{region}.{secondLevelDomain}',
 } as const;
 const VERSION = '20160918';
 
-/** Machines in a list come with their user data, 32 kB each at most. */
+/** Listed machines include their user data, at most 32 kB each. */
 export const PAGE_SIZE = 500;
 const MAX_PAGES = 200;
 const MAX_FOUND = MAX_PAGES * PAGE_SIZE;
 const MAX_ANSWER_BYTES = 32 * 2 ** 20;
 
-/** Whether it is the id of something of the kind, such as `image`; of any kind if none is given. */
+/** True if the text is an OCID of the kind, such as `image`, or of any kind if none is given. */
 export function isOcid(text: unknown, kind?: string): text is string {
   const [, found] = typeof text === 'string' ? (OCID.exec(text) ?? []) : [];
   return found !== undefined && (kind === undefined || found === kind);
 }
 
-/** Throws a {@link ComputeDriverError} that names the key without which nothing can be asked. */
+/** Validates the credentials. Throws a {@link ComputeDriverError} that names the first invalid key. */
 export function ociKeys(credentials: Readonly<Record<string, string>>): OciKeys {
   const ocid = (name: string, kinds: readonly string[]): string => {
     const value = (credentials[name] ?? '').trim();
@@ -73,9 +73,7 @@ export function ociKeys(credentials: Readonly<Record<string, string>>): OciKeys 
   };
   const fingerprint = (credentials['OCI_FINGERPRINT'] ?? '').trim();
   if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/i.test(fingerprint))
-    throw unusableCredentials(
-      'OCI_FINGERPRINT is not a fingerprint, which is 16 bytes in hexadecimal with colons between',
-    );
+    throw unusableCredentials('OCI_FINGERPRINT is not a fingerprint of 16 hexadecimal bytes separated by colons');
   return {
     tenancy: ocid('OCI_TENANCY_OCID', ['tenancy']),
     user: ocid('OCI_USER_OCID', ['user']),
@@ -86,7 +84,7 @@ export function ociKeys(credentials: Readonly<Record<string, string>>): OciKeys 
   };
 }
 
-/** In the one form that the SDK signs by. */
+/** Converts the key to PKCS #1, the only form with which the SDK signs. */
 function rsaKey(pem: string): string {
   try {
     const key = createPrivateKey(pem);
@@ -102,8 +100,8 @@ function unusableCredentials(what: string): ComputeDriverError {
 }
 
 /**
- * Calls to the services of one region as one user, signed and read by Oracle's SDK. Their requests are sent here and not
- * by the SDK: through the outbound policy, once, up to the signal and with a bound on the answer.
+ * Calls the services of one region as one user. Oracle's SDK signs requests and parses responses, but the requests are sent
+ * here: through the outbound policy, without retries, until the signal aborts, and with a limited response.
  */
 export class OciConnection {
   readonly compartment: string;
@@ -134,7 +132,7 @@ export class OciConnection {
     return this.callWith(VirtualNetworkClient, call);
   }
 
-  /** Names of the region's availability domains: they begin differently in each tenancy. */
+  /** Lists the region's availability domains. Their names have a different prefix in each tenancy. */
   async availabilityDomains(): Promise<string[]> {
     const { region, endpoint, keys } = this.options;
     const base = endpoint === null ? endpointOf('identity', region) : identityBeside(endpoint);
@@ -143,8 +141,8 @@ export class OciConnection {
   }
 
   /**
-   * What Oracle Cloud says of the request for an instance that failed after it was accepted, which only its work request
-   * knows; null where it did not fail, or may not be asked.
+   * Returns the reason why a launch failed after it was accepted, which only its work request has. Returns null if the launch
+   * did not fail, or if the user may not read work requests.
    */
   async launchFault(instanceId: string): Promise<ComputeDriverError | null> {
     const { region, endpoint, keys } = this.options;
@@ -157,7 +155,7 @@ export class OciConnection {
       if (!isOcid(failed?.['id'])) return null;
       const [first] = await this.listFirstPage(`${base}/${encodeURIComponent(failed['id'])}/errors`, {});
       const { code, message } = first ?? {};
-      // A failure of its own, like an answer 500: its words say what it means.
+      // The failure is treated like a status 500, whose message decides what it means.
       return ociFault(
         { status: 500, code: textOf(code), message: textOf(message) ?? '', retryAfterMs: null },
         this.secrets,
@@ -168,7 +166,7 @@ export class OciConnection {
     }
   }
 
-  /** A list of a service without a client of the SDK here: the first page of it. */
+  /** Returns the first page of a list of a service whose SDK client is not installed. */
   private async listFirstPage(
     uri: string,
     query: Readonly<Record<string, string>>,
@@ -185,18 +183,18 @@ export class OciConnection {
       if (!Array.isArray(items)) throw new Error('The response is not a list');
       return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
-      throw unexpectedResponse(new URL(uri).host, 'does not answer as Oracle Cloud does', error);
+      throw unexpectedResponse(new URL(uri).host, 'sent a response that is not from Oracle Cloud', error);
     }
   }
 
-  /** All items of a list, which comes in pages. */
+  /** Returns the items of all pages of a list. */
   listAll<T extends { id: string }>(page: PageOf<T>): Promise<T[]> {
     return this.readAll(page, (item) => item);
   }
 
   /** Reads each item of a list and leaves out those for which `read` returns null. */
   readAll<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
-    const words = `has more than ${MAX_FOUND} things in one list, or lists them without an end`;
+    const words = `lists more than ${MAX_FOUND} resources, or never ends the list`;
     return readPages(
       { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => this.unexpected(words) },
       async (token) => {
@@ -204,12 +202,12 @@ export class OciConnection {
           limit: PAGE_SIZE,
           ...(token === undefined ? {} : { page: encodeURIComponent(token) }),
         });
-        // The SDK gives what was sent, whatever that is.
-        if (!Array.isArray(answer.items)) throw this.unexpected('does not answer with a list');
+        // The SDK does not validate the response.
+        if (!Array.isArray(answer.items)) throw this.unexpected('returned something else than a list');
         if (!answer.items.every(({ id }) => textOf(id) !== null))
-          throw this.unexpected('lists something without an id');
+          throw this.unexpected('listed a resource without an id');
         const { items, opcNextPage: next } = answer;
-        if (next && next === token) throw this.unexpected('gives the same page again and again');
+        if (next && next === token) throw this.unexpected('returned the same page of a list again');
         return { items, next };
       },
       read,
@@ -225,7 +223,7 @@ export class OciConnection {
     return new Transport(this.signer, agents, signal, this.secrets);
   }
 
-  /** One client for each call, since a client does not tell which of its requests has failed. */
+  /** Creates a client for each call, because a client does not report which of its requests failed. */
   private async callWith<C extends { endpoint: string; regionId: string }, T>(
     Client: new (...params: ConstructorParameters<typeof ComputeClient>) => C,
     call: (client: C) => Promise<T>,
@@ -235,7 +233,7 @@ export class OciConnection {
     const client = new Client(
       { httpClient: transport },
       {
-        // Asked after every failure and before the SDK writes about it to the console: the one place to end the call.
+        // The SDK calls this after every failure, before it writes to the console. It is the only place to end the call.
         retryConfiguration: {
           ...NoRetryConfigurationDetails,
           retryCondition: () => true,
@@ -249,14 +247,14 @@ export class OciConnection {
       return await call(client);
     } catch (error) {
       if (error instanceof ComputeDriverError) throw error;
-      throw unexpectedResponse(transport.host, 'does not answer as Oracle Cloud does', error);
+      throw unexpectedResponse(transport.host, 'sent a response that is not from Oracle Cloud', error);
     }
   }
 }
 
-/** Sends the SDK's requests, each of them once. */
+/** Sends the SDK's requests without retries. */
 class Transport implements HttpClient {
-  /** Whom the last request went to. */
+  /** Host of the last request. */
   host = 'Oracle Cloud';
   private failure: ComputeDriverError | null = null;
 
@@ -270,7 +268,7 @@ class Transport implements HttpClient {
   async send({ method, headers, uri, body }: HttpRequest): Promise<Response> {
     const url = new URL(uri);
     this.host = url.host;
-    // What is signed is what is sent.
+    // The signature covers the exact URL that is sent.
     await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
     const { agents, signal } = this;
     const request = { method, headers: Object.fromEntries(headers), body: textOf(body), agents, signal };
@@ -285,7 +283,7 @@ class Transport implements HttpClient {
     });
   }
 
-  /** What the last request failed by. */
+  /** Throws the error of the last request. */
   rethrow(): never {
     throw this.failure ?? unexpectedResponse('Oracle Cloud', 'could not be called');
   }
@@ -306,7 +304,7 @@ function refusalIn({ status, headers, body }: OutboundAnswer) {
   };
 }
 
-/** Gateways in between answer in HTML, which says nothing to users. */
+/** Reads code and message of an error. A gateway's HTML page has neither. */
 function errorIn(body: string): { code?: unknown; message?: unknown } {
   return Object(readUntrusted(body, SHORT_JSON)) as { code?: unknown; message?: unknown };
 }
@@ -317,7 +315,7 @@ function textHeaders({ headers }: OutboundAnswer): Record<string, string> {
   );
 }
 
-/** A text in an answer whose shape is not known. */
+/** Returns a value of an unvalidated response if it is a string. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
@@ -326,7 +324,7 @@ function endpointOf(service: keyof typeof TEMPLATES, region: string): string {
   return EndpointBuilder.createEndpointFromRegionId(TEMPLATES[service], region, service);
 }
 
-/** The service for names beside the one for machines, which other clouds of the kind have by the same rule. */
+/** Returns the identity endpoint that belongs to a compute endpoint. Other Oracle clouds use the same host names. */
 function identityBeside(endpoint: string): string {
   return endpoint.replace(/^(https?:\/\/)iaas\./, '$1identity.').replace(/\/+$/, '');
 }

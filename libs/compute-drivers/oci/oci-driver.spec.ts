@@ -14,7 +14,7 @@ const SPARK = '3.5.3';
 
 const bootScript: BootScript = ({ boot }) => {
   if (boot.sparkVersion !== SPARK)
-    throw new ComputeDriverError('SparkUnknown', 'There is no such Spark.', { kind: 'invalid' });
+    throw new ComputeDriverError('SparkUnknown', 'Unknown Spark version.', { kind: 'invalid' });
   return `#!/bin/sh\n# ${boot.bootstrapToken}\n`;
 };
 
@@ -24,7 +24,7 @@ function driverOn(fake: FakeOci): OciDriver {
   return new OciDriver({ bootScript, outbound, endpoint: fake.url });
 }
 
-/** A node as the counterpart has place for. */
+/** Adapts a spec to the resources of the fake cloud. */
 function adapted(fake: FakeOci, spec: NodeSpec): NodeSpec {
   return {
     ...spec,
@@ -74,7 +74,7 @@ describe('the OCI driver', () => {
   afterEach(async () => {
     await fake.stop();
     expect(fake.ownFaults).toEqual([]);
-    // The SDK would tell the console of every failed call.
+    // The SDK would write every failed call to the console.
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
   });
@@ -100,7 +100,7 @@ describe('the OCI driver', () => {
 
   const launched = () => fake.called('LaunchInstance').map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 
-  it('asks for the machine that the node is to have', async () => {
+  it('requests the machine of the spec', async () => {
     const networkTags = ['spark'];
     const wanted = spec({ enablePublicIp: true, market: 'spot' });
     await driver.provision({ ...wanted, place: { ...wanted.place, networkTags } }, contextOf());
@@ -125,34 +125,34 @@ describe('the OCI driver', () => {
     expect(node).toMatchObject({ state: 'running', privateIp: '10.0.0.1', publicIp: '203.0.113.9' });
   });
 
-  it('counts the cores of Arm machines as they are, and sends fixed shapes without a size', async () => {
+  it('counts a vCPU of Arm machines as an OCPU, and sends fixed shapes without a size', async () => {
     const arm = { type: 'VM.Standard.A1.Flex', architecture: 'aarch64', cores: 4, memoryMb: 24_576, gpu: null };
     await driver.provision(spec({ machine: arm }, 'arm'), contextOf());
     await driver.provision(spec({ machine: { ...arm, type: 'VM.Standard2.1' } }, 'fixed'), contextOf());
     expect(launched().map(({ shapeConfig }) => shapeConfig)).toEqual([{ ocpus: 4, memoryInGBs: 24 }, undefined]);
   });
 
-  it('asks the public addresses of a region, and of no other host', async () => {
-    const asked: string[] = [];
+  it('calls the public endpoints of a region, and no other host', async () => {
+    const hosts: string[] = [];
     const resolve = (host: string) => {
-      asked.push(host);
+      hosts.push(host);
       return Promise.reject(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
     };
     const policy = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] }, resolve);
     const public_ = new OciDriver({ bootScript, outbound: policy, endpoint: null });
     const fault = await faultOf(public_.describe([refOf(spec())], contextOf()));
     expect(fault).toMatchObject({ kind: 'transient', code: 'Unreachable' });
-    expect(asked).toEqual(['iaas.eu-frankfurt-1.oraclecloud.com']);
+    expect(hosts).toEqual(['iaas.eu-frankfurt-1.oraclecloud.com']);
     const { place } = spec();
     const elsewhere = { ...place, region: 'evil.example/#' };
     expect(await faultOf(public_.describe([{ ...refOf(spec()), place: elsewhere }], contextOf()))).toMatchObject({
       kind: 'invalid',
       code: 'RegionUnknown',
     });
-    expect(asked).toHaveLength(1);
+    expect(hosts).toHaveLength(1);
   });
 
-  it('keeps to the outbound policy', async () => {
+  it('calls only addresses that the outbound policy allows', async () => {
     const strict = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: [] });
     const kept = new OciDriver({ bootScript, outbound: strict, endpoint: fake.url });
     expect(await faultOf(kept.describe([refOf(spec())], contextOf()))).toMatchObject({ kind: 'invalid' });
@@ -165,14 +165,14 @@ describe('the OCI driver', () => {
       refusal(429, 'TooManyRequests', 'Slow down', { 'retry-after': '7' }),
       { kind: 'throttled', retryAfterMs: 7000 },
     ],
-    ['no host', refusal(500, 'InternalError', 'Out of host capacity.'), { kind: 'capacity', scope: 'zone' }],
+    ['no host capacity', refusal(500, 'InternalError', 'Out of host capacity.'), { kind: 'capacity', scope: 'zone' }],
     [
       'no capacity for a shape',
       refusal(500, 'InternalError', 'Out of capacity for shape X in AD-1'),
       { kind: 'capacity' },
     ],
-    ['an error of its own', refusal(500, 'InternalError', 'Internal error'), { kind: 'transient' }],
-    ['no service', refusal(503, 'ServiceUnavailable', 'Later'), { kind: 'transient' }],
+    ['an internal error', refusal(500, 'InternalError', 'Internal error'), { kind: 'transient' }],
+    ['an unavailable service', refusal(503, 'ServiceUnavailable', 'Later'), { kind: 'transient' }],
     [
       'a service limit',
       refusal(400, 'LimitExceeded', 'standard-e4-core-count exceeded'),
@@ -181,16 +181,16 @@ describe('the OCI driver', () => {
     ['a compartment quota', refusal(400, 'QuotaExceeded', 'quota'), { kind: 'quota' }],
     ['a wrong parameter', refusal(400, 'InvalidParameter', 'shape'), { kind: 'invalid' }],
     [
-      'what is missing or hidden',
+      'a missing or hidden resource',
       refusal(404, 'NotAuthorizedOrNotFound', 'Authorization failed or not found'),
       { kind: 'denied' },
     ],
-    ['a state in between', refusal(409, 'IncorrectState', 'busy'), { kind: 'transient' }],
+    ['a changing resource', refusal(409, 'IncorrectState', 'busy'), { kind: 'transient' }],
     ['a used retry token', refusal(409, 'InvalidatedRetryToken', 'used'), { kind: 'transient' }],
     ['a gateway', { status: 502, body: '<html>' }, { kind: 'transient', code: 'Http502' }],
     ['a redirect', { status: 302, body: '' }, { kind: 'invalid', code: 'Http302' }],
     ['no answer', 'dropped', { kind: 'transient', code: 'Unreachable' }],
-  ])('makes one call of each and tells of %s', async (_what, mishap, expected) => {
+  ])('makes one call and classifies %s', async (_what, mishap, expected) => {
     fake.fail('LaunchInstance', mishap);
     const fault = await faultOf(driver.provision(spec(), contextOf()));
     expect(fault).toMatchObject(expected);
@@ -199,7 +199,7 @@ describe('the OCI driver', () => {
     expect(fake.instances.size).toBe(0);
   });
 
-  it('makes one machine though the answer is lost and the machine is not listed for a while', async () => {
+  it('creates one machine even if the response is lost and the machine is not listed for a while', async () => {
     await begin({ hiddenLooks: 3 });
     fake.fail('LaunchInstance', 'lost');
     expect(await faultOf(driver.provision(spec(), contextOf()))).toMatchObject({ kind: 'transient' });
@@ -212,7 +212,7 @@ describe('the OCI driver', () => {
     expect(fake.called('LaunchInstance')[0]?.retryToken?.length).toBeLessThanOrEqual(64);
   });
 
-  it('makes no second machine for an attempt whose machine has ended', async () => {
+  it('creates no second machine for an attempt whose machine has ended', async () => {
     const wanted = spec();
     await driver.provision(wanted, contextOf());
     await driver.destroy(refOf(wanted), contextOf());
@@ -233,25 +233,25 @@ describe('the OCI driver', () => {
     ['network by name', ({ place }) => ({ place: { ...place, network: 'none' } }), 'invalid'],
     ['security group', ({ place }) => ({ place: { ...place, networkTags: ['none'] } }), 'invalid'],
     ['zone', ({ place }) => ({ place: { ...place, zone: 'eu-frankfurt-1-ad-9' } }), 'invalid'],
-    ['zone at all', ({ place }) => ({ place: { ...place, zone: null } }), 'invalid'],
-    ['region', ({ place }) => ({ place: { ...place, region: null } }), 'invalid'],
+    ['zone in the spec', ({ place }) => ({ place: { ...place, zone: null } }), 'invalid'],
+    ['region in the spec', ({ place }) => ({ place: { ...place, region: null } }), 'invalid'],
     ['identity', () => ({ identity: 'me' }), 'invalid'],
-    ['place for more labels', () => ({ userLabels: labels(10) }), 'invalid'],
+    ['room for more labels', () => ({ userLabels: labels(10) }), 'invalid'],
     ['type of disk', ({ disks }) => ({ disks: disks.map((disk) => ({ ...disk, type: 'gp3' })) }), 'invalid'],
-    ['disk so fast', ({ disks }) => ({ disks: disks.map((disk) => ({ ...disk, iops: 9000 })) }), 'invalid'],
-  ])('refuses for good where there is no such %s', async (_what, change, kind) => {
+    ['disk with that many IOPS', ({ disks }) => ({ disks: disks.map((disk) => ({ ...disk, iops: 9000 })) }), 'invalid'],
+  ])('refuses a spec without a valid %s', async (_what, change, kind) => {
     const wanted = spec();
     expect(await faultOf(driver.provision({ ...wanted, ...change(wanted) }, contextOf()))).toMatchObject({ kind });
     expect(fake.instances.size).toBe(0);
   });
 
-  it('takes as many labels as Oracle Cloud has room for', async () => {
+  it('accepts as many labels as Oracle Cloud allows', async () => {
     await driver.provision(spec({ userLabels: labels(6) }), contextOf());
     await driver.provision(spec({ userLabels: labels(9) }), contextOf());
     for (const made of launched()) expect(Object.keys(made['freeformTags'] as object)).toHaveLength(10);
   });
 
-  it('says what is wrong with credentials, and repeats no secret', async () => {
+  it('names the invalid credential, and repeats no secret', async () => {
     const { privateKey } = newRsaPair();
     const wrong: [Record<string, string>, string][] = [
       [{ OCI_PRIVATE_KEY: privateKey }, 'authentication'],
@@ -271,7 +271,7 @@ describe('the OCI driver', () => {
     }
   });
 
-  it('hides secrets that an answer quotes, and control characters', async () => {
+  it('masks secrets and control characters that a response quotes', async () => {
     const wanted = spec();
     const script = Buffer.from(bootScript(wanted, null)).toString('base64');
     const message = `No: ${wanted.boot.bootstrapToken} ${script} \u001b[31m`;
@@ -281,7 +281,7 @@ describe('the OCI driver', () => {
     expect(fault.code).toBe('Http400');
   });
 
-  it('gives up a call whose signal aborts', async () => {
+  it('ends a call whose signal aborts', async () => {
     fake.fail('ListInstances', 'hangs');
     const began = performance.now();
     const fault = await faultOf(driver.provision(spec(), contextOf({ signal: AbortSignal.timeout(300) })));
@@ -304,7 +304,7 @@ describe('the OCI driver', () => {
   it.each([
     ['the same page again', () => 'next'],
     ['more and more pages', () => randomUUID()],
-  ])('ends a list that has %s', async (_what, next) => {
+  ])('stops reading a list that has %s', async (_what, next) => {
     const server = await serveOnLoopback((request, response) =>
       answering(200, [], { 'opc-next-page': next() })(request, response),
     );
@@ -319,19 +319,19 @@ describe('the OCI driver', () => {
   it.each<[string, unknown]>([
     ['null', null],
     ['a number', 7],
-    ['items that are none', [null, 1, 'two', []]],
+    ['invalid items', [null, 1, 'two', []]],
     ['fields of other types', [{ id: 7, freeformTags: 'x', lifecycleState: {}, timeCreated: [], metadata: 1 }]],
-  ])('makes nothing of a list that is %s', async (_what, body) => {
+  ])('refuses a list that is or has %s', async (_what, body) => {
     fake.fail('ListInstances', { status: 200, body: JSON.stringify(body) });
     expect(await faultOf(driver.describe([refOf(spec())], contextOf()))).toMatchObject({ kind: 'transient' });
   });
 
-  it('believes no answer about a machine that it did not ask for', async () => {
+  it('refuses a response with another machine than the requested one', async () => {
     fake.fail('LaunchInstance', { status: 200, body: JSON.stringify({ id: ocid('instance'), freeformTags: {} }) });
     expect(await faultOf(driver.provision(spec(), contextOf()))).toMatchObject({ code: 'StrangeAnswer' });
   });
 
-  it('gives a machine without an address where its card has gone or says nonsense', async () => {
+  it('reports no address if the network interface is gone or invalid', async () => {
     await driver.provision(spec(), contextOf());
     fake.fail('GetVnic', refusal(404, 'NotAuthorizedOrNotFound', 'gone'), {
       status: 200,
@@ -343,30 +343,30 @@ describe('the OCI driver', () => {
       ]);
   });
 
-  it('describes many nodes by one list of their compartment', async () => {
+  it('describes many nodes with one list of their compartment', async () => {
     await begin({ pageSize: 7 });
     const tokens = Array.from({ length: 20 }, (_, at) => `many-${at}`);
     for (const token of tokens) await driver.provision(spec({}, token), contextOf());
     fake.calls.length = 0;
-    const told = await driver.describe(
+    const nodes = await driver.describe(
       tokens.map((token) => refOf(spec({}, token))),
       contextOf(),
     );
-    expect(told.map(({ state, labels: { nodeToken } }) => `${nodeToken} ${state}`)).toEqual(
+    expect(nodes.map(({ state, labels: { nodeToken } }) => `${nodeToken} ${state}`)).toEqual(
       tokens.map((token) => `${token} running`),
     );
-    expect(new Set(told.map(({ privateIp }) => privateIp)).size).toBe(20);
+    expect(new Set(nodes.map(({ privateIp }) => privateIp)).size).toBe(20);
     expect(fake.called('ListInstances')).toHaveLength(3);
   });
 
-  it('stops no preemptible machine', async () => {
+  it('refuses to stop a preemptible machine', async () => {
     const wanted = spec({ market: 'spot' });
     expect(driver.canStop({ market: 'spot', type: wanted.machine.type })).toBe(false);
     await driver.provision(wanted, contextOf());
     expect(await faultOf(driver.stop(refOf(wanted), contextOf()))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('does not take a preemptible machine that it ended itself for one that was taken back', async () => {
+  it('does not report a preemptible machine that it terminated itself as preempted', async () => {
     const wanted = spec({ market: 'spot' });
     await driver.provision(wanted, contextOf());
     expect(await driver.destroy(refOf(wanted), contextOf())).toBe('going');
@@ -374,7 +374,7 @@ describe('the OCI driver', () => {
     expect(await driver.describe([refOf(wanted)], contextOf())).toMatchObject([{ state: 'gone' }]);
   });
 
-  it('ends a preemptible machine though Oracle Cloud takes no note of it', async () => {
+  it('terminates a preemptible machine even if it cannot mark it', async () => {
     const wanted = spec({ market: 'spot' });
     await driver.provision(wanted, contextOf());
     fake.fail('UpdateInstance', refusal(409, 'IncorrectState', 'ended'));
@@ -382,7 +382,7 @@ describe('the OCI driver', () => {
     expect(await driver.destroy(refOf(wanted), contextOf())).toBe('gone');
   });
 
-  it('leaves nothing of a node, its disks included', async () => {
+  it('removes everything of a node, including its disks', async () => {
     const wanted = spec();
     await driver.provision(wanted, contextOf());
     await driver.destroy(refOf(wanted), contextOf());
@@ -403,7 +403,7 @@ describe('the OCI driver', () => {
   it.each([
     ['Out of host capacity.', { kind: 'capacity', scope: 'zone' }],
     ['The image is not compatible with the shape.', { kind: 'transient' }],
-  ])('tells why a machine that was accepted could not be made: %s', async (message, fault) => {
+  ])('reports why a machine failed after Oracle Cloud accepted it: %s', async (message, fault) => {
     fake.failLaunches = { code: 'InternalError', message };
     for (const market of ['on-demand', 'spot'] as const) {
       const wanted = spec({ market }, `failed-${market}`);
@@ -415,29 +415,29 @@ describe('the OCI driver', () => {
     }
   });
 
-  it('says of a machine that has gone no more than that, where the user may not ask why', async () => {
+  it('reports a failed machine only as gone if the user may not read the reason', async () => {
     fake.failLaunches = { code: 'InternalError', message: 'Out of host capacity.' };
     await driver.provision(spec(), contextOf());
     const denied = refusal(404, 'NotAuthorizedOrNotFound', 'Authorization failed or not found');
     fake.fail('ListWorkRequests', denied, denied);
-    const looks = async () => (await driver.describe([refOf(spec())], contextOf()))[0];
-    await looks();
-    expect(await looks()).toMatchObject({ state: 'gone', fault: null });
+    const described = async () => (await driver.describe([refOf(spec())], contextOf()))[0];
+    await described();
+    expect(await described()).toMatchObject({ state: 'gone', fault: null });
   });
 
-  it.each(['TerminateInstance', 'DeleteVolume'])('says that the user may not call %s', async (operation) => {
+  it.each(['TerminateInstance', 'DeleteVolume'])('reports that the user may not call %s', async (operation) => {
     await driver.provision(spec(), contextOf());
     if (operation === 'DeleteVolume') {
       await driver.destroy(refOf(spec()), contextOf());
       fake.addVolume(machineName('token-1'));
-      // The machine ends first.
+      // The fake ends the machine with this call.
       await driver.describe([refOf(spec())], contextOf());
     }
     fake.fail(operation, refusal(404, 'NotAuthorizedOrNotFound', 'Authorization failed or not found'));
     expect(await faultOf(driver.destroy(refOf(spec()), contextOf()))).toMatchObject({ kind: 'denied' });
   });
 
-  it('sweeps disks of machines that have ended, and none of another installation or of a node that is wanted', async () => {
+  it('sweeps disks of terminated machines, and none of another installation or of a live node', async () => {
     const tags = (installation: string, node: string) => ({
       ...{ platform_installation: installation, platform_node: node, platform_cluster: '7_11', platform_attempt: '1' },
     });
@@ -465,7 +465,7 @@ describe('the OCI driver', () => {
     expect(living().sort()).toEqual([machineName('a'), ...kept].sort());
   });
 
-  it('sweeps a machine that somebody renamed', async () => {
+  it('sweeps a machine that a user renamed', async () => {
     await driver.provision(spec(), contextOf());
     const [machine] = fake.instances.values();
     if (machine) machine.fields.displayName = 'mine';

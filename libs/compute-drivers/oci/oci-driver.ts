@@ -13,7 +13,7 @@ import { assertLaunchable, launchDetails, machineName, unsupportedNode, retryTok
 import { ENDED_BY_PLATFORM, machineIn, type OciMachine } from './oci-machine';
 import { resolvePlace } from './oci-place';
 
-/** Up to so many nodes are asked for one by one; of more, all machines of the compartment are listed. */
+/** More nodes are not looked up one by one; all machines of the compartment are listed instead. */
 const MAX_SINGLE_LOOKUPS = 8;
 
 type Addresses = Pick<OciMachine, 'privateIp' | 'publicIp'>;
@@ -27,23 +27,26 @@ interface Disk {
   kind: 'volume' | 'boot volume';
 }
 
-/** Oracle Cloud in the compartment of a place, or else in the one that the credentials name. */
+/** Oracle Cloud in the compartment of a place, or else in that of the credentials. */
 class OciCloud implements Cloud<OciMachine> {
   readonly name = 'oci';
   readonly title = 'Oracle Cloud';
-  /** Oracle Cloud tells no machine that it will be taken back. */
+  /** Oracle Cloud does not announce preemptions to machines. */
   readonly notice = null;
-  /** A preemptible instance can only be ended. */
+  /** A preemptible instance can only be terminated. */
   readonly canStopSpot = false;
-  /** For a day, Oracle Cloud answers a repeated request with an error once its machine has ended. */
+  /** Oracle Cloud refuses a repeated request for 24 hours once its machine has ended. */
   readonly canRelaunchAttempt = false;
 
   constructor(private readonly options: CloudDriverOptions) {}
 
   open({ region, account }: Place, { credentials, signal }: DriverContext, secrets: readonly string[]): OciPort {
     if (region === null)
-      throw unsupportedNode('its cloud environment or network names no availability domain, which says its region');
-    if (account !== null && !isOcid(account)) throw unsupportedNode('its compartment is not an OCID');
+      throw unsupportedNode(
+        'neither its cloud environment nor its network names an availability domain, from which the region follows',
+      );
+    if (account !== null && !isOcid(account))
+      throw unsupportedNode('the cloud project of its environment is not the OCID of a compartment');
     const keys = ociKeys(credentials);
     const { endpoint, outbound } = this.options;
     const oci = new OciConnection({ keys, region, endpoint, agents: outbound.agents, signal, secrets });
@@ -68,7 +71,7 @@ class OciPort implements CloudPort<OciMachine> {
       );
       const made = machineIn(instance);
       if (made) return made;
-      throw unexpectedResponse('Oracle Cloud', 'answers with another machine than it was asked for');
+      throw unexpectedResponse('Oracle Cloud', 'returned another machine than the requested one');
     };
   }
 
@@ -85,7 +88,7 @@ class OciPort implements CloudPort<OciMachine> {
     const running = machines.filter(({ phase }) => phase === 'running').map(({ id }) => id);
     const addresses = await this.addresses(running);
     return mapConcurrently(machines, async (machine) => {
-      // A machine that never came up has ended for a reason that only the request for it knows.
+      // Only the work request has the reason why a machine never came up.
       const isUnexplained = machine.phase === 'over' && !machine.isEndedByPlatform;
       const fault = isUnexplained ? await this.oci.launchFault(machine.id) : null;
       return fault ? { ...machine, end: 'failed', fault } : { ...machine, ...addresses.get(machine.id) };
@@ -108,13 +111,14 @@ class OciPort implements CloudPort<OciMachine> {
       try {
         await this.oci.compute((client) => client.terminateInstance({ instanceId: machine.id, ...nothing }));
       } catch (error) {
-        // The answer is the same for what has gone and for what the user may not end. What is still listed has not gone.
+        // The response is the same for a machine that is gone and for one that the user may not terminate. If it is still listed,
+        // it is not gone.
         if (!isMissing(error) || (await this.isListed(machine))) throw error;
       }
     }
   }
 
-  /** Notes at the machine that it was not taken back. If Oracle Cloud refuses the note, the machine is not kept for that. */
+  /** Marks the machine as ended by the platform. Goes on without the mark if Oracle Cloud refuses it. */
   async dismissEnd({ id: instanceId }: OciMachine): Promise<void> {
     try {
       const updateInstanceDetails = { extendedMetadata: ENDED_BY_PLATFORM };
@@ -128,7 +132,7 @@ class OciPort implements CloudPort<OciMachine> {
     return (await this.disksOf(nodeToken)).map((disk) => this.leftover(disk));
   }
 
-  /** Disks of machines that have ended bear no tags, but the name of a machine, which is listed for some time. */
+  /** Disks of terminated machines have no tags, only the name of their machine, which is listed for some time. */
   async leftoversOfInstallation(_installationId: string, machines: readonly OciMachine[]): Promise<Leftover[]> {
     const ended = new Set(machines.filter(({ phase }) => phase === 'over').map(({ owner }) => owner.nodeToken));
     if (ended.size === 0) return [];
@@ -148,7 +152,7 @@ class OciPort implements CloudPort<OciMachine> {
     return isBusy(error) ? 'busy' : null;
   }
 
-  /** Machines of the node, those that have ended among them as long as they are listed. */
+  /** Lists the machines of the node, including terminated ones that are still listed. */
   private machinesOf(nodeToken: string): Promise<OciMachine[]> {
     return this.machines({ displayName: encodeURIComponent(machineName(nodeToken)) });
   }
@@ -192,7 +196,7 @@ class OciPort implements CloudPort<OciMachine> {
     return addresses;
   }
 
-  /** Null for one that has gone meanwhile. */
+  /** Returns null if the network interface is gone meanwhile. */
   private async vnic(vnicId: string): Promise<models.Vnic | null> {
     try {
       return (await this.oci.network((client) => client.getVnic({ vnicId }))).vnic;
@@ -232,7 +236,7 @@ function diskIn({ id, displayName, lifecycleState, timeCreated }: Volume, kind: 
   return { id, nodeToken, createdAt: dateOf(timeCreated), kind };
 }
 
-/** Nodes as instances of Oracle Cloud. */
+/** Runs nodes on instances of Oracle Cloud. */
 export class OciDriver extends MachineDriver<OciMachine> {
   constructor(options: CloudDriverOptions) {
     super(new OciCloud(options), options.bootScript);

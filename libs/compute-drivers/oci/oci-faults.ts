@@ -3,10 +3,10 @@ import { ComputeDriverError } from '../compute-driver';
 import { type Meaning, meaningsByCode } from '../machines/meanings';
 import { withoutControls } from '../call-faults';
 
-/** What Oracle Cloud answers to a call that it does not do. */
+/** An error response of Oracle Cloud. */
 export interface OciRefusal {
   status: number;
-  /** Oracle's own code, such as `NotAuthorizedOrNotFound`; null of an answer that has none. */
+  /** Oracle's code, such as `NotAuthorizedOrNotFound`; null if the response has none. */
   code: string | null;
   message: string;
   retryAfterMs: number | null;
@@ -15,35 +15,36 @@ export interface OciRefusal {
 const DENIED: Meaning = { kind: 'denied' };
 const TRANSIENT: Meaning = { kind: 'transient' };
 
-/** By Oracle's code; it decides before the status. */
+/** Meanings by Oracle's code. The code decides before the status. */
 const CODES = meaningsByCode([
   [{ kind: 'throttled' }, 'TooManyRequests'],
   [{ kind: 'quota', scope: 'region' }, 'LimitExceeded QuotaExceeded'],
   [DENIED, 'NotAuthenticated NotAuthorized NotAuthorizedOrNotFound NotAuthorizedOrResourceAlreadyExists'],
   [DENIED, 'RelatedResourceNotAuthorizedOrNotFound SignUpRequired'],
   [TRANSIENT, 'IncorrectState Conflict ExternalServerIncorrectState'],
-  // The machine of that request has changed or ended; the next look at it says which.
+  // The machine of that request has changed or ended. The next lookup shows which.
   [TRANSIENT, 'InvalidatedRetryToken'],
 ]);
 
-/** What a machine that nobody has room for is refused by: an error 500 like any other but for its words. */
+/** A lack of capacity has status 500 and can be recognized by its message only. */
 const NO_CAPACITY = /out of (host )?capacity/i;
 
-/** Codes that hide whether something is missing or only kept from the user. */
+/** Codes of resources that do not exist or that the user may not see. */
 const AMBIGUOUS = new Set(['NotAuthorizedOrNotFound', 'RelatedResourceNotAuthorizedOrNotFound']);
 
 /**
- * A refusal as the error of a driver, in Oracle's words.
- * @param secrets what must not be repeated, whatever the answer quotes
+ * Converts an error response into the error of a driver, with Oracle's message.
+ * @param secrets values that are masked in the message
  */
 export function ociFault({ status, code, message, retryAfterMs }: OciRefusal, secrets: readonly string[]) {
   const { kind, scope } = meaningOf(status, code, message);
-  const reason = printable(withoutControls(message), secrets) || `Oracle Cloud answers ${status} without a reason.`;
+  const reason =
+    printable(withoutControls(message), secrets) || `Oracle Cloud refused the call with HTTP ${status} and no reason.`;
   const hint =
     code !== null && AMBIGUOUS.has(code)
-      ? ' Oracle Cloud does not say whether it does not exist or a policy that allows it is missing.'
+      ? ' Either the resource does not exist, or no policy allows the user to access it; Oracle Cloud does not say which.'
       : '';
-  // Machine-readable, and put into logs: nothing but a word.
+  // The code is machine-readable and logged, so it must be one word.
   const word = code !== null && /^\w{1,100}$/.test(code) ? code : `Http${status}`;
   return new ComputeDriverError(word, `${reason}${hint}`, { kind, scope, retryAfterMs });
 }
@@ -58,12 +59,12 @@ function meaningOf(status: number, code: string | null, message: string): Meanin
   return { kind: 'invalid' };
 }
 
-/** Whether the answer says that there is nothing of that name, or nothing that may be seen. */
+/** True if the resource does not exist or the user may not see it. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ComputeDriverError && error.code === 'NotAuthorizedOrNotFound';
 }
 
-/** Whether it says that the resource is just doing something else. */
+/** True if the resource is changing. */
 export function isBusy(error: unknown): boolean {
   return error instanceof ComputeDriverError && ['IncorrectState', 'Conflict'].includes(error.code);
 }

@@ -4,47 +4,49 @@ import { ComputeDriverError, type NodeDisk, type NodeSpec } from '../compute-dri
 import { machineLabels } from '../cloud-driver';
 import { isOcid } from './oci-connection';
 
-/** What the names in a place stand for. */
+/** The ids of a place's resources. */
 export interface OciPlace {
   availabilityDomain: string;
   subnetId: string;
   networkSecurityGroupIds: string[];
 }
 
-/** Oracle's bound on free-form tags of one resource. */
+/** Oracle's limit of free-form tags of one resource. */
 const MAX_TAGS = 10;
 /** Bytes of all metadata of a machine. */
 const MAX_METADATA = 32_000;
-/** Volume performance units for a GB, by type of disk. */
+/** Volume performance units per GB, by disk type. */
 const PERFORMANCE: Readonly<Record<string, number>> = { 'block-volume': 10 };
 
-/** Machines can be listed by name, not by tag; their disks are named like them. Nothing else is found without it. */
+/** Machines can be listed by name, but not by tag, so the name contains the token. Their disks have the same name. */
 export function machineName(nodeToken: string): string {
   return `platform-${nodeToken}`;
 }
 
-/** The token in the name of a machine or of one of its disks; null where there is none. */
+/** Returns the token in the name of a machine or of one of its disks; null if the name has none. */
 export function tokenInName(displayName: string): string | null {
   const [, token] = /^platform-(.+?)( \(Boot Volume\))?$/.exec(displayName) ?? [];
   return token ?? null;
 }
 
-/** One for each attempt: for 24 hours, Oracle Cloud makes one machine of all requests that have it. */
+/** Idempotency token of an attempt: Oracle Cloud launches one machine for all requests with the same token in 24 hours. */
 export function retryToken({ labels, attempt }: NodeSpec): string {
   const parts = JSON.stringify([labels.installationId, labels.nodeToken, attempt]);
   return createHash('sha256').update(parts).digest('hex');
 }
 
-/** Throws {@link ComputeDriverError} of kind `invalid` for what no machine can be made of. */
+/** Validates a spec without a call to Oracle Cloud. Throws a {@link ComputeDriverError} of kind `invalid`. */
 export function assertLaunchable(spec: NodeSpec): void {
   const { image, identity, disks } = spec;
-  if (!isOcid(image, 'image')) throw unsupportedNode(`the image is to be given by its OCID, not as "${spec.image}"`);
+  if (!isOcid(image, 'image')) throw unsupportedNode(`its image "${spec.image}" is not the OCID of an image`);
   if (identity !== null)
-    throw unsupportedNode('machines have no identity of their own; a dynamic group in a policy gives them rights');
+    throw unsupportedNode(
+      'machines of Oracle Cloud cannot have an identity; grant rights to a dynamic group that contains them',
+    );
   for (const { type, iops, throughputMb } of disks) {
-    if (PERFORMANCE[type] === undefined) throw unsupportedNode(`there are no disks of the type ${type}`);
+    if (PERFORMANCE[type] === undefined) throw unsupportedNode(`Oracle Cloud has no disk type "${type}"`);
     if (iops !== null || throughputMb !== null)
-      throw unsupportedNode('the speed of a disk follows from its size; IOPS and throughput cannot be chosen');
+      throw unsupportedNode('IOPS and throughput of a disk follow from its size and cannot be set');
   }
   const tags = Object.keys(machineLabels(spec, MAX_TAGS)).length;
   if (tags > MAX_TAGS)
@@ -53,7 +55,7 @@ export function assertLaunchable(spec: NodeSpec): void {
     );
 }
 
-/** The same for every try of an attempt. */
+/** Returns the launch request, which is the same for every try of an attempt. */
 export function launchDetails(
   spec: NodeSpec,
   place: OciPlace,
@@ -61,7 +63,10 @@ export function launchDetails(
   script: string,
 ): models.LaunchInstanceDetails {
   const userData = Buffer.from(script).toString('base64');
-  if (userData.length > MAX_METADATA) throw unsupportedNode(`the boot script exceeds ${MAX_METADATA} bytes`);
+  if (userData.length > MAX_METADATA)
+    throw unsupportedNode(
+      `its boot script has ${userData.length} bytes when encoded, and Oracle Cloud allows ${MAX_METADATA}`,
+    );
   const displayName = machineName(spec.labels.nodeToken);
   const freeformTags = machineLabels(spec, MAX_TAGS);
   return {
@@ -88,19 +93,19 @@ export function launchDetails(
   };
 }
 
-/** What a shape of free size needs besides its name. */
+/** Returns the size that a flexible shape needs besides its name. */
 function shapeConfig({
   type,
   cores,
   memoryMb,
 }: NodeSpec['machine']): Pick<models.LaunchInstanceDetails, 'shapeConfig'> {
   if (!/\.Flex$/i.test(type)) return {};
-  // An OCPU is a core with two threads, each of them a vCPU; the first Arm machines count their cores.
+  // An OCPU is a core with two threads, which are two vCPUs. On the first Arm machines it is one vCPU.
   const threads = /\.A1\./i.test(type) ? 1 : 2;
   return { shapeConfig: { ocpus: Math.max(1, Math.ceil(cores / threads)), memoryInGBs: Math.ceil(memoryMb / 1024) } };
 }
 
-/** Volumes are always encrypted. They are made with the machine and end with it. */
+/** Volumes are always encrypted, and are created and deleted with the machine. */
 function volume({ gib, type }: NodeDisk, displayName: string): models.LaunchAttachParavirtualizedVolumeDetails {
   return {
     type: 'paravirtualized',
@@ -113,7 +118,9 @@ function volume({ gib, type }: NodeDisk, displayName: string): models.LaunchAtta
   };
 }
 
-/** Oracle Cloud would not do it, or not as it is asked. */
+/** Returns the fault of a spec of which Oracle Cloud can launch no machine. */
 export function unsupportedNode(what: string): ComputeDriverError {
-  return new ComputeDriverError('NodeUnsupported', `Oracle Cloud cannot make this node: ${what}.`, { kind: 'invalid' });
+  return new ComputeDriverError('NodeUnsupported', `Oracle Cloud cannot launch this node: ${what}.`, {
+    kind: 'invalid',
+  });
 }

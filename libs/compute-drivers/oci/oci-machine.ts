@@ -8,17 +8,17 @@ import { isOcid, textOf } from './oci-connection';
 export interface OciMachine extends Machine {
   /** Oracle's lifecycle state. */
   lifecycle: string;
-  /** Whether the platform has asked for its end. */
+  /** True if the platform has requested the termination. */
   isEndedByPlatform: boolean;
 }
 
-/** In the extended metadata of a preemptible machine: whoever ends it says so, for Oracle Cloud does not say who did. */
+/** Extended metadata of a preemptible machine that the platform terminates. Oracle Cloud does not report who ended a machine. */
 export const ENDED_BY_PLATFORM = { platform: 'ended' };
 
 const PHASES: Readonly<Record<string, MachinePhase>> = {
   PROVISIONING: 'starting',
   STARTING: 'starting',
-  // Oracle Cloud moves it to another host, where it starts again.
+  // Oracle Cloud moves the machine to another host, where it starts again.
   MOVING: 'starting',
   CREATING_IMAGE: 'running',
   RUNNING: 'running',
@@ -28,7 +28,7 @@ const PHASES: Readonly<Record<string, MachinePhase>> = {
   TERMINATED: 'over',
 };
 
-/** The machine in an answer; null for one that is no installation's. */
+/** Reads a machine from a response; null if it belongs to no node or has no valid id. */
 export function machineIn(instance: models.Instance): OciMachine | null {
   const { id, freeformTags, lifecycleState, preemptibleInstanceConfig, extendedMetadata, timeCreated } = instance;
   const owner = ownerOf(textTags(freeformTags));
@@ -38,11 +38,11 @@ export function machineIn(instance: models.Instance): OciMachine | null {
   const isSpot = typeof preemptibleInstanceConfig === 'object' && preemptibleInstanceConfig !== null;
   const note = (extendedMetadata as Record<string, unknown> | undefined | null)?.['platform'];
   const isEndedByPlatform = note === ENDED_BY_PLATFORM.platform;
-  // A preemptible machine that ended without the platform's doing was taken back: nothing else ends it, but its owner.
-  const isTaken = phase === 'over' && isSpot && !isEndedByPlatform;
+  // Nothing but a preemption or a user ends a preemptible machine that the platform did not terminate.
+  const isPreempted = phase === 'over' && isSpot && !isEndedByPlatform;
   return {
     ...{ id, owner, lifecycle, phase, isSpot, isEndedByPlatform, createdAt: dateOf(timeCreated) },
-    ...{ end: isTaken ? 'interrupted' : null, fault: isTaken ? preemption() : null },
+    ...{ end: isPreempted ? 'interrupted' : null, fault: isPreempted ? preemption() : null },
     ...{ privateIp: null, publicIp: null },
   };
 }
@@ -55,7 +55,7 @@ function textTags(tags: unknown): Record<string, string> {
 }
 
 function preemption(): ComputeDriverError {
-  return new ComputeDriverError('Preempted', 'Oracle Cloud has taken the preemptible machine back.', {
+  return new ComputeDriverError('Preempted', 'Oracle Cloud took back the preemptible machine of this node.', {
     kind: 'capacity',
     scope: 'zone',
   });

@@ -3,18 +3,18 @@ import type { Place } from '../place';
 import { isOcid, type OciConnection, textOf } from './oci-connection';
 import { type OciPlace, unsupportedNode } from './oci-launch';
 
-/** Oracle's bound on security groups of one network card. */
+/** Oracle's limit of network security groups of one network interface. */
 const MAX_GROUPS = 5;
 
-/** Looks up what the names of a place stand for. */
+/** Resolves the names of a place to ids. */
 export async function resolvePlace(place: Place, oci: OciConnection, compartmentId: string): Promise<OciPlace> {
   const { network, subnet, networkTags } = place;
   if (networkTags.length > MAX_GROUPS)
     throw unsupportedNode(
-      `a machine is in at most ${MAX_GROUPS} network security groups, and ${networkTags.length} are given`,
+      `it has ${networkTags.length} network tags, and a machine can be in at most ${MAX_GROUPS} network security groups`,
     );
   const named = new NamedResources(oci, compartmentId);
-  // Names are unique within a network at most.
+  // Names are unique only within a network.
   const needsNetwork = !isOcid(subnet, 'subnet') || !networkTags.every((tag) => isOcid(tag, 'networksecuritygroup'));
   const vcnId = needsNetwork ? await named.network(network) : null;
   const [availabilityDomain, subnetId, ...networkSecurityGroupIds] = await Promise.all([
@@ -25,14 +25,14 @@ export async function resolvePlace(place: Place, oci: OciConnection, compartment
   return { availabilityDomain, subnetId, networkSecurityGroupIds };
 }
 
-/** Of `us-ashburn-1-ad-2`, the tenancy's own name, such as `Uocm:US-ASHBURN-AD-2`. */
+/** Returns the tenancy's name of an availability domain: `Uocm:US-ASHBURN-AD-2` for `us-ashburn-1-ad-2`. */
 async function domainOf({ zone }: Place, oci: OciConnection): Promise<string> {
   const [, number] = /-ad-(\d{1,2})$/i.exec(zone ?? '') ?? [];
   if (number === undefined)
-    throw unsupportedNode('its cloud environment or network names no availability domain, which every machine is in');
+    throw unsupportedNode('neither its cloud environment nor its network names an availability domain as its zone');
   const names = await oci.availabilityDomains();
   const found = names.find((name) => name.toLowerCase().endsWith(`-ad-${number}`));
-  if (found === undefined) throw unsupportedNode(`the region has no availability domain ${number}`);
+  if (found === undefined) throw unsupportedNode(`its region has no availability domain ${number}`);
   return found;
 }
 
@@ -50,7 +50,7 @@ interface Search {
   displayName?: string;
 }
 
-/** What users give by OCID or by display name. */
+/** Finds resources that users name by OCID or by display name. */
 class NamedResources {
   constructor(
     private readonly oci: OciConnection,
@@ -62,7 +62,7 @@ class NamedResources {
     return this.findOnly('network', network, null, (search) => this.oci.network((client) => client.listVcns(search)));
   }
 
-  /** Without a name, the only one of its network. */
+  /** Returns the id of the subnet, or of the network's only subnet if none is named. */
   async subnet(subnet: string | null, vcnId: string | null): Promise<string> {
     if (subnet !== null && isOcid(subnet, 'subnet')) return subnet;
     if (subnet === null && vcnId === null) throw unsupportedNode('its network names neither a network nor a subnet');
@@ -86,7 +86,7 @@ class NamedResources {
       list({
         ...{ compartmentId: this.compartmentId, ...page },
         ...(vcnId === null ? {} : { vcnId }),
-        // The SDK puts it into the query as it is.
+        // The SDK does not encode it for the query.
         ...(name === null ? {} : { displayName: encodeURIComponent(name) }),
       }),
     );
@@ -98,6 +98,8 @@ class NamedResources {
 }
 
 function notUnique(kind: string, name: string | null, count: number): ComputeDriverError {
-  const what = name === null ? `its network has ${count} ${kind}s` : `there are ${count} ${kind}s named "${name}"`;
-  return unsupportedNode(`${what} that the user may see in the compartment; give one by its OCID`);
+  const named = name === null ? `${kind}s of its network` : `${kind}s named "${name}"`;
+  return unsupportedNode(
+    `the user of the credentials sees ${count} ${named} in the compartment instead of one; use an OCID`,
+  );
 }

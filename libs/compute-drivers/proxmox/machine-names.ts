@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { OwnershipLabels } from '../compute-driver';
 
-/** Ids of machines: high ones, which nobody gets who takes the next free one. */
+/** Range of the machines' ids. It is high, so that users who take the next free id do not get one of it. */
 const [FIRST_ID, ID_COUNT] = [100_000_000, 800_000_000];
-/** How many ids a node may have, the next where the one before is somebody else's machine. */
+/** Candidate ids of a node. The next one is used if another machine has the one before. */
 const CANDIDATES = 4;
 
-/** The same ids each time, so that two who make a node at once want the same one, which only one of them gets. */
+/** Returns the same ids for each call, so that only one of two concurrent calls can create the machine. */
 export function idsOf(nodeToken: string): number[] {
   return Array.from(
     { length: CANDIDATES },
@@ -18,17 +18,16 @@ export function isIdOf(nodeToken: string, vmid: number): boolean {
   return idsOf(nodeToken).includes(vmid);
 }
 
-/** The name of a node's machine. */
 export function nameOf({ installationId, nodeToken }: OwnershipLabels): string {
   return prefixOf(installationId) + digest(nodeToken).slice(0, 16);
 }
 
-/** What the names of all machines of an installation begin with. */
+/** Returns the prefix of the names of all machines of an installation. */
 export function prefixOf(installationId: string): string {
   return `platform-${installationHash(installationId)}-`;
 }
 
-/** What tells the installation in the name of an image. */
+/** Identifies the installation in the name of a seed image. */
 export function installationHash(installationId: string): string {
   return digest(installationId).slice(0, 8);
 }

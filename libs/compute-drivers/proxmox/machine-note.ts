@@ -2,33 +2,37 @@ import { readUntrusted, SHORT_JSON } from '../../json/parse-json';
 import { ComputeDriverError, type NodeSpec, type OwnershipLabels } from '../compute-driver';
 import { machineLabels, ownerOf } from '../cloud-driver';
 
-/** What the driver keeps with a machine, in its description: whose it is, and how it is to be finished. */
+/** Data that the driver keeps in the description of a machine: its owner, and how to finish its provisioning. */
 export interface MachineNote {
   owner: OwnershipLabels & { attempt: number };
   createdAt: Date;
-  /** Options of the machine besides those of its template. */
+  /** Options to set besides those of the template. */
   plan: Readonly<Record<string, string>>;
-  /** Whether it has been finished and seen running: one that is stopped then was stopped by somebody. */
+  /** True once the machine was seen running. If it is stopped after that, somebody stopped it. */
   isProvisioned: boolean;
 }
 
 const [BEGIN, END] = ['<!-- platform: do not edit', '-->'];
-/** Proxmox VE takes 8 kB for a whole description. */
+/** Proxmox VE limits a description to 8 kB. */
 const MAX_NOTE_LENGTH = 7000;
-/** Options that a plan may have; whoever may edit a description gets no others set by the platform. */
+/** Options that a plan may have. A user who can edit a description cannot make the platform set others. */
 const OPTION = /^(cores|memory|agent|net0|ide2|scsi([1-9]|[12]\d))$/;
 
 export function newNote(spec: NodeSpec, plan: MachineNote['plan']): string {
   const note = { labels: machineLabels(spec), created: new Date().toISOString(), plan, made: false };
   const text = block(note);
   if (text.length > MAX_NOTE_LENGTH)
-    throw new ComputeDriverError('PROXMOX.LABELS_TOO_LONG', 'The labels of the cluster are too long for Proxmox VE.', {
-      kind: 'invalid',
-    });
+    throw new ComputeDriverError(
+      'PROXMOX.LABELS_TOO_LONG',
+      'The labels of the cluster are too long for the description of a machine in Proxmox VE. Remove or shorten some labels.',
+      {
+        kind: 'invalid',
+      },
+    );
   return text;
 }
 
-/** The note in a description, around which people may have written; null where there is none, or none as it was. */
+/** Reads the note from a description, which users may have edited; null if it has none, or an invalid one. */
 export function parseNote(description: unknown): MachineNote | null {
   const json = noteJson(description);
   if (json === null) return null;
@@ -40,7 +44,7 @@ export function parseNote(description: unknown): MachineNote | null {
   return owner === null || Number.isNaN(createdAt.getTime()) ? null : { owner, createdAt, plan, isProvisioned: made };
 }
 
-/** The description with the note that its machine is made; all else stays as people left it. */
+/** Returns the description with the note marked as provisioned. Text of users stays. */
 export function withProvisionedMark(description: string): string {
   const json = noteJson(description);
   const [head, rest] = [
@@ -50,7 +54,7 @@ export function withProvisionedMark(description: string): string {
   return head + block({ ...json, made: true }) + rest.slice(rest.indexOf(END) + END.length);
 }
 
-/** No `>` inside, which would end the comment. */
+/** Escapes `>`, which would end the HTML comment. */
 function block(note: object): string {
   return `${BEGIN}\n${JSON.stringify(note).replaceAll('>', '\\u003e')}\n${END}`;
 }
@@ -58,7 +62,7 @@ function block(note: object): string {
 function noteJson(description: unknown): Record<string, unknown> | null {
   if (typeof description !== 'string' || description.length > SHORT_JSON.bytes) return null;
   const [, rest, ...others] = description.split(BEGIN);
-  // Two of them are a copy's, or somebody's trick: neither counts.
+  // Two notes come from a copy or a forgery, so neither counts.
   if (rest === undefined || others.length > 0 || !rest.includes(END)) return null;
   const json = readUntrusted(rest.slice(0, rest.indexOf(END)), SHORT_JSON);
   return typeof json === 'object' && json !== null ? { ...json } : null;

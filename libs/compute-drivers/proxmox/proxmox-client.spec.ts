@@ -44,7 +44,7 @@ describe('ProxmoxClient', () => {
   const fault = (name: string, text = '') =>
     expect.objectContaining({ fault: name, code: `PROXMOX.${name}`, message: expect.stringContaining(text) });
 
-  it('tells the nodes that are online, with a ticket', async () => {
+  it('lists the online nodes, with a ticket', async () => {
     await start();
     const pve = { cores: 16, cpuUsage: 0.25, memoryBytes: 64 * GIB, memoryUsedBytes: 8 * GIB };
     expect(await client().onlineHosts()).toEqual([
@@ -54,7 +54,7 @@ describe('ProxmoxClient', () => {
     expect(fake.calls).toEqual(['POST /api2/json/access/ticket', 'GET /api2/json/nodes']);
   });
 
-  it('knows the nodes that are not online, too', async () => {
+  it('lists nodes that are not online, too', async () => {
     await start();
     const nodes = await client().nodes();
     expect(nodes.map(({ name, isOnline, resources }) => [name, isOnline, resources !== null])).toEqual([
@@ -65,19 +65,19 @@ describe('ProxmoxClient', () => {
     ]);
   });
 
-  it('needs no login with an API token', async () => {
+  it('does not log in with an API token', async () => {
     await start();
     const hosts = await client({ username: TOKEN.id, password: TOKEN.secret }).onlineHosts();
     expect(hosts.map(({ name }) => name)).toEqual(['pve1', 'pve2']);
     expect(fake.calls).toEqual(['GET /api2/json/nodes']);
   });
 
-  it.each(['/', '/api2', '/api2/json', '/api2/json/'])('takes an endpoint that ends in %s', async (end) => {
+  it.each(['/', '/api2', '/api2/json', '/api2/json/'])('accepts an endpoint that ends in %s', async (end) => {
     await start();
     expect(await client({ endpoint: fake.url + end }).onlineHosts()).toHaveLength(2);
   });
 
-  it('uses its ticket again, and gets another one when the server has forgotten it', async () => {
+  it('reuses its ticket, and requests another one when the server no longer accepts it', async () => {
     await start();
     const one = client();
     await one.nodes();
@@ -88,7 +88,7 @@ describe('ProxmoxClient', () => {
     expect(fake.calls.filter((call) => call.startsWith('POST'))).toHaveLength(2);
   });
 
-  it('carries the token against forged requests where it changes something', async () => {
+  it('sends the CSRF token with changing calls', async () => {
     await start();
     await client().request('POST', '/pools', { form: { poolid: 'spark & co' } });
     await client({ username: TOKEN.id, password: TOKEN.secret }).request('POST', '/pools', { form: { poolid: 'two' } });
@@ -101,30 +101,30 @@ describe('ProxmoxClient', () => {
     ['a wrong token', { username: TOKEN.id, password: 'wrong' }, '401 invalid token value!'],
     ['an unknown token', { username: 'root@pam!other', password: TOKEN.secret }, "401 no such token 'root@pam!other'"],
     ['an empty password', { password: '' }, '400 Parameter verification failed.'],
-  ])('says that %s is refused', async (_what, credentials, text) => {
+  ])('reports that %s is refused', async (_what, credentials, text) => {
     await start();
     await expect(client(credentials).onlineHosts()).rejects.toEqual(fault('CREDENTIALS_REFUSED', text));
   });
 
-  it('refuses credentials that cannot be any without sending them', async () => {
+  it('refuses malformed credentials without sending them', async () => {
     await start();
     expect(() => client({ username: 'root' })).toThrow(fault('CREDENTIALS_REFUSED', 'realm'));
     expect(() => client({ username: TOKEN.id, password: 'a\r\nHost: evil' })).toThrow(fault('CREDENTIALS_REFUSED'));
     expect(fake.calls).toEqual([]);
   });
 
-  it('says that a second factor is asked for', async () => {
+  it('reports that the account requires a second factor', async () => {
     await start({ users: [{ ...ROOT, secondFactor: true }] });
     await expect(client().onlineHosts()).rejects.toEqual(fault('CREDENTIALS_REFUSED', 'second factor'));
   });
 
-  it('says which privilege is missing rather than leaving a node out', async () => {
+  it('names the missing privilege instead of leaving a node out', async () => {
     await start({ users: [{ ...ROOT, mayAudit: false }] });
     await expect(client().onlineHosts()).rejects.toEqual(fault('CREDENTIALS_REFUSED', 'Sys.Audit'));
     expect(await client().nodes()).toHaveLength(4);
   });
 
-  it('repeats no secret that the server repeats', async () => {
+  it('masks secrets that the server repeats', async () => {
     await start();
     fake.answerWith((_request, response) => response.writeHead(401, 'no hunter22 here').end());
     await expect(client({ password: 'hunter22' }).onlineHosts()).rejects.toEqual(
@@ -152,21 +152,24 @@ describe('ProxmoxClient', () => {
       '',
     ],
   ];
-  it.each(listeners)('tells of a server that %s', async (_what, listener, name, text) => {
+  it.each(listeners)('reports a server that %s', async (_what, listener, name, text) => {
     await start();
     fake.answerWith(listener);
     await expect(client().onlineHosts()).rejects.toEqual(fault(name, text));
     expect(fake.calls).toHaveLength(1);
   });
 
-  it.each(['{"data":{}}', '{"data":[1]}', '{"data":[{"node":"a"}]}'])('takes %s for no list of nodes', async (body) => {
-    await start();
-    fake.answerWith((_request, response) => response.end(body));
-    const nodes = client({ username: TOKEN.id, password: TOKEN.secret }).nodes();
-    await expect(nodes).rejects.toEqual(fault('NOT_PROXMOX', 'list of nodes'));
-  });
+  it.each(['{"data":{}}', '{"data":[1]}', '{"data":[{"node":"a"}]}'])(
+    'does not take %s for a list of nodes',
+    async (body) => {
+      await start();
+      fake.answerWith((_request, response) => response.end(body));
+      const nodes = client({ username: TOKEN.id, password: TOKEN.secret }).nodes();
+      await expect(nodes).rejects.toEqual(fault('NOT_PROXMOX', 'list of nodes'));
+    },
+  );
 
-  it('reads no answer without end', async () => {
+  it('stops reading an endless response', async () => {
     await start();
     let isOpen = true;
     fake.answerWith((_request, response) => {
@@ -177,7 +180,7 @@ describe('ProxmoxClient', () => {
     await expect(client().onlineHosts()).rejects.toEqual(fault('NOT_PROXMOX', 'more than 4194304 bytes'));
   });
 
-  it('waits no longer than the deadline for a server that is silent, or drips', async () => {
+  it('times out for a server that is silent or sends a byte now and then', async () => {
     await start();
     const silent: RequestListener = () => undefined;
     const dripping: RequestListener = (_request, response) => {
@@ -190,13 +193,13 @@ describe('ProxmoxClient', () => {
     }
   });
 
-  it('holds the deadline of the whole over its calls', async () => {
+  it('applies the overall timeout to all calls together', async () => {
     await start();
     fake.answerWith((request, response) => {
       const isLogin = request.url?.endsWith('ticket');
       if (isLogin) setTimeout(() => response.end('{"data":{"ticket":"t","CSRFPreventionToken":"c"}}'), 200);
     });
-    // On a busy machine half a second may be over before the second call.
+    // On a busy machine, half a second may pass before the second call.
     for (const overallMs of [500, 5_000, 20_000]) {
       fake.calls.length = 0;
       const limits = { callMs: 40_000, overallMs };
@@ -217,7 +220,7 @@ describe('ProxmoxClient', () => {
     expect(fake.calls).toHaveLength(1);
   });
 
-  it('says that nobody listens', async () => {
+  it('reports that the server is unreachable', async () => {
     await start();
     await fake.stop();
     await expect(client().onlineHosts()).rejects.toEqual(fault('UNAVAILABLE', 'ECONNREFUSED'));
@@ -255,7 +258,7 @@ describe('ProxmoxClient', () => {
       expect(fake.calls).toEqual([]);
     });
 
-    it('takes it where the authority is trusted, for the names in it', async () => {
+    it('accepts it if the authority is trusted, for the names in it', async () => {
       await start({ identity });
       const trust = { ca: identity.cert };
       expect(await client({ trust }).onlineHosts()).toHaveLength(2);
@@ -268,7 +271,7 @@ describe('ProxmoxClient', () => {
       await expect(client({ trust }).onlineHosts()).rejects.toEqual(fault('CERTIFICATE_REFUSED'));
     });
 
-    it('takes it where certificates of the host, or of host and port, are not verified', async () => {
+    it('accepts it if certificates of the host, or of host and port, are not verified', async () => {
       await start({ identity });
       const { host, port } = new URL(fake.url);
       for (const listed of ['127.0.0.1', host]) {

@@ -5,7 +5,6 @@ import type { HostResources } from '../host-resources';
 import type { ProxmoxConnections } from './proxmox-connections';
 import { connectionError, kindFromText, ProxmoxError } from './proxmox-error';
 
-/** Where Proxmox VE is, and as whom to call it. */
 export interface ProxmoxAccount {
   /** URL such as `https://pve.example.org:8006`, with or without `/api2/json`. */
   endpoint: string;
@@ -16,11 +15,11 @@ export interface ProxmoxAccount {
 }
 
 export interface ProxmoxLimits {
-  /** Longest time of one HTTP request, milliseconds. */
+  /** Timeout of one HTTP request, milliseconds. */
   callMs: number;
-  /** Longest time of a caller's request, including the login that it takes; milliseconds. */
+  /** Timeout of a caller's request including the login, milliseconds. */
   overallMs: number;
-  /** Size of the largest answer that is read. */
+  /** Limit of a response. */
   maxBytes: number;
 }
 
@@ -29,7 +28,7 @@ const DEFAULT_LIMITS: ProxmoxLimits = { callMs: 10_000, overallMs: 20_000, maxBy
 export interface ProxmoxNode {
   name: string;
   isOnline: boolean;
-  /** Null where Proxmox VE does not tell: of nodes that are not online, and without the privilege to see it. */
+  /** Null for nodes that are not online, and without the privilege to see it. */
   resources: HostResources | null;
 }
 
@@ -45,9 +44,9 @@ export interface ProxmoxUpload {
 }
 
 interface RequestOptions {
-  /** Parameters of a call that changes something. */
+  /** Parameters of a changing call. */
   form?: Readonly<Record<string, string>>;
-  /** In place of a form. */
+  /** Sent instead of a form. */
   upload?: ProxmoxUpload;
   signal?: AbortSignal;
 }
@@ -59,33 +58,33 @@ interface Body {
 
 interface HttpAnswer {
   status: number;
-  /** The reason phrase, in which Proxmox VE says what is wrong. */
+  /** The reason phrase, which has the error message of Proxmox VE. */
   reason: string;
   body: string;
 }
 
 interface Ticket {
   value: string;
-  /** What a changing call must carry besides the ticket. */
+  /** Header that a changing call needs besides the ticket. */
   csrfToken: string;
-  /** On the clock of `performance.now()`. */
+  /** Time of `performance.now()`. */
   endsAt: number;
 }
 
-/** Tickets are valid for two hours; we drop ours earlier, so that none expires on its way. */
+/** Tickets are valid for two hours. They are dropped earlier, so that none expires during a call. */
 const TICKET_LIFETIME_MS = 90 * 60_000;
 const API_TOKEN = /@[A-Za-z][\w.-]*![A-Za-z][\w.-]*$/;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Calls Proxmox VE's REST API as one user: with an API token where the user name is one, else with a ticket that the
- * password is exchanged for. Every call ends by itself, with its answer or with a {@link ProxmoxError}.
+ * Calls Proxmox VE's REST API as one user: with an API token if the user name is one, else with a ticket for the password.
+ * Every call ends within its timeout, with a response or a {@link ProxmoxError}.
  */
 export class ProxmoxClient {
   private readonly apiUrl: URL;
   private ticket: Ticket | null = null;
 
-  /** Throws {@link ProxmoxError} where the endpoint or the form of the credentials is refused. */
+  /** Throws a {@link ProxmoxError} if the endpoint or the format of the credentials is invalid. */
   constructor(
     private readonly connections: ProxmoxConnections,
     private readonly account: ProxmoxAccount,
@@ -100,26 +99,25 @@ export class ProxmoxClient {
     }
   }
 
-  /** All nodes of the cluster. */
   async nodes(signal?: AbortSignal): Promise<ProxmoxNode[]> {
     const data = await this.request('GET', '/nodes', { signal });
-    if (!Array.isArray(data)) throw this.notProxmox('does not answer with a list of nodes');
+    if (!Array.isArray(data)) throw this.notProxmox('did not return a list of nodes');
     return data.map((entry) => this.nodeOf(entry));
   }
 
-  /** The nodes that are online, by name. All are listed: one whose figures are withheld is an error. */
+  /** Lists the online nodes, sorted by name. Throws if Proxmox VE withholds the resources of one. */
   async onlineHosts(signal?: AbortSignal): Promise<HostResources[]> {
     const online = (await this.nodes(signal)).filter(({ isOnline }) => isOnline);
     const hosts = online.map(({ name, resources }) => {
       if (resources) return resources;
       throw refusedCredentials(
-        `${this.apiUrl.host} does not report on node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
+        `${this.apiUrl.host} does not show the resources of node ${name}. Grant the privilege Sys.Audit on /nodes to the account.`,
       );
     });
     return hosts.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Calls the API path (`/nodes`) and answers the `data` of its answer. */
+  /** Calls an API path, such as `/nodes`, and returns the `data` of the response. */
   async request(method: Method, path: string, { form, upload, signal }: RequestOptions = {}): Promise<unknown> {
     const deadline = performance.now() + this.limits.overallMs;
     const body = upload ? multipart(upload) : form ? formBody(form) : null;
@@ -131,7 +129,7 @@ export class ProxmoxClient {
     const kept = this.ticket !== null && performance.now() < this.ticket.endsAt ? this.ticket : null;
     if (kept) {
       const answer = await send(ticketHeaders(kept, method));
-      // A server whose keys have changed no longer accepts its own tickets; a new one shows whether that is the cause.
+      // A server whose keys have changed refuses its old tickets, so the call is tried again with a new one.
       if (answer.status !== 401) return this.dataOf(answer);
     }
     this.ticket = await this.login(deadline, signal);
@@ -146,21 +144,23 @@ export class ProxmoxClient {
     const { username, password } = this.account;
     const body = formBody({ username, password });
     const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, body, deadline, signal });
-    // A malformed name or password is a fault of the credentials, too.
+    // Status 400 means a malformed name or password.
     if (answer.status === 400) throw refusedCredentials(this.errorText(answer));
     const data = this.dataOf(answer);
-    if (!isObject(data)) throw this.notProxmox('does not answer a login with a ticket');
+    if (!isObject(data)) throw this.notProxmox('did not return a ticket for the login');
     if (data['NeedTFA']) {
-      throw refusedCredentials('The account requires a second factor, which cannot be given here: use an API token.');
+      throw refusedCredentials(
+        'The account requires a second factor, which the platform cannot send. Use an API token.',
+      );
     }
     const { ticket, CSRFPreventionToken: csrfToken } = data;
     if (!isHeaderText(ticket) || !isHeaderText(csrfToken)) {
-      throw this.notProxmox('does not answer a login with a ticket');
+      throw this.notProxmox('did not return a ticket for the login');
     }
     return { value: ticket, csrfToken, endsAt: performance.now() + TICKET_LIFETIME_MS };
   }
 
-  /** One deadline covers everything: a server that sends a byte now and then cannot hold up the caller. */
+  /** One deadline covers the whole request, so a server that sends a byte now and then cannot delay the caller. */
   private async send(call: {
     method: Method;
     path: string;
@@ -196,16 +196,16 @@ export class ProxmoxClient {
     const { status } = answer;
     if (status === 401 || status === 403) throw refusedCredentials(this.errorText(answer));
     if (status >= 300 && status < 400)
-      throw this.notProxmox(`answers with a redirect (${status}), which is not followed`);
-    if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answers with status ${status}`);
+      throw this.notProxmox(`answered with a redirect (HTTP ${status}), which is not followed`);
+    if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answered with HTTP ${status}`);
     if (status === 429 || status >= 500) throw this.serverFault(answer);
     if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.errorText(answer));
     const content = readUntrusted(answer.body, LONG_JSON);
-    if (!isObject(content) || !('data' in content)) throw this.notProxmox('does not answer with JSON that has data');
+    if (!isObject(content) || !('data' in content)) throw this.notProxmox('did not return JSON with a field data');
     return content['data'];
   }
 
-  /** Of the server itself, or of what it does with storages and machines: it answers both in the same way. */
+  /** Returns the fault of a server error. Proxmox VE reports full storages and its own errors with the same status. */
   private serverFault(answer: HttpAnswer): ProxmoxError {
     const isFull = kindFromText(answer.reason) === 'capacity';
     return new ProxmoxError(isFull ? 'FULL' : 'UNAVAILABLE', this.errorText(answer));
@@ -214,16 +214,16 @@ export class ProxmoxClient {
   private nodeOf(entry: unknown): ProxmoxNode {
     const { node: name, status } = isObject(entry) ? entry : {};
     if (!isObject(entry) || typeof name !== 'string' || typeof status !== 'string') {
-      throw this.notProxmox('does not answer with a list of nodes');
+      throw this.notProxmox('did not return a list of nodes');
     }
     return { name, isOnline: status === 'online', resources: resourcesOf(name, entry) };
   }
 
   private notProxmox(what: string): ProxmoxError {
-    return new ProxmoxError('NOT_PROXMOX', `${this.apiUrl.host} ${what}: it is not the API of Proxmox VE.`);
+    return new ProxmoxError('NOT_PROXMOX', `${this.apiUrl.host} ${what}. It is not the API of Proxmox VE.`);
   }
 
-  /** The status and what Proxmox VE says to it. The server is not trusted, so its text is cut and cleaned. */
+  /** Returns the status and the message of Proxmox VE. The server is not trusted, so the text is cut and cleaned. */
   private errorText({ status, reason: phrase, body }: HttpAnswer): string {
     const reason = `${phrase} ${parameterErrors(body)}`.trim();
     const secrets = [this.account.password, this.ticket?.value ?? ''].filter((secret) => secret !== '');
@@ -233,7 +233,7 @@ export class ProxmoxClient {
       .slice(0, MAX_REASON_LENGTH)
       .trim();
     const what = short === '' ? `${status}` : `${status} ${short}`;
-    return `${this.apiUrl.host} answers: ${what}${/[.!?]$/.test(what) ? '' : '.'}`;
+    return `${this.apiUrl.host} refused the call: ${what}${/[.!?]$/.test(what) ? '' : '.'}`;
   }
 }
 
@@ -253,20 +253,20 @@ function resourcesOf(name: string, entry: Json): HostResources | null {
   return { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes };
 }
 
-/** Which parameters are wrong, and why: the reason phrase of a 400 does not say. */
+/** Returns the invalid parameters with reasons. The reason phrase of a status 400 does not name them. */
 function parameterErrors(body: string): string {
   const content = readUntrusted(body, LONG_JSON);
   const errors = isObject(content) ? content['errors'] : null;
   if (!isObject(errors)) return '';
-  const told = Object.entries(errors).map(([name, why]) => `${name}: ${String(why).trim()}`);
-  return told.join('; ');
+  const reasons = Object.entries(errors).map(([name, why]) => `${name}: ${String(why).trim()}`);
+  return reasons.join('; ');
 }
 
 function formBody(form: Readonly<Record<string, string>>): Body {
   return { content: new URLSearchParams(form).toString(), type: 'application/x-www-form-urlencoded' };
 }
 
-/** Proxmox VE reads the parameters before the file. */
+/** The parameters come first, because Proxmox VE reads them before the file. */
 function multipart({ filename, content, fields }: ProxmoxUpload): Body {
   const boundary = randomUUID();
   const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;

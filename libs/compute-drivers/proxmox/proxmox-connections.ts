@@ -2,17 +2,16 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { AddressRefusedError, type OutboundAgents, type OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { ProxmoxError } from './proxmox-error';
 
-/** How far certificates are trusted. */
 export interface ProxmoxTrust {
-  /** PEM of authorities to trust besides the usual ones. */
+  /** PEM of certificate authorities to trust besides the public ones. */
   ca: string | null;
-  /** `host` or `host:port`, in lower case, whose certificates are not verified. */
+  /** Hosts whose certificates are not verified, as `host` or `host:port` in lower case. */
   unverifiedHosts: readonly string[];
 }
 
 /**
- * Connections to Proxmox VE through the outbound policy. They are not kept: the server closes idle ones, and a change
- * sent on a closing connection could not be distinguished from one that failed half-way.
+ * Connections to Proxmox VE through the outbound policy. They are not kept alive: the server closes idle connections, and a
+ * change sent on a closing connection looks like one that failed half-way.
  */
 export class ProxmoxConnections {
   private readonly verified: OutboundAgents;
@@ -23,13 +22,13 @@ export class ProxmoxConnections {
     private readonly trust: ProxmoxTrust,
   ) {
     const { ca } = trust;
-    // Made once: reading all authorities again would cost each connection milliseconds.
+    // The context is created once, because parsing all authorities takes milliseconds.
     const secureContext = ca === null ? undefined : createSecureContext({ ca: [...rootCertificates, ca] });
     this.verified = policy.agentsWith({ secureContext });
     this.unverified = policy.agentsWith({ rejectUnauthorized: false });
   }
 
-  /** The URL below which the API of the endpoint is; throws {@link ProxmoxError} where the policy refuses it. */
+  /** Returns the base URL of the API. Throws a {@link ProxmoxError} if the outbound policy refuses it. */
   apiUrl(endpoint: string): URL {
     try {
       const { origin, pathname } = this.policy.assertUrl(endpoint);

@@ -16,7 +16,7 @@ const NODE: FakeNode = {
 
 const bootScript: BootScript = ({ boot }) => {
   if (boot.sparkVersion !== SPARK)
-    throw new ComputeDriverError('SparkUnknown', 'There is no such Spark.', { kind: 'invalid' });
+    throw new ComputeDriverError('SparkUnknown', 'Unknown Spark version.', { kind: 'invalid' });
   return `#!/bin/sh\n# ${boot.bootstrapToken}\n`;
 };
 
@@ -73,7 +73,7 @@ describe('ProxmoxDriver', () => {
     while ((await driver.destroy(refOf(spec()), context)) !== 'gone');
   };
 
-  it('makes a machine as wanted, which boots by an image that goes with it', async () => {
+  it('creates the machine of the spec with a seed image, and removes both', async () => {
     await begin();
     await driver.provision(spec(), context);
     await until(spec(), 'running');
@@ -89,7 +89,7 @@ describe('ProxmoxDriver', () => {
     expect([fake.machines.volumes.size, fake.machines.machines.size]).toEqual([0, 1]);
   });
 
-  it('finishes a machine once, however many look at it', async () => {
+  it('provisions a machine once, even with concurrent calls', async () => {
     await begin();
     const wanted = spec();
     await Promise.all([1, 2, 3].map(() => driver.provision(wanted, context)));
@@ -99,7 +99,7 @@ describe('ProxmoxDriver', () => {
     expect(Object.keys(config).filter((key) => /^(scsi|unused)/.test(key))).toEqual(['scsi0', 'scsi1']);
   });
 
-  it('leaves alone what others wrote beside its note, and a machine whose note is no longer one', async () => {
+  it('keeps text beside its note, and does not touch a machine whose note was removed', async () => {
     await begin();
     await driver.provision(spec(), context);
     await until(spec(), 'running');
@@ -113,7 +113,7 @@ describe('ProxmoxDriver', () => {
     expect(fake.machines.running()).toHaveLength(1);
   });
 
-  it('takes the next id where its own is somebody else’s', async () => {
+  it('takes the next id if another machine has the first', async () => {
     await begin();
     const first = await driver.provision(spec(), context);
     const stranger = { vmid: Number(first.providerRef), node: 'pve1', config: { name: 'db' }, isRunning: true };
@@ -125,7 +125,7 @@ describe('ProxmoxDriver', () => {
     expect(fake.machines.machines.get(stranger.vmid)?.config).toEqual({ name: 'db' });
   });
 
-  it('says why a machine cannot start, in the words of Proxmox VE', async () => {
+  it('reports why a machine cannot start, with the message of Proxmox VE', async () => {
     await begin();
     fake.machines.failing.set('qmstart', "bridge 'vmbr0' is down");
     await driver.provision(spec(), context);
@@ -134,12 +134,12 @@ describe('ProxmoxDriver', () => {
     await destroyed();
   });
 
-  it('says no more than people can read of what a task ends with', async () => {
+  it('cuts and cleans the end status of a task', async () => {
     await begin();
     fake.machines.failing.set('qmstart', `\u001b[31mno\u0000 KVM${'!'.repeat(5000)}`);
     await driver.provision(spec(), context);
     const { message = '' } = (await until(spec(), 'failed')).fault ?? {};
-    expect(message).toMatch(/^Proxmox VE cannot start it: \[31mno {2}KVM!+…$/);
+    expect(message).toMatch(/^Proxmox VE cannot start the machine: \[31mno {2}KVM!+…$/);
     expect(message.length).toBeLessThan(700);
     await destroyed();
   });
@@ -148,7 +148,7 @@ describe('ProxmoxDriver', () => {
     ["clone failed: lvcreate 'pve/vm-disk' error: Insufficient free space", 'capacity'],
     ["clone failed: can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout", 'transient'],
     ['clone failed: unable to parse volume ID', 'invalid'],
-  ])('says soon that the template could not be copied: %s', async (words, kind) => {
+  ])('reports soon that the template could not be cloned: %s', async (words, kind) => {
     await begin();
     fake.machines.failing.set('qmclone', words);
     await driver.provision(spec(), context);
@@ -163,7 +163,7 @@ describe('ProxmoxDriver', () => {
     await destroyed();
   });
 
-  it('tells of a failed copy that another worker asked for, where its task names the machine, and of no older one', async () => {
+  it('reports a failed clone of another worker if its task names the machine, and no older one', async () => {
     await begin();
     const { providerRef } = await newDriver().provision(spec(), context);
     fake.machines.failing.set('qmclone', 'no free space');
@@ -175,16 +175,16 @@ describe('ProxmoxDriver', () => {
     );
     await other.provision(spec(), context);
     const accepted = { ...refOf(spec()), acceptedAt: new Date() };
-    const looked = async (ref = accepted) => (await driver.describe([ref], context))[0];
-    await eventually(async () => (await looked())?.state === 'failed');
-    expect(await looked()).toMatchObject({ fault: { kind: 'capacity' } });
-    expect(await looked({ ...accepted, acceptedAt: new Date(Date.now() - 7_200_000) })).toMatchObject({
+    const described = async (ref = accepted) => (await driver.describe([ref], context))[0];
+    await eventually(async () => (await described())?.state === 'failed');
+    expect(await described()).toMatchObject({ fault: { kind: 'capacity' } });
+    expect(await described({ ...accepted, acceptedAt: new Date(Date.now() - 7_200_000) })).toMatchObject({
       state: 'gone',
     });
-    expect(await looked({ ...accepted, nodeToken: 'another' })).toMatchObject({ state: 'gone' });
+    expect(await described({ ...accepted, nodeToken: 'another' })).toMatchObject({ state: 'gone' });
   });
 
-  it('starts a machine again that was locked when it was to start', async () => {
+  it('retries the start of a locked machine', async () => {
     await begin();
     fake.machines.failing.set('qmstart', "can't lock file '/var/lock/qemu-server/lock-1.conf' - got timeout");
     await driver.provision(spec(), context);
@@ -195,7 +195,7 @@ describe('ProxmoxDriver', () => {
     await destroyed();
   });
 
-  it('says that a storage is full', async () => {
+  it('reports that a storage is full', async () => {
     await begin();
     fake.machines.failing.set('config', "unable to create image: lvcreate 'pve/vm-1' error: Insufficient free space");
     await driver.provision(spec(), context);
@@ -206,7 +206,7 @@ describe('ProxmoxDriver', () => {
     await destroyed();
   });
 
-  it('says that a machine stays locked, instead of waiting for nobody', async () => {
+  it('reports a machine that stays locked', async () => {
     await begin();
     const { providerRef } = await driver.provision(spec(), context);
     await until(spec(), 'running');
@@ -224,22 +224,27 @@ describe('ProxmoxDriver', () => {
   });
 
   it.each<[string, (one: NodeSpec) => NodeSpec, string, string]>([
-    ['a template', (one) => ({ ...one, image: 'other' }), 'invalid', 'no template other'],
-    ['a bridge', (one) => ({ ...one, place: { ...one.place, network: 'vmbr9' } }), 'invalid', 'no bridge vmbr9'],
-    ['a host', (one) => ({ ...one, place: { ...one.place, hosts: ['pve9'] } }), 'invalid', 'no host pve9'],
+    ['a template', (one) => ({ ...one, image: 'other' }), 'invalid', 'no template with the name or id "other"'],
+    [
+      'a bridge',
+      (one) => ({ ...one, place: { ...one.place, network: 'vmbr9' } }),
+      'invalid',
+      'no network bridge "vmbr9"',
+    ],
+    ['a host', (one) => ({ ...one, place: { ...one.place, hosts: ['pve9'] } }), 'invalid', 'host pve9 is not online'],
     [
       'a storage',
       (one) => ({ ...one, disks: one.disks.map((disk) => ({ ...disk, type: 'ceph' })) }),
       'invalid',
-      'no storage ceph',
+      'no storage "ceph"',
     ],
     [
       'a host with room',
       (one) => ({ ...one, machine: { ...one.machine, memoryMb: 10 ** 6 } }),
       'capacity',
-      'No host has the memory',
+      'No host of Proxmox VE has 1000000 MiB',
     ],
-  ])('says that there is no such thing: %s', async (_what, change, kind, words) => {
+  ])('names what is missing: %s', async (_what, change, kind, words) => {
     await begin();
     const refused = driver.provision(change(spec()), context);
     await expect(refused).rejects.toMatchObject({ kind, message: expect.stringContaining(words) });
@@ -254,7 +259,7 @@ describe('ProxmoxDriver', () => {
     expect(fake.machines.volumes.size).toBe(0);
   });
 
-  it('says that a password is wrong, and that a host of the cluster does not answer', async () => {
+  it('reports a wrong password, and a host of the cluster that does not respond', async () => {
     await begin();
     const wrong = { ...context, credentials: { ...credentials, PASSWORD: 'wrong' } };
     await expect(driver.describe([refOf(spec())], wrong)).rejects.toMatchObject({ kind: 'denied' });
@@ -263,20 +268,20 @@ describe('ProxmoxDriver', () => {
   });
 
   it.each(['{"data":{}}', '{"data":[1,null,{"vmid":"x","node":"../.."}]}', '[]', '<html>'])(
-    'takes no harm from the answer %s',
+    'survives the response %s',
     async (body) => {
       await begin();
       fake.answerWith((request, response) =>
         response.end(request.url?.endsWith('/ticket') ? '{"data":{"ticket":"t","CSRFPreventionToken":"c"}}' : body),
       );
-      const told = await driver.describe([refOf(spec())], context).catch((error: unknown) => error);
-      expect(Array.isArray(told) ? told : [told]).toMatchObject([
-        Array.isArray(told) ? { state: 'gone' } : { name: 'ProxmoxError' },
+      const result = await driver.describe([refOf(spec())], context).catch((error: unknown) => error);
+      expect(Array.isArray(result) ? result : [result]).toMatchObject([
+        Array.isArray(result) ? { state: 'gone' } : { name: 'ProxmoxError' },
       ]);
     },
   );
 
-  it('ends with its signal at an endpoint that hangs', async () => {
+  it('times out at an endpoint that hangs', async () => {
     await begin();
     fake.answerWith(() => undefined);
     const signal = AbortSignal.timeout(100);

@@ -32,30 +32,29 @@ export interface ProxmoxDriverOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A machine in the list of the whole cluster. */
+/** A machine in the list of all machines of the Proxmox VE cluster. */
 interface ListedMachine {
   vmid: number;
   host: string;
   name: string;
   isTemplate: boolean;
-  /** Of the list, which is some seconds old. */
+  /** Status in the list, which may be some seconds old. */
   status: string;
 }
 
-/** A machine as its host shows it. */
+/** A machine with its configuration. */
 interface MachineDetails extends ListedMachine {
   config: Json;
-  /** Null where it is somebody else's, or its description is not written yet. */
+  /** Null if the machine is not the platform's, or its description is not written yet. */
   note: MachineNote | null;
 }
 
-/** A machine of an installation. */
 interface OwnedMachine {
   machine: MachineDetails;
   node: ProviderNode;
 }
 
-/** The image of a disc that a machine boots by. */
+/** A disc image with the user data of a machine. */
 interface Seed {
   host: string;
   volume: string;
@@ -66,33 +65,33 @@ interface Seed {
 
 interface Task {
   type: string;
-  /** Null while it runs, `OK`, or what went wrong. */
+  /** Null while the task runs, then `OK` or the error message. */
   status: string | null;
   isRunning: boolean;
 }
 
 const MAX_MACHINES = 20_000;
 const MAX_CLONE_TASKS = 10_000;
-/** For so long after a node was asked for, a copy that failed is looked for. */
+/** Age up to which the failed clone task of a node is searched for. */
 const CLONE_LOOKBACK_SECONDS = 3600;
 const LOCKED_RETRY_MS = 5_000;
 const MIB = 2 ** 20;
 const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 const TOKEN = /^[A-Za-z0-9-]{1,80}$/;
-/** How long a machine may take to shut down before it is switched off, seconds. */
+/** A machine that takes longer to shut down is switched off. */
 const SHUTDOWN_TIMEOUT_SECONDS = 30;
 const LIMITS = { callMs: 30_000, overallMs: 60_000, maxBytes: 16 * MIB };
 
 /**
- * Makes nodes of virtual machines of Proxmox VE, as copies of a template that boot by cloud-init from an image of a disc.
- * A machine is made in several steps, each of which Proxmox VE does on its own time: what is to become of it is in its
- * description from the first, and whoever looks at it, or asks for it again, does the next step. Two who do so at once
- * do not disturb each other: a configuration is changed only as it was read.
+ * Runs nodes on virtual machines of Proxmox VE, which are clones of a template and boot by cloud-init from a seed image.
+ * A machine is provisioned in several asynchronous steps. Its description has the plan from the first step on, and each later
+ * call for the machine does the next step. Concurrent calls do not conflict, because a configuration is changed only if it has
+ * not changed since it was read.
  */
 export class ProxmoxDriver implements ComputeDriver {
   readonly name = 'proxmox';
-  /** By token of the node, the task that copies a template for it: what it fails by is no longer told by the machine. */
+  /** Clone tasks by node token. If a task fails, only the task has the reason, because the machine is gone. */
   private readonly cloneTasks = new Map<string, string>();
 
   constructor(private readonly options: ProxmoxDriverOptions) {}
@@ -100,9 +99,10 @@ export class ProxmoxDriver implements ComputeDriver {
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
     const { labels, market, machine } = spec;
     const userData = this.options.bootScript(spec, null);
-    if (market === 'spot') throw fault('SPOT', 'Proxmox VE has no spot machines.');
-    if (machine.gpu) throw fault('GPU', 'Nodes on Proxmox VE have no GPU.');
-    if (!TOKEN.test(labels.nodeToken)) throw fault('TOKEN', 'The token of the node cannot be part of a name.');
+    if (market === 'spot') throw fault('SPOT', 'Proxmox VE has no spot machines. Use an on-demand machine.');
+    if (machine.gpu) throw fault('GPU', 'Nodes on Proxmox VE cannot have a GPU.');
+    if (!TOKEN.test(labels.nodeToken))
+      throw fault('TOKEN', 'The token of the node cannot be part of the name of a machine.');
     const cluster = this.open(context);
     const all = await cluster.machines();
     const found = await cluster.ofNode(labels.nodeToken, all);
@@ -112,7 +112,11 @@ export class ProxmoxDriver implements ComputeDriver {
       return cluster.continueProvisioning(found, labels.nodeToken);
     }
     const vmid = idsOf(labels.nodeToken).find((id) => !all.has(id));
-    if (vmid === undefined) throw fault('NO_ID', 'All ids of the node are taken by other machines.');
+    if (vmid === undefined)
+      throw fault(
+        'NO_ID',
+        `Other machines have all ids that this node could get: ${idsOf(labels.nodeToken).join(', ')}.`,
+      );
     this.recordClone(labels.nodeToken, await cluster.create(vmid, spec, userData, all));
     return pending(spec, vmid);
   }
@@ -142,7 +146,7 @@ export class ProxmoxDriver implements ComputeDriver {
     const found = await cluster.ofNode(nodeToken, await cluster.machines());
     if (!found) return 'stopped';
     if (found.note === null || isLocked(found)) return 'stopping';
-    // Else one who looks at it would take it for half made, and start it.
+    // Otherwise the next call would start the machine to finish its provisioning.
     if (!found.note.isProvisioned) await cluster.markProvisioned(found);
     if (found.status === 'stopped') return (await cluster.isBusy(found)) ? 'stopping' : 'stopped';
     if (!(await cluster.isBusy(found)))
@@ -183,15 +187,17 @@ export class ProxmoxDriver implements ComputeDriver {
 
   async sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult> {
     const cluster = this.open(context);
-    // Before the machines: an image whose machine is made meanwhile is not taken for one without.
+    // Seeds are listed before machines, so that the seed of a machine created meanwhile is not taken for an orphan.
     const seeds = await cluster.seeds(scope.installationId);
     const machines = await cluster.ownedMachines(scope.installationId, seeds);
     const ended = await removeOrphans(machines.map(toCandidate), scope, context, {
       remove: async ([one]) => one && (await cluster.terminate(one.machine)),
     });
-    const having = new Set(machines.map(({ node }) => node.labels.nodeToken));
-    // Images whose machine was never made.
-    const left = seeds.filter(({ token }) => !having.has(token)).map((seed) => ({ ...seed, nodeToken: seed.token }));
+    const withMachine = new Set(machines.map(({ node }) => node.labels.nodeToken));
+    // These are seeds whose machine was never created.
+    const left = seeds
+      .filter(({ token }) => !withMachine.has(token))
+      .map((seed) => ({ ...seed, nodeToken: seed.token }));
     const removed = await removeOrphans(left, scope, context, {
       remove: async ([seed]) => seed && (await cluster.removeVolume(seed.host, seed.volume)),
     });
@@ -207,7 +213,7 @@ export class ProxmoxDriver implements ComputeDriver {
     }
   }
 
-  /** Whether the node was asked for so lately that its machine may be missing because it could not be copied. */
+  /** True if the node was requested so recently that a failed clone may be the reason why its machine is missing. */
   private isRecentlyAccepted({ nodeToken, acceptedAt }: NodeRef): boolean {
     if (this.cloneTasks.has(nodeToken)) return true;
     return acceptedAt !== null && Date.now() - acceptedAt.getTime() < CLONE_LOOKBACK_SECONDS * 1000;
@@ -220,7 +226,7 @@ export class ProxmoxDriver implements ComputeDriver {
   }
 }
 
-/** One cluster of Proxmox VE as one call of the driver sees it. */
+/** A cluster of Proxmox VE, for one call of the driver. */
 class ProxmoxCluster {
   constructor(
     private readonly client: ProxmoxClient,
@@ -237,7 +243,7 @@ class ProxmoxCluster {
     return new Map(listed.map((one) => [one.vmid, one]));
   }
 
-  /** The machine of the node; also one that is just being copied, which has no description yet. */
+  /** Returns the machine of the node, even while it is being cloned and has no description yet. */
   async ofNode(nodeToken: string, all: ReadonlyMap<number, ListedMachine>): Promise<MachineDetails | null> {
     for (const id of idsOf(nodeToken)) {
       const listed = all.get(id);
@@ -250,10 +256,10 @@ class ProxmoxCluster {
     return null;
   }
 
-  /** The machines of an installation, with those that are just being copied. */
+  /** Lists the machines of an installation, including those that are being cloned. */
   async ownedMachines(installationId: string, seeds: readonly Seed[]): Promise<OwnedMachine[]> {
     const all = await this.machines();
-    // Of a host that is down, nothing can be read, and nothing ended.
+    // Machines on a host that is down can be neither read nor terminated.
     const online = new Set(await this.hosts());
     const named = [...all.values()].filter(
       ({ name, host }) => name.startsWith(prefixOf(installationId)) && online.has(host),
@@ -262,11 +268,11 @@ class ProxmoxCluster {
       (one) => one !== null,
     );
     const own = shown
-      // A copy that somebody made of a machine has its description, and another id.
+      // A copy of a machine has its description, but another id.
       .filter(({ note, vmid }) => note?.owner.installationId === installationId && isIdOf(note.owner.nodeToken, vmid))
       .map((machine) => ({ machine, node: nodeOf(machine, machine.status === 'stopped' ? 'stopped' : 'running') }));
     const known = new Set(own.map(({ node }) => node.labels.nodeToken));
-    // A machine that is being copied has no name yet; the image that it is to boot by has one.
+    // A machine that is being cloned has no name yet, but its seed has one.
     const unknown = seeds.filter(({ token }) => !known.has(token) && idsOf(token).some((id) => all.has(id)));
     const copied = await mapConcurrently(unknown, async ({ token, createdAt }): Promise<OwnedMachine[]> => {
       const machine = await this.ofNode(token, all);
@@ -277,7 +283,7 @@ class ProxmoxCluster {
     return [...own, ...copied.flat()];
   }
 
-  /** Does what is next to be done to end the machine. */
+  /** Does the next step to terminate the machine. */
   async terminate(machine: MachineDetails): Promise<void> {
     if (machine.note === null || isLocked(machine)) return;
     if (machine.status === 'stopped') return this.remove(machine);
@@ -285,8 +291,8 @@ class ProxmoxCluster {
   }
 
   /**
-   * Null if it has disappeared since it was listed.
-   * @param status as it was listed; asked for if it is not given
+   * Returns null if the machine has disappeared since it was listed.
+   * @param status the listed status; requested if absent
    */
   async loadDetails(listed: ListedMachine, status?: string): Promise<MachineDetails | null> {
     try {
@@ -299,7 +305,7 @@ class ProxmoxCluster {
     }
   }
 
-  /** Does what is next to be done to make the machine, and says how it is. */
+  /** Does the next step to provision the machine, and returns its state. */
   async continueProvisioning(machine: MachineDetails, nodeToken: string): Promise<ProviderNode> {
     const { note, status, config } = machine;
     if (note === null || isLocked(machine))
@@ -312,7 +318,7 @@ class ProxmoxCluster {
     if (last?.isRunning) return nodeOf(machine, last.type === 'qmstart' ? 'pending' : 'stopping');
     const failure = failedStart(last);
     if (failure && failure.kind !== 'transient') return { ...nodeOf(machine, 'failed'), fault: failure };
-    // Nobody knows whether it is still to run; one that is half made is.
+    // A stopped machine is started only to finish its provisioning. Otherwise somebody stopped it.
     if (note.isProvisioned) return { ...nodeOf(machine, 'stopped'), fault: failure };
     const missing = Object.entries(note.plan).filter(([key, value]) => !isApplied(config[key], value));
     if (missing.length > 0) await this.configure(machine, Object.fromEntries(missing));
@@ -320,7 +326,7 @@ class ProxmoxCluster {
     return nodeOf(machine, 'pending');
   }
 
-  /** Answers the task that does it; null where another call was first. */
+  /** Returns the clone task, or null if another call was first. */
   async create(
     vmid: number,
     spec: NodeSpec,
@@ -333,10 +339,18 @@ class ProxmoxCluster {
     await this.checkBridge(host, place);
     const storages = listOf(await this.get(`/nodes/${host}/storage?enabled=1`));
     const missing = spec.disks.find(({ type }) => !storages.some((one) => one['storage'] === type));
-    if (missing) throw fault('NO_STORAGE', `Host ${host} has no storage ${missing.type}.`);
+    if (missing)
+      throw fault(
+        'NO_STORAGE',
+        `Host ${host} of Proxmox VE has no storage "${missing.type}", which a disk of the node needs.`,
+      );
     const iso = storages.find((one) => textOf(one['content']).split(',').includes('iso') && one['active'] !== 0);
     const storage = textOf(iso?.['storage']);
-    if (!STORAGE_NAME.test(storage)) throw fault('NO_ISO_STORAGE', `Host ${host} has no storage for ISO images.`);
+    if (!STORAGE_NAME.test(storage))
+      throw fault(
+        'NO_ISO_STORAGE',
+        `Host ${host} of Proxmox VE has no active storage for ISO images, which nodes boot from.`,
+      );
     const filename = seedName(spec);
     const description = newNote(spec, planOf(spec, `${storage}:iso/${filename}`));
     await this.client.request('POST', `/nodes/${host}/storage/${storage}/upload`, {
@@ -352,13 +366,13 @@ class ProxmoxCluster {
       const target: Record<string, string> = host === template.host ? {} : { target: host };
       return textOf(await this.postAction(template, '/clone', { ...form, ...target }));
     } catch (error) {
-      // Another call for the node was first: what it makes is found from now on.
+      // Another call for the node was first. Its machine is found from now on.
       if (!messageMatches(error, /already exists/i)) throw error;
       return null;
     }
   }
 
-  /** By token, why the machines of these nodes could not be copied: by their tasks, or by tasks that name their ids. */
+  /** Returns the reasons of failed clones by node token. A task is found by its id, or by a machine id in its error message. */
   async failedClones(
     refs: readonly NodeRef[],
     tasks: ReadonlyMap<string, string>,
@@ -373,13 +387,13 @@ class ProxmoxCluster {
       const task = tasks.get(nodeToken);
       const found = copies.find(({ upid, status }) => (task === undefined ? ids.test(status) : upid === task));
       if (!found || found.status === '' || found.status === 'OK') continue;
-      failed.set(nodeToken, taskFault('COPY_FAILED', 'Proxmox VE cannot copy the template', found.status));
+      failed.set(nodeToken, taskFault('COPY_FAILED', 'Proxmox VE cannot clone the template', found.status));
     }
     return failed;
   }
 
   /**
-   * Whoever waits for a lock that nobody will release is to know of it.
+   * Throws if the machine has a lock that may never be released, so that the operator can release it.
    * @throws ComputeDriverError of kind `transient`
    */
   async assertLockIsReleased(machine: MachineDetails): Promise<void> {
@@ -390,12 +404,12 @@ class ProxmoxCluster {
     if ((await this.loadDetails(machine))?.config['lock'] !== config['lock']) return;
     const words =
       lock === 'clone'
-        ? `Machine ${vmid} is locked by a copy that no longer runs: "qm unlock ${vmid}" on its host releases it.`
-        : `Machine ${vmid} is locked (${lock.replaceAll(/[^\w-]/g, ' ').slice(0, 40)}).`;
+        ? `Machine ${vmid} is locked by a clone task that no longer runs. Run "qm unlock ${vmid}" on host ${machine.host} to release it.`
+        : `Machine ${vmid} on host ${machine.host} is locked (${lock.replaceAll(/[^\w-]/g, ' ').slice(0, 40)}). It is removed once it is unlocked.`;
     throw new ComputeDriverError('PROXMOX.LOCKED', words, { kind: 'transient', retryAfterMs: LOCKED_RETRY_MS });
   }
 
-  /** Tasks that copy templates, on all hosts, the newest first. */
+  /** Lists clone tasks of all online hosts. */
   private async listCloneTasks(query: string): Promise<{ upid: string; status: string }[]> {
     const found = await mapConcurrently(await this.hosts(), async (host) => {
       const data = listOf(await this.get(`/nodes/${host}/tasks?typefilter=qmclone&limit=500&${query}`));
@@ -404,7 +418,7 @@ class ProxmoxCluster {
     return found.flat();
   }
 
-  /** Names of those that are online. */
+  /** Returns the names of the online hosts. */
   private async hosts(): Promise<string[]> {
     const nodes = await this.client.nodes(this.signal);
     return nodes.filter(({ isOnline, name }) => isOnline && HOST_NAME.test(name)).map(({ name }) => name);
@@ -415,18 +429,18 @@ class ProxmoxCluster {
     await this.updateConfig(machine, { description: withProvisionedMark(description) });
   }
 
-  /** Whether a task of the machine, or one of the type, is running. */
+  /** True if a task of the machine is running, or one of the type if given. */
   async isBusy(machine: ListedMachine, type?: string): Promise<boolean> {
     const tasks = await this.tasks(machine);
     return tasks.some((one) => one.isRunning && (type === undefined || one.type === type));
   }
 
-  /** Answers the task that does it. */
+  /** Returns the id of the task. */
   postAction(machine: ListedMachine, path: string, form: Readonly<Record<string, string>> = {}): Promise<unknown> {
     return this.client.request('POST', `${pathOf(machine)}${path}`, { form, signal: this.signal });
   }
 
-  /** The image first: its name is known only as long as the machine is. */
+  /** Removes the seed first, because only the machine's configuration names it. */
   async remove(machine: MachineDetails): Promise<void> {
     const volume = seedVolume(machine);
     if (volume) await this.removeVolume(machine.host, volume);
@@ -447,7 +461,7 @@ class ProxmoxCluster {
     return (await this.seeds(null)).find(({ token }) => token === nodeToken);
   }
 
-  /** The images of discs of an installation, or of all. */
+  /** Lists the seeds of an installation; of all installations if null. */
   async seeds(installationId: string | null): Promise<Seed[]> {
     const found = await mapConcurrently(await this.hosts(), async (host) => {
       const storages = listOf(await this.get(`/nodes/${host}/storage?content=iso&enabled=1`));
@@ -478,7 +492,7 @@ class ProxmoxCluster {
     }
   }
 
-  /** Sets options, and takes away the template's own discs for cloud-init, which would be read in place of ours. */
+  /** Sets options and removes the template's cloud-init drives, which would be read instead of the seed. */
   private async configure(machine: MachineDetails, options: Record<string, string>): Promise<void> {
     const discs = Object.entries(machine.config)
       .filter(([key, value]) => /^(ide|sata|scsi)\d+$/.test(key) && /cloudinit/.test(textOf(value)))
@@ -487,7 +501,7 @@ class ProxmoxCluster {
     await this.updateConfig(machine, discs.length === 0 ? options : { ...options, delete: discs.join(',') });
   }
 
-  /** Another one who changes it at the same time is let go first. */
+  /** Changes the configuration unless another call has changed it since it was read. The caller tries again later. */
   private async updateConfig(machine: MachineDetails, options: Readonly<Record<string, string>>): Promise<void> {
     const form = { ...options, digest: textOf(machine.config['digest']) };
     try {
@@ -497,25 +511,29 @@ class ProxmoxCluster {
     }
   }
 
-  /** The host with the most memory left of those that may carry the node; that of the template where it has room. */
+  /** Returns the template's host if it has room, or else the allowed host with the most free memory. */
   private async hostFor({ place, machine }: NodeSpec, template: ListedMachine): Promise<string> {
     const online = (await this.client.onlineHosts(this.signal)).filter(({ name }) => HOST_NAME.test(name));
     const unknown = place.hosts.find((name) => !online.some((one) => one.name === name));
     const allowed = online.filter(({ name }) => place.hosts.length === 0 || place.hosts.includes(name));
     if (allowed.length === 0) {
       if (unknown === undefined) throw fault('NO_HOST', 'No host of Proxmox VE is online.', 'transient');
-      throw fault('NO_HOST', `Proxmox VE has no host ${unknown} that is online.`);
+      throw fault('NO_HOST', `The host ${unknown} is not online in Proxmox VE.`);
     }
-    const roomy = allowed.filter(
+    const withRoom = allowed.filter(
       (one) => one.memoryBytes - one.memoryUsedBytes >= machine.memoryMb * MIB && one.cores >= machine.cores,
     );
-    const own = roomy.find(({ name }) => name === template.host);
-    const [most] = roomy.sort((one, other) => free(other) - free(one));
+    const own = withRoom.find(({ name }) => name === template.host);
+    const [most] = withRoom.sort((one, other) => free(other) - free(one));
     const chosen = own ?? most;
     if (!chosen)
-      throw new ComputeDriverError('PROXMOX.NO_ROOM', 'No host has the memory and cores that the node needs.', {
-        ...{ kind: 'capacity', scope: 'zone' },
-      });
+      throw new ComputeDriverError(
+        'PROXMOX.NO_ROOM',
+        `No host of Proxmox VE has ${machine.memoryMb} MiB of free memory and ${machine.cores} cores for the node.`,
+        {
+          ...{ kind: 'capacity', scope: 'zone' },
+        },
+      );
     return chosen.name;
   }
 
@@ -523,7 +541,7 @@ class ProxmoxCluster {
     if (network === null) return;
     const bridges = listOf(await this.get(`/nodes/${host}/network?type=any_bridge`));
     if (!bridges.some((one) => one['iface'] === network))
-      throw fault('NO_BRIDGE', `Host ${host} has no bridge ${network}.`);
+      throw fault('NO_BRIDGE', `Host ${host} of Proxmox VE has no network bridge "${network}".`);
   }
 
   private async address(machine: ListedMachine): Promise<string | null> {
@@ -536,13 +554,13 @@ class ProxmoxCluster {
         .filter((one) => /^\d{1,3}(\.\d{1,3}){3}$/.test(one) && !/^(127|169\.254)\./.test(one));
       return usual[0] ?? null;
     } catch (error) {
-      // Without the guest agent, or before it runs, nobody knows the address; the node tells its own.
+      // Without a running guest agent the address is unknown. The node's agent reports it.
       if (error instanceof ProxmoxError && !this.signal.aborted) return null;
       throw error;
     }
   }
 
-  /** The machine's last tasks, the newest first. */
+  /** Lists the machine's last tasks, newest first. */
   private async tasks({ host, vmid }: ListedMachine): Promise<Task[]> {
     const data = listOf(await this.get(`/nodes/${host}/tasks?vmid=${vmid}&source=all&limit=10`));
     const tasks = data.map((one) => ({ ...one, start: Number(one['starttime']) || 0 }));
@@ -559,30 +577,37 @@ class ProxmoxCluster {
   }
 }
 
-/** Why the machine's last start failed; null if its last task was none, or did not fail. */
+/** Returns the fault of the last task if it is a failed start; null otherwise. */
 function failedStart(last: Task | undefined): ComputeDriverError | null {
   if (last?.type !== 'qmstart' || last.status === null || last.status === 'OK') return null;
-  return taskFault('START_FAILED', 'Proxmox VE cannot start it', last.status);
+  return taskFault('START_FAILED', 'Proxmox VE cannot start the machine', last.status);
 }
 
 function templateOf(image: string, all: ReadonlyMap<number, ListedMachine>): ListedMachine {
   const templates = [...all.values()].filter(({ isTemplate }) => isTemplate);
   const found = templates.find(({ vmid, name }) => name === image || `${vmid}` === image);
-  if (!found) throw fault('NO_TEMPLATE', `Proxmox VE has no template ${image}.`);
+  if (!found) throw fault('NO_TEMPLATE', `Proxmox VE has no template with the name or id "${image}".`);
   return found;
 }
 
-/** The options that make the copy of a template the node's machine. */
+/** Returns the options that turn a clone of the template into the node's machine. */
 function planOf({ place, machine, disks }: NodeSpec, seed: string): Record<string, string> {
   const plan: Record<string, string> = { cores: `${machine.cores}`, memory: `${machine.memoryMb}`, agent: '1' };
   if (place.network !== null) {
-    if (!/^[A-Za-z][\w.-]{0,31}$/.test(place.network)) throw fault('NO_BRIDGE', 'The bridge has no valid name.');
+    if (!/^[A-Za-z][\w.-]{0,31}$/.test(place.network))
+      throw fault('NO_BRIDGE', `The network "${place.network}" is not a valid name of a bridge.`);
     plan['net0'] = `${place.networkCard ?? 'virtio'},bridge=${place.network}`;
   }
-  if (disks.length > 29) throw fault('DISKS', 'A machine of Proxmox VE has at most 29 disks besides its first.');
+  if (disks.length > 29)
+    throw fault('DISKS', `The node has ${disks.length} data disks, and a machine of Proxmox VE can have at most 29.`);
   for (const [index, { gib, type, iops, throughputMb, encrypted }] of disks.entries()) {
-    if (encrypted) throw fault('ENCRYPTED_DISK', 'Proxmox VE does not encrypt disks; a storage may do it.');
-    if (!STORAGE_NAME.test(type)) throw fault('NO_STORAGE', 'The storage of a disk has no valid name.');
+    if (encrypted)
+      throw fault(
+        'ENCRYPTED_DISK',
+        'Proxmox VE does not encrypt disks. Use a storage that does, and request no encryption.',
+      );
+    if (!STORAGE_NAME.test(type))
+      throw fault('NO_STORAGE', `The disk type "${type}" is not a valid name of a storage.`);
     const limits = [
       iops === null ? '' : `,iops_rd=${iops},iops_wr=${iops}`,
       throughputMb === null ? '' : `,mbps_rd=${throughputMb},mbps_wr=${throughputMb}`,
@@ -593,12 +618,12 @@ function planOf({ place, machine, disks }: NodeSpec, seed: string): Record<strin
   return plan;
 }
 
-/** Whether an option is as planned; a disk is once there is one, and has another name than its request. */
+/** True if an option has its planned value. A disk counts once it exists, because Proxmox VE names it. */
 function isApplied(actual: unknown, planned: string): boolean {
   if (actual === undefined) return false;
   if (/^\d+$/.test(planned)) return actual === planned || actual === Number(planned);
   if (planned.includes('media=cdrom')) return textOf(actual).startsWith(planned.split(',')[0] ?? planned);
-  // A card has an address of its own after its model.
+  // Proxmox VE adds a MAC address to the model of a network card.
   if (planned.includes('bridge='))
     return textOf(actual)
       .split(',')
@@ -669,8 +694,9 @@ function messageMatches(error: unknown, words: RegExp): boolean {
 }
 
 function listOf(data: unknown): Json[] {
-  if (!Array.isArray(data)) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE does not answer with a list.');
-  if (data.length > MAX_MACHINES) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE answers with too long a list.');
+  if (!Array.isArray(data)) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE did not return a list.');
+  if (data.length > MAX_MACHINES)
+    throw new ProxmoxError('NOT_PROXMOX', `Proxmox VE returned a list of more than ${MAX_MACHINES} items.`);
   return data.filter((one): one is Json => typeof one === 'object' && one !== null);
 }
 
@@ -678,7 +704,7 @@ function objectOf(data: unknown): Json {
   return typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data } : {};
 }
 
-/** Of an answer that is not trusted. */
+/** Reads a text from an untrusted response. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 65_536) : '';
 }

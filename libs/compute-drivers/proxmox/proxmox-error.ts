@@ -2,17 +2,16 @@ import { printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind } from '../compute-driver';
 import { withoutControls } from '../call-faults';
 
-/** Why a call to Proxmox VE failed. */
 export type ProxmoxFault =
   /** The outbound policy does not allow the address. */
   | 'ADDRESS_REFUSED'
   /** The server's certificate is not trusted. */
   | 'CERTIFICATE_REFUSED'
-  /** User name, password or token are wrong, or lack a privilege. */
+  /** User name, password or token are wrong, or the account lacks a privilege. */
   | 'CREDENTIALS_REFUSED'
-  /** What answers there is not Proxmox VE's API. */
+  /** The server is not the API of Proxmox VE. */
   | 'NOT_PROXMOX'
-  /** Proxmox VE does not take this request. */
+  /** Proxmox VE refused the request. */
   | 'REFUSED'
   /** A storage or a host is full. */
   | 'FULL'
@@ -47,14 +46,14 @@ export class ProxmoxError extends ComputeDriverError {
   }
 }
 
-/** What its storages and QEMU say, which Proxmox VE passes on as an error like any other. */
+/** Messages of storages and QEMU about lack of space, which Proxmox VE passes on as plain errors. */
 const FULL =
   /no space left|(not enough|insufficient) (free )?(space|memory)|out of space|disk quota exceeded|cannot allocate memory|run out of (space|memory)/i;
-/** Somebody else holds what is needed, or it took too long. */
+/** Messages about locks and timeouts. */
 const BUSY = /can't lock|got (lock )?timeout|timed? ?out|\bis locked\b|cfs-lock|no quorum/i;
 const FORBIDDEN = /permission (check failed|denied)/i;
 
-/** What an error means that Proxmox VE tells in words alone; null where they say no more than that it is one. */
+/** Returns the kind of an error of which only the message is known; null if the message does not reveal it. */
 export function kindFromText(words: string): FaultKind | null {
   if (FULL.test(words)) return 'capacity';
   if (BUSY.test(words)) return 'transient';
@@ -62,13 +61,13 @@ export function kindFromText(words: string): FaultKind | null {
 }
 
 /**
- * The fault of a task that failed.
- * @param what such as `Proxmox VE cannot start it`
- * @param status how the task ended, in the words of Proxmox VE
+ * Returns the fault of a failed task.
+ * @param what such as `Proxmox VE cannot start the machine`
+ * @param status the end status of the task, which has its error message
  */
 export function taskFault(code: string, what: string, status: string): ComputeDriverError {
   const kind = kindFromText(status) ?? 'invalid';
-  const words = printable(withoutControls(status), []) || 'It gives no reason.';
+  const words = printable(withoutControls(status), []) || 'It gave no reason.';
   return new ComputeDriverError(`PROXMOX.${code}`, `${what}: ${words}`, {
     kind,
     ...(kind === 'capacity' && { scope: 'zone' }),
@@ -95,17 +94,17 @@ const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** The error of a connection that failed, or of an answer that broke off. */
+/** Returns the fault of a connection that failed or broke off. */
 export function connectionError(host: string, error: NodeJS.ErrnoException): ProxmoxError {
   const { code = '', message } = error;
   const fault = (kind: ProxmoxFault, text: string) => new ProxmoxError(kind, text, { cause: error });
   if (code === 'ERR_ADDRESS_REFUSED') return fault('ADDRESS_REFUSED', message);
   if (CERTIFICATE_CODES.has(code)) {
-    return fault('CERTIFICATE_REFUSED', `The certificate of ${host} is not trusted (${code}).`);
+    return fault('CERTIFICATE_REFUSED', `The TLS certificate of ${host} is not trusted (${code}).`);
   }
-  if (code.startsWith('HPE_')) return fault('NOT_PROXMOX', `${host} does not answer with HTTP.`);
+  if (code.startsWith('HPE_')) return fault('NOT_PROXMOX', `${host} does not speak HTTP.`);
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-    return fault('NOT_PROXMOX', `${host} does not answer with TLS as it should.`);
+    return fault('NOT_PROXMOX', `${host} failed the TLS handshake (${code}).`);
   }
   return fault('UNAVAILABLE', `${host} cannot be reached (${code === '' ? 'the connection failed' : code}).`);
 }

@@ -1,4 +1,4 @@
-/** Privileges that an account needs on some path to make nodes, each one or another; `docs/clouds/proxmox.md` has them as a role. */
+/** Privileges that an account needs to create nodes. One name of each row suffices; `docs/clouds/proxmox.md` has them as a role. */
 export const PRIVILEGES: readonly (readonly [string, ...string[]])[] = [
   ['Sys.Audit'],
   ['VM.Audit'],
@@ -11,7 +11,7 @@ export const PRIVILEGES: readonly (readonly [string, ...string[]])[] = [
   ['VM.Config.Network'],
   ['VM.Config.Options'],
   ['VM.PowerMgmt'],
-  // The second is what releases before 9 have.
+  // Releases before 9 have the second name.
   ['VM.GuestAgent.Audit', 'VM.Monitor'],
   ['SDN.Use'],
   ['Datastore.Audit'],

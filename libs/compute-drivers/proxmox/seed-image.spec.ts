@@ -2,7 +2,7 @@ import { seedImage } from './seed-image';
 
 const SECTOR = 2048;
 
-/** The files of the image by the names of its second tree, as who mounts it finds them. */
+/** Reads the files of the image by the names of its Joliet tree, which a mounted image shows. */
 function filesOf(image: Buffer): Record<string, string> {
   const root = image.readUInt32LE(17 * SECTOR + 156 + 2) * SECTOR;
   const files: Record<string, string> = {};
@@ -15,8 +15,8 @@ function filesOf(image: Buffer): Record<string, string> {
   return files;
 }
 
-describe('the image of a disc for cloud-init', () => {
-  it('has its label and files, however large, and is the same each time', () => {
+describe('seedImage', () => {
+  it('has its label and files of any size, and is the same each time', () => {
     const userData = `#!/bin/sh\n# ${'ü'.repeat(9000)}\n`;
     const image = seedImage(userData, 'node-1');
     expect(image.toString('latin1', 16 * SECTOR + 40, 16 * SECTOR + 46)).toBe('CIDATA');

@@ -1,7 +1,7 @@
-/** Bytes of a block of ISO 9660. */
+/** Bytes of a sector of ISO 9660. */
 const SECTOR = 2048;
 const NUL = '\0';
-/** Where blocks are: sixteen unused ones, three descriptors, the path tables and root of each tree, the files. */
+/** Sectors: after 16 unused ones and three descriptors come path tables and root of each tree, then the files. */
 const AT = { primaryPaths: 19, primaryRoot: 21, jolietPaths: 22, jolietRoot: 24, files: 25 } as const;
 
 interface PlacedFile {
@@ -10,7 +10,7 @@ interface PlacedFile {
   sector: number;
 }
 
-/** What one tree of the image has its own way: how it writes names and text. */
+/** One directory tree of the image, with its encoding of names and text. */
 interface Tree {
   root: number;
   paths: number;
@@ -22,7 +22,7 @@ const PRIMARY: Tree = {
   root: AT.primaryRoot,
   paths: AT.primaryPaths,
   text: (value, length) => Buffer.from(value.padEnd(length), 'latin1').subarray(0, length),
-  // Names of this tree have no lower case and no hyphen; who reads the image takes those of the other one.
+  // This tree allows neither lower case nor hyphens. Readers use the names of the Joliet tree.
   fileName: (name) => Buffer.from(`${name.toUpperCase().replaceAll('-', '_').slice(0, 8)}.;1`, 'latin1'),
 };
 
@@ -34,9 +34,9 @@ const JOLIET: Tree = {
 };
 
 /**
- * The image of a disc with the label `cidata`, from which cloud-init (data source NoCloud) takes what a machine is to do
- * at its first boot. It is ISO 9660 with the Joliet extension, which has names such as `user-data`; the same bytes for
- * the same files.
+ * Returns a disc image with the label `cidata`, from which cloud-init (data source NoCloud) reads the user data of a machine.
+ * The format is ISO 9660 with the Joliet extension, which allows names such as `user-data`. The same files give the same
+ * bytes.
  */
 export function seedImage(userData: string, instanceId: string): Buffer {
   const metaData = JSON.stringify({ 'instance-id': instanceId });
@@ -80,14 +80,14 @@ function descriptor(type: 1 | 2, tree: Tree, sectors: number): Buffer {
   block.writeUInt32LE(tree.paths, 140);
   block.writeUInt32BE(tree.paths + 1, 148);
   record(Buffer.from(NUL), tree.root, SECTOR, true).copy(block, 156);
-  // Names of the volume set, the publisher and others, then of three files: all blank.
+  // The names of volume set, publisher and other fields are blank.
   tree.text('', 622).copy(block, 190);
   for (const at of [813, 830, 847, 864]) block.write('0'.repeat(16) + NUL, at, 'latin1');
   block.writeUInt8(1, 881);
   return block;
 }
 
-/** The one folder of the tree. */
+/** Returns the path table of a tree, which has only a root folder. */
 function pathTable(root: number, bigEndian: boolean): Buffer {
   const table = Buffer.alloc(10);
   table.writeUInt8(1, 0);
@@ -112,7 +112,7 @@ function record(name: Buffer, sector: number, size: number, isFolder: boolean): 
   block.writeUInt8(block.length, 0);
   bothEndian32(sector).copy(block, 2);
   bothEndian32(size).copy(block, 10);
-  // 1 January 2000, at each time: the same files are the same bytes.
+  // The date is fixed to 1 January 2000, so that the same files give the same bytes.
   Buffer.from([100, 1, 1, 0, 0, 0, 0]).copy(block, 18);
   block.writeUInt8(isFolder ? 2 : 0, 25);
   bothEndian16(1).copy(block, 28);
