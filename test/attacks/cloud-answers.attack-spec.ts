@@ -211,10 +211,10 @@ describe.each([
     };
     const turns = [{ ...found, endpoint: '' }];
     const places = {
-      take: () => Promise.resolve(turns.pop() ?? null),
-      swept: (_id: number, outcome: { removed: number }) => Promise.resolve(void ({ removed } = outcome)),
-      failed: () => Promise.resolve(1),
-      giveBack: () => Promise.resolve(),
+      claim: () => Promise.resolve(turns.pop() ?? null),
+      recordSweep: (_id: number, outcome: { removed: number }) => Promise.resolve(void ({ removed } = outcome)),
+      recordFailure: () => Promise.resolve(1),
+      release: () => Promise.resolve(),
     };
     const drivers = { serves: () => true, forEnvironment: () => Promise.resolve(attacked.driver(server.url)) };
     const sweeper = new OrphanSweeper(
@@ -293,7 +293,7 @@ describe.each([
     const [secret = ''] = secrets;
     listener = attacked.refusing(`\u001b[2J\u0007\u202e${Object.values(credentials).join(' ')} ${'x'.repeat(100_000)}`);
     const { told } = await sweep();
-    expect(told).toContain('could not be looked for');
+    expect(told).toContain('Search for machines that no cluster owns failed');
     expect(told).toContain('xxxx');
     expect(told).not.toContain(secret);
     expect(told).not.toMatch(/\\u001b|\\u0007|\u202e/);
