@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { type MetastoreClient, MetastoreError } from '../../../../libs/metastore-clients/metastore-client';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
 import { FairBulkhead } from '../../../platform/kernel/process/fair-bulkhead';
-import { fromMetastore, metastoreOf, circuitOpen } from './metastore-errors';
+import { circuitOpen, fromMetastore, metastoreOf } from './metastore-errors';
 
 /** Limits of this process, because each call may hold a list of a hundred thousand entries. */
 const ALL_CALLS = {

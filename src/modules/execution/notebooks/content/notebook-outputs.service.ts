@@ -115,8 +115,8 @@ export class NotebookOutputsService {
       await this.repository.clear(tx, at.notebookConfId, at.cellUuid);
       return this.append(tx, at, outputs);
     }
-    const added = new OutputAppender(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
-    await added.addAll(mergedStreams(outputs));
+    const appender = new OutputAppender(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
+    await appender.addAll(mergedStreams(outputs));
     return true;
   }
 

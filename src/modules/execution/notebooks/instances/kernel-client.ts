@@ -3,7 +3,7 @@ import { DomainError } from '../../../../platform/kernel/errors/domain-error';
 import { pause } from '../../../../platform/kernel/process/pause';
 import { Pump } from '../../../../platform/kernel/process/pump';
 import type { KernelMessages } from './kernel-feed';
-import { replyText, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
+import { type ClientRequest, readClientMessage, repliesTo, replyText } from './kernel-messages';
 
 /** The socket is paused when a client has sent this much that is not handled yet. */
 const MAX_QUEUED_MESSAGES = 64;
