@@ -98,11 +98,11 @@ describe('a response with a file', () => {
       const source = new Readable({ read: () => {} });
       const closed = closeOf(source);
       const client = new AbortController();
-      const asked = answer((to) => {
+      const pending = answer((to) => {
         setImmediate(() => client.abort());
         return send(to, source);
       }, client.signal);
-      await expect(asked).rejects.toThrow('aborted');
+      await expect(pending).rejects.toThrow('aborted');
       await closed;
     });
   });

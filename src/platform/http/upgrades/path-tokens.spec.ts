@@ -7,16 +7,16 @@ describe('a token in a path', () => {
   beforeAll(() => declarePathToken('/thing/{thing_id}/ws/{key}/{token}', 'token'));
 
   it('is moved to the header', () => {
-    const asked = request('/api/v1/thing/7/ws/a_session/se%2Bcret?x=1', { authorization: 'Bearer other' });
-    moveTokenToHeader(asked);
-    expect(asked.url).toBe('/api/v1/thing/7/ws/a_session/-?x=1');
-    expect(asked.headers.authorization).toBe('Bearer se+cret');
+    const incoming = request('/api/v1/thing/7/ws/a_session/se%2Bcret?x=1', { authorization: 'Bearer other' });
+    moveTokenToHeader(incoming);
+    expect(incoming.url).toBe('/api/v1/thing/7/ws/a_session/-?x=1');
+    expect(incoming.headers.authorization).toBe('Bearer se+cret');
   });
 
   it('is moved even if its encoding is invalid', () => {
-    const asked = request('/thing/7/ws/a_session/%E0%A4%A');
-    moveTokenToHeader(asked);
-    expect(asked.url).toBe('/thing/7/ws/a_session/-');
+    const incoming = request('/thing/7/ws/a_session/%E0%A4%A');
+    moveTokenToHeader(incoming);
+    expect(incoming.url).toBe('/thing/7/ws/a_session/-');
   });
 
   it.each([
@@ -30,17 +30,17 @@ describe('a token in a path', () => {
     ['/thing/7/ws/a_session/more/secret', '/thing/7/ws/-'],
     ['http://host/thing/7/wS/secret', 'http://host/thing/7/wS/-'],
   ])('is removed from the malformed path %s', (url, left) => {
-    const asked = request(url);
-    moveTokenToHeader(asked);
-    expect([asked.url, asked.headers]).toEqual([left, {}]);
+    const incoming = request(url);
+    moveTokenToHeader(incoming);
+    expect([incoming.url, incoming.headers]).toEqual([left, {}]);
   });
 
   it.each(['/thing/7/ws', '/thing/7/ws/', '/other?next=/thing/7/ws/a/b', '/thing/7/wss/a/b', '/%', '/things/ws'])(
     'is not removed from %s',
     (url) => {
-      const asked = request(url);
-      moveTokenToHeader(asked);
-      expect([asked.url, asked.headers]).toEqual([url, {}]);
+      const incoming = request(url);
+      moveTokenToHeader(incoming);
+      expect([incoming.url, incoming.headers]).toEqual([url, {}]);
     },
   );
 

@@ -127,10 +127,10 @@ describe('a streamed zip file', () => {
 
   it('reads ahead only as much as its buffers hold', async () => {
     const part = randomBytes(2 ** 16);
-    let given = 0;
+    let pushed = 0;
     const endless = new Readable({
       read() {
-        given += part.length;
+        pushed += part.length;
         this.push(part);
       },
     });
@@ -138,7 +138,7 @@ describe('a streamed zip file', () => {
     let taken = 0;
     for await (const chunk of zipStream(inTurn([entry('endless', () => endless)]), never) as AsyncIterable<Buffer>) {
       taken += chunk.length;
-      expect(given - taken).toBeLessThan(2 ** 21);
+      expect(pushed - taken).toBeLessThan(2 ** 21);
       // This gives a source that reads ahead the time to do so.
       await new Promise(setImmediate);
       if (taken > 2 ** 24) break;
