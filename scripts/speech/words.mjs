@@ -22,7 +22,6 @@ export const NOT_YET = [
   'scripts/new-resource',
   'scripts/recording',
   'scripts/turbo',
-  'test/attacks',
   'test/clouds',
   'test/e2e',
   'test/fakes',

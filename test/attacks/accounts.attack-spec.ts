@@ -7,7 +7,7 @@ const PLATFORM = '/platform/admin/tenant';
 const OUT_OF_REACH = [403, 'AUTH.PLATFORM_ADMIN_REQUIRED'];
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
-describe('an ADMIN who wants more than the own tenant', () => {
+describe('an ADMIN who tries to reach beyond their own tenant', () => {
   const { api, people, own, foreign, admin, platformAdmin } = directory();
   let otherAdmin: Caller;
 
@@ -70,8 +70,8 @@ describe('an ADMIN who wants more than the own tenant', () => {
     expect(refusal(alike)).toEqual(OUT_OF_REACH);
   });
 
-  describe('with an own account that is given a platform-wide role', () => {
-    it('neither knows its password nor holds a session of it any more', async () => {
+  describe('whose account gets a platform-wide role', () => {
+    it('no longer knows its password nor holds a session of it', async () => {
       const { username, userId } = await newAccount(admin);
       const token = await api.login(username, PASSWORD);
       expect((await platformRole('user', userId, 'PLATFORM ADMIN')).status).toBe(200);
@@ -82,7 +82,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
       expect((await logIn(username, 'of the platform alone')).status).toBe(200);
     });
 
-    it('does not do so by having it given a role in another tenant first', async () => {
+    it('keeps no access by giving it a role in another tenant first', async () => {
       const { username, userId } = await newAccount(admin);
       expect((await platformRole('user', userId, 'USER', foreign)).status).toBe(200);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
@@ -135,8 +135,8 @@ describe('an ADMIN who wants more than the own tenant', () => {
     });
   });
 
-  describe('with an own group that is given', () => {
-    it('a platform-wide role has no friend in it, and puts none in', async () => {
+  describe('whose group gets', () => {
+    it('a platform-wide role has no accomplice in it and can add none', async () => {
       const { userId: friend } = await newAccount(admin);
       const groupId = await newGroup(admin, { user_ids: [friend] });
       expect((await platformRole('group', groupId, 'PLATFORM ADMIN')).status).toBe(200);
@@ -145,7 +145,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
       expect(refusal(await put(admin, groupId, friend))).toEqual(OUT_OF_REACH);
     });
 
-    it.each(['the friend first', 'the role first'] as const)('nor in that very moment: %s', async (order) => {
+    it.each(['the friend first', 'the role first'] as const)('cannot add one at the same moment: %s', async (order) => {
       const { userId: friend } = await newAccount(admin);
       const groupId = await newGroup(admin);
       const give = () => platformRole('group', groupId, 'PLATFORM ADMIN');
@@ -158,21 +158,21 @@ describe('an ADMIN who wants more than the own tenant', () => {
       expect(members.body.data).toEqual([]);
     });
 
-    it('a role in another tenant puts nobody in any more, and loses the accounts that are in', async () => {
+    it('a role in another tenant can add no more members and loses control of the accounts in it', async () => {
       const { userId } = await newAccount(admin);
       const groupId = await newGroup(admin, { user_ids: [userId] });
       expect((await platformRole('group', groupId, 'ADMIN', foreign)).status).toBe(200);
       const { userId: friend } = await newAccount(admin);
       expect(refusal(await put(admin, groupId, friend))).toEqual(OUT_OF_REACH);
       expect(refusal(await setPassword(admin, userId, PASSWORD))).toEqual(OUT_OF_REACH);
-      // Nor does anybody who was in it get more.
+      // The members of the group get no further access either.
       expect((await platformRole('group', groupId, 'PLATFORM BILLING')).status).toBe(200);
       const members = await platformAdmin.call('GET', `${ADMIN}/users?group_id=${groupId}`);
       expect(members.body.data).toEqual([]);
     });
   });
 
-  it('cannot name a platform-wide role for a new account or group', async () => {
+  it('cannot assign a platform-wide role to a new account or group', async () => {
     for (const role of ['PLATFORM ADMIN', 'PLATFORM BILLING'] as const) {
       const role_ids = [ROLE_ID[role]];
       const user = await admin.call('POST', `${ADMIN}/user`, account({ role_ids }));
@@ -251,7 +251,7 @@ describe('an ADMIN who wants more than the own tenant', () => {
     });
   });
 
-  it('does not lead a PLATFORM ADMIN into the own tenant', async () => {
+  it('does not move a PLATFORM ADMIN into their tenant', async () => {
     const { username, userId } = await newAccount(platformAdmin, { role_ids: [ROLE_ID['PLATFORM ADMIN']] });
     expect((await admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
     expect(await tenantAtLogin(username)).toBeNull();

@@ -43,11 +43,11 @@ describe('a page that misuses the browser of a user', () => {
     for (const answer of [poll, again]) expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('leaves lookups to be compared by their tags', async () => {
+  it('finds lookups cacheable only with a check of their ETag', async () => {
     const first = await api.call('GET', '/lookup_disk_machine_type', { token });
     const tag = first.headers.get('etag') ?? '';
     expect([first.status, tag]).toEqual([200, expect.stringMatching(/\S/)]);
-    // Without the second header the client asks for a fresh answer.
+    // Without the second header the client requests a fresh response.
     const headers = { 'if-none-match': tag, 'cache-control': 'max-age=0' };
     const second = await api.call('GET', '/lookup_disk_machine_type', { token, headers });
     expect(second.status).toBe(304);

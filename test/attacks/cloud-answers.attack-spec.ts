@@ -22,7 +22,7 @@ import type { Installation } from '../../src/platform/kernel/installation/instal
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 
 const MINUTE_MS = 60_000;
-/** The time that a call has here. */
+/** The deadline of one call. */
 const DEADLINE_MS = 1_000;
 const SECRET = 'hush-nobody-sees-this';
 const OWN = '2c6f4a52-5d0e-4d8e-9d0e-7f6a5b4c3d2e';
@@ -30,17 +30,17 @@ const LIVE = randomUUID();
 const ORPHAN = randomUUID();
 const OLD = new Date(Date.now() - 20 * MINUTE_MS).toISOString();
 
-/** Deep JSON and many values are one case: what is parsed is bounded by its bytes. */
+/** Deep JSON and many values are one case, because the parser is limited by bytes. */
 const HARMS = (Object.keys(HOSTILE_SERVERS) as HostileServer[]).filter((one) => one !== 'sends millions of values');
 
-/** What somebody says that there is. */
+/** A machine that the hostile provider claims exists. */
 interface Claim {
-  /** The provider's name of it. */
+  /** The provider's id. */
   id: string;
   token?: string;
   installation?: string;
   created?: string | null;
-  /** Where Google has it. */
+  /** Google's zone. */
   zone?: string;
 }
 
@@ -50,16 +50,16 @@ interface Attacked {
   region: string;
   account: string | null;
   credentials: Record<string, string>;
-  /** What is in the credentials and must not be told. */
+  /** Secret values of the credentials, which must not leak. */
   secrets: readonly string[];
-  /** The name of a thing, by a number. */
+  /** Returns the provider's id for a number. */
   id(number: number): string;
-  /** The name of a thing that stands for another one where it is put into a request. */
+  /** Ids that mean another resource when they are put into a request. */
   strayIds: readonly string[];
-  /** Answers every list with these machines, and as many disks; notes what it is asked to remove. */
+  /** Returns these machines and as many disks for every list request, and records the removals it receives. */
   serving(claims: readonly Claim[], next: () => string | null, removed: string[]): RequestListener;
   refusing(message: string): RequestListener;
-  /** Pages with more than there may be in a list, and what asks for it. */
+  /** Serves a list longer than the limit; `askForMany` is the call that requests it. */
   overfull(): RequestListener;
   askForMany(driver: ComputeDriver, place: SweepScope['place'], context: DriverContext): Promise<unknown>;
 }
@@ -167,7 +167,7 @@ const google: Attacked = {
 describe.each([
   ['EC2', aws],
   ['Compute Engine', google],
-])('whoever answers for %s', (_provider, attacked) => {
+])('a hostile server in the place of %s', (_provider, attacked) => {
   let server: LoopbackServer;
   let listener: RequestListener;
   let requests: number;
@@ -177,7 +177,7 @@ describe.each([
   beforeAll(async () => {
     server = await serveOnLoopback((request, response) => {
       requests += 1;
-      // A call on a connection that just ends would fail for that alone.
+      // A reused connection might be closing, and the call would fail for that reason alone.
       response.setHeader('connection', 'close');
       listener(request, response);
     });
@@ -197,7 +197,7 @@ describe.each([
       (error: unknown) => error as Error,
     );
 
-  /** Sweeps the place once; answers how many things were removed, and all that was logged. */
+  /** Sweeps the place once; returns the number of removals and the warnings of the log. */
   async function sweep(): Promise<{ removed: number; told: string }> {
     const warnings = jest.spyOn(logger, 'warn');
     let removed = -1;
@@ -232,7 +232,7 @@ describe.each([
     return { removed, told: JSON.stringify(warnings.mock.calls) };
   }
 
-  it('has nothing removed that is not an old machine of this installation without a node', async () => {
+  it('causes the removal of nothing but an old machine of this installation without a node', async () => {
     const asked: string[] = [];
     const orphan = { id: attacked.id(1) };
     const others: Omit<Claim, 'id'>[] = [
@@ -252,19 +252,19 @@ describe.each([
     listener = attacked.serving(claims, () => null, asked);
     expect((await sweep()).removed).toBe(1);
     expect(asked.filter((id) => !id.includes('vol-') && !id.includes('disk-'))).toEqual([orphan.id]);
-    // Of a node that has a machine, or had one until now, disks stay until the next sweep or are those of the orphan.
+    // The sweep keeps the disks of a node that has, or has just lost, a machine. Only the orphan's disks may go.
     const disks = asked.filter((id) => id.includes('vol-') || id.includes('disk-'));
     expect(disks.filter((id) => !id.endsWith(orphan.id))).toEqual([]);
   });
 
-  it('cannot have pages read without an end, be they empty or the same', async () => {
+  it('cannot make the driver read pages without an end, empty or repeated', async () => {
     let count = 0;
     listener = attacked.serving([], () => `page-${(count += 1)}`, []);
     expect(await faultOf(listing())).toBeInstanceOf(ComputeDriverError);
     expect(requests).toBeLessThanOrEqual(100);
   });
 
-  it('cannot fill the memory with more than is asked for', async () => {
+  it('cannot fill the memory with more than the driver requests', async () => {
     listener = attacked.overfull();
     const fault = await faultOf(attacked.askForMany(attacked.driver(server.url), place, context()));
     expect(fault).toBeInstanceOf(ComputeDriverError);
@@ -272,8 +272,8 @@ describe.each([
     expect(requests).toBe(1);
   });
 
-  it.each(HARMS)('gains nothing by a server that %s', async (kind) => {
-    // Its time begins when the server has the call: on a busy machine there might be none by then.
+  it.each(HARMS)('gains nothing if it %s', async (kind) => {
+    // The deadline starts when the server receives the call: on a busy machine it might otherwise be over by then.
     const over = new AbortController();
     const hostile: RequestListener = HOSTILE_SERVERS[kind];
     listener = (request, response) => {
@@ -289,7 +289,7 @@ describe.each([
     expect(requests).toBe(1);
   });
 
-  it('has neither secrets nor control characters told, nor much', async () => {
+  it('gets no secrets, no control characters and no long text into the log', async () => {
     const [secret = ''] = secrets;
     listener = attacked.refusing(`\u001b[2J\u0007\u202e${Object.values(credentials).join(' ')} ${'x'.repeat(100_000)}`);
     const { told } = await sweep();
@@ -300,7 +300,7 @@ describe.each([
     expect(told.length).toBeLessThan(5_000);
   });
 
-  it('is told no secret of where it sends a call on', async () => {
+  it('cannot redirect a call to another server', async () => {
     let followed = false;
     const other = await serveOnLoopback((_request, response) => {
       followed = true;
@@ -316,7 +316,7 @@ describe.each([
   });
 });
 
-it('whoever answers for EC2 gains nothing by XML that is nested or made of entities', async () => {
+it('a hostile server in the place of EC2 gains nothing by deeply nested XML or by entities', async () => {
   const depth = 100_000;
   const entities = `<!DOCTYPE R [<!ENTITY a "${'a'.repeat(1_000)}"><!ENTITY b "${'&a;'.repeat(1_000)}">]>`;
   const bodies = [

@@ -11,7 +11,7 @@ const OF_ADDRESS = 10;
 const STREAMS_OF_CALLER = 3;
 const STALL_MS = 4_000;
 
-/** What the API says in an answer to something that was no request. */
+/** Returns status and error code of the API's response to bytes that are no request. */
 const refusalOf = async (connection: RawConnection | undefined) => {
   await connection?.closed();
   const [lines, json = ''] = (connection?.answer ?? '').split('\r\n\r\n');
@@ -28,7 +28,7 @@ const refusalOf = async (connection: RawConnection | undefined) => {
 };
 
 // Real: the whole API, its server and PostgreSQL. Addresses of the loopback network stand for those of clients.
-describe('somebody who opens connections and leaves them', () => {
+describe('a client that opens connections and leaves them idle', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   let token: string;
@@ -37,7 +37,7 @@ describe('somebody who opens connections and leaves them', () => {
 
   beforeAll(async () => {
     ({ api, stop } = await startWholeApi({
-      // None of these may pass while others of a test are opened.
+      // No timeout may pass while a test opens its other connections.
       ...{ HTTP_HEAD_TIMEOUT_MS: '60000', HTTP_KEEP_ALIVE_MS: '60000' },
       HTTP_MAX_UNKNOWN: String(UNKNOWN),
       HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS),
@@ -69,7 +69,7 @@ describe('somebody who opens connections and leaves them', () => {
 
   const countOpen = (connections: RawConnection[]) => connections.filter(({ isOpen }) => isOpen).length;
 
-  it('has no more of them than one address may, and those of others stay', async () => {
+  it('holds no more of them than the limit per address, and other clients keep theirs', async () => {
     const [friend] = await openMany(1, '127.0.0.2');
     const attacker = await openMany(OF_ADDRESS * 2, '127.0.0.3');
     await eventually(() => countOpen(attacker) <= OF_ADDRESS, { what: 'fewer connections' });
@@ -78,7 +78,7 @@ describe('somebody who opens connections and leaves them', () => {
     expect(await friend?.status()).toBe(200);
   });
 
-  it('closes the own ones first where there are too many in all, and newcomers get in', async () => {
+  it('loses its own connections first when the total is too high, and new clients get in', async () => {
     const attackers = await Promise.all(
       ['127.0.0.4', '127.0.0.5', '127.0.0.6'].map((one) => openMany(OF_ADDRESS, one)),
     );
@@ -88,7 +88,7 @@ describe('somebody who opens connections and leaves them', () => {
     expect(await friend?.status()).toBe(200);
   });
 
-  it('keeps nobody out who has authenticated', async () => {
+  it('does not lock out authenticated clients', async () => {
     const [friend] = await openMany(1, '127.0.0.8');
     const ask = head('/api/v1/user/info', bearer(), 'GET');
     await friend?.write(ask);
@@ -99,7 +99,7 @@ describe('somebody who opens connections and leaves them', () => {
     await eventually(() => (friend?.answer.length ?? 0) > before, { what: 'a second answer' });
   });
 
-  it('gets 431 for a head that is too large, however large, and no more', async () => {
+  it('gets 431 for headers that are too large, and nothing else', async () => {
     for (const size of [48 * 1024, 4 * 2 ** 20]) {
       const [one, other] = await openMany(2, '127.0.0.14');
       await one?.write(head(version, { 'x-large': 'x'.repeat(size) }, 'GET'));
@@ -109,7 +109,7 @@ describe('somebody who opens connections and leaves them', () => {
     }
   });
 
-  it('does not keep the connection by sending more of it', async () => {
+  it('does not keep the connection by sending more headers', async () => {
     const [endless] = await openMany(1, '127.0.0.15');
     const started = Date.now();
     while (endless?.isOpen && Date.now() - started < 60_000) {
@@ -120,13 +120,13 @@ describe('somebody who opens connections and leaves them', () => {
     expect(await refusalOf(endless)).toEqual([400, 'REQUEST.MALFORMED']);
   });
 
-  it('is told what is wrong with what is no request', async () => {
+  it('gets an error for bytes that are no request', async () => {
     const [wrong] = await openMany(1, '127.0.0.16');
     await wrong?.write('HELO platform\r\n\r\n');
     expect(await refusalOf(wrong)).toEqual([400, 'REQUEST.MALFORMED']);
   });
 
-  it('sends no hundred requests ahead of their answers', async () => {
+  it('cannot pipeline a hundred requests ahead of their responses', async () => {
     const [connection] = await openMany(1, '127.0.0.12');
     await connection?.write(head('/api/v1/user/info', bearer(), 'GET').repeat(200));
     await connection?.closed();
@@ -134,12 +134,12 @@ describe('somebody who opens connections and leaves them', () => {
     expect(answers.length).toBeLessThan(100);
   });
 
-  it('has no more downloads than one user may, and leaves none lying', async () => {
+  it('has no more downloads than the limit per user, and none that stalls stays open', async () => {
     const { body: workspace } = await api.call('POST', '/workspace', { token, body: { name: 'downloads' } });
     const file = `/api/v1/workspace/files?workspace_id=${workspace.workspace_id}&path=large.bin`;
-    // More than the system keeps for a reader that does not read.
+    // The file is larger than the socket buffers of a client that does not read.
     const body = Buffer.alloc(80 * 2 ** 20);
-    // On a busy machine the upload itself may stall for so long that it is cut; nothing else is tried again.
+    // On a busy machine the upload itself may stall until the server cuts it; the test retries only that.
     const uploaded = await eventually(async () => {
       const { status } = await fetch(`${origin()}${file}`, { method: 'POST', headers: bearer(), body });
       return status === 408 ? null : status;
@@ -152,8 +152,8 @@ describe('somebody who opens connections and leaves them', () => {
       await reader.write(head(path, bearer(), 'GET'));
       return reader;
     };
-    // The turn of the upload may end a moment after its answer, and on a busy machine those of the readers may be over when
-    // the next one asks.
+    // The slot of the upload may be freed a moment after its response, and on a busy machine the readers may be cut before
+    // the next request.
     const refused = await eventually(async () => {
       opened.splice(0).forEach((connection) => connection.close());
       const readers = await Promise.all(Array.from({ length: STREAMS_OF_CALLER }, begin));
@@ -163,7 +163,7 @@ describe('somebody who opens connections and leaves them', () => {
       return answer.status === 429 ? answer : null;
     });
     expect(refused.headers.get('retry-after')).toBe('1');
-    // Nobody reads: they are ended, and others have their turn.
+    // No client reads, so the server ends these downloads and others get their slots.
     await eventually(
       async () => {
         const answer = await fetch(`${origin()}${path}`, { headers: bearer() });
@@ -173,7 +173,7 @@ describe('somebody who opens connections and leaves them', () => {
     );
   });
 
-  it('holds one poll of a node at a time', async () => {
+  it('keeps only one poll per node open', async () => {
     const agent = await TestAgent.ofNewNode(api, tenancy);
     const waiting = { body: { version: 1_000, wait_ms: 30_000 } };
     const polls = Array.from({ length: 5 }, () => agent.send('POST', '/poll', waiting).then(({ status }) => status));
@@ -186,7 +186,7 @@ describe('somebody who opens connections and leaves them', () => {
 });
 
 // Real: as above. Left out: the proxy, whose header the test sends itself.
-describe('somebody who leaves requests unfinished, and behind a proxy', () => {
+describe('a client that leaves requests unfinished, also behind a proxy', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
 
@@ -200,14 +200,14 @@ describe('somebody who leaves requests unfinished, and behind a proxy', () => {
 
   const open = () => RawConnection.open(new URL(api.urlOf('/')).origin);
 
-  it('has no endless time for the head of a request, be it begun or not, and is told so', async () => {
+  it('has limited time for the headers of a request, begun or not, and gets 408', async () => {
     const [silent, slow] = [await open(), await open()];
     await slow.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
     await silent.closed();
     expect(await refusalOf(slow)).toEqual([408, 'REQUEST.TIMEOUT']);
   });
 
-  it('has no more of them than one address may, over however few connections, and keeps out no probe', async () => {
+  it('has no more of them than the limit per address, over any number of connections, and blocks no health probe', async () => {
     const { origin } = new URL(api.urlOf('/'));
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const unfinished = { 'content-type': 'application/json', 'content-length': 1_000, ...from('192.0.2.1') };

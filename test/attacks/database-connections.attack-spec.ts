@@ -3,12 +3,12 @@ import { eventually } from '../harness/eventually';
 import { type Caller, People } from '../medium/harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from '../medium/harness/test-api';
 
-/** More than the pool has connections. */
+/** More requests than the pool has connections. */
 const MANY = 40;
 const POOL = 20;
 const OF_CALLER = 5;
 const OF_TENANT = 10;
-/** What a test waits for takes less, even on a busy machine. */
+/** Longer than any wait of these tests takes, even on a busy machine. */
 const LONG_MS = 100_000;
 
 // Real: the whole API and PostgreSQL. Left out: the move of a large directory, for which a row is locked.
@@ -55,7 +55,7 @@ describe('requests that wait for a lock', () => {
       headers,
     });
 
-  /** As a large move does. */
+  /** Takes the lock that a large move takes. */
   async function lock(): Promise<void> {
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM workspace_file_totals WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
@@ -73,7 +73,7 @@ describe('requests that wait for a lock', () => {
 
   const waitingOf = (expected: number) => eventually(async () => (await waiting()) >= expected || null);
 
-  /** A login, reads and a write of somebody in another tenant, of whom none fails. */
+  /** Checks that login, reads and a write of a user in another tenant succeed. */
   async function expectAtYourService(): Promise<void> {
     for (let time = 0; time < 5; time += 1) {
       const answers = await Promise.all([
@@ -86,7 +86,7 @@ describe('requests that wait for a lock', () => {
     }
   }
 
-  /** Sends many at once; counts what has been answered. */
+  /** Sends many requests at once and collects the responses as they arrive. */
   function flood(send: (index: number) => Promise<TestAnswer>) {
     const answers: TestAnswer[] = [];
     const all = Array.from({ length: MANY }, async (_, index) => {
@@ -97,7 +97,7 @@ describe('requests that wait for a lock', () => {
     return { answers, all: Promise.all(all) };
   }
 
-  it('take a share of the connections at most, and everybody else gets answers meanwhile', async () => {
+  it('take at most a share of the connections, and all other users are served meanwhile', async () => {
     await start(LONG_MS);
     await lock();
     const { answers, all } = flood((index) => directory(attacker, `of-the-flood-${index}`));
@@ -113,7 +113,7 @@ describe('requests that wait for a lock', () => {
     }
   });
 
-  it('take half of the connections at most if they are of many users of a tenant', async () => {
+  it('take at most half of the connections if they come from many users of one tenant', async () => {
     await start(LONG_MS);
     const tenant = (await attacker.call('GET', '/user/info')).body.tenant_id as string;
     const fellows = [attacker];
@@ -128,7 +128,7 @@ describe('requests that wait for a lock', () => {
     await all;
   });
 
-  it('with one Idempotency-Key do not either, and have one effect', async () => {
+  it('take at most that share with one Idempotency-Key, too, and have one effect', async () => {
     await start(LONG_MS);
     await lock();
     const key = { 'idempotency-key': 'the-same' };
@@ -143,7 +143,7 @@ describe('requests that wait for a lock', () => {
     expect(new Set(done.map(({ body }) => body.workspace_file_id))).toHaveProperty('size', 1);
   });
 
-  it('end with a 503 that says when to try again, which then succeeds', async () => {
+  it('end with a 503 that says when to retry, and the retry succeeds', async () => {
     await start(1_500);
     await lock();
     const { status, body, headers } = await directory(attacker, 'later');

@@ -19,7 +19,7 @@ interface Member {
 }
 
 // Real: the whole API, PostgreSQL, the disk. Left out: other pods.
-describe('somebody who wants the disk of all', () => {
+describe('a user who tries to fill the shared disk', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   let dataDir: string;
@@ -43,7 +43,7 @@ describe('somebody who wants the disk of all', () => {
     return { token, workspaceId: Number(body.workspace_id) };
   }
 
-  /** An upload whose body the test sends, and its answer, which may come before the body has ended. */
+  /** An upload whose body the test sends, and its response, which may arrive before the body ends. */
   function upload({ token, workspaceId }: Member, path: string, headers: Record<string, string | number> = {}) {
     const url = api.urlOf(`/workspace/files?workspace_id=${workspaceId}&path=${path}&overwrite=true`);
     const body = request(url, {
@@ -51,7 +51,7 @@ describe('somebody who wants the disk of all', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream', ...headers },
     });
     body.flushHeaders();
-    // If a refused client goes on sending, its connection is closed.
+    // The server closes the connection of a refused client that goes on sending.
     body.on('error', () => undefined);
     return { body, answer: answerOf(body) };
   }
@@ -63,7 +63,7 @@ describe('somebody who wants the disk of all', () => {
   }
 
   /**
-   * Sends mebibytes until the answer comes or this many are sent, as fast as they are accepted; returns how many were.
+   * Sends mebibytes as fast as the server accepts them, until the response arrives or this many are sent; returns the number sent.
    */
   async function pour(body: ClientRequest, answer: Promise<unknown>, mebibytes: number): Promise<number> {
     let answered = false;
@@ -86,7 +86,7 @@ describe('somebody who wants the disk of all', () => {
     return (await answer).status;
   };
 
-  it('is stopped at the quota of the workspace, announced or not', async () => {
+  it('is stopped at the quota of the workspace, with or without a Content-Length', async () => {
     await start();
     const mallory = await member('mallory');
     const endless = upload(mallory, 'endless', { 'transfer-encoding': 'chunked' });
@@ -129,7 +129,7 @@ describe('somebody who wants the disk of all', () => {
     expect(await whole(mallory, 'fits', QUOTA - kept.length * size)).toBe(200);
   });
 
-  it('leaves nothing behind by writing a file over and over, or by deleting it', async () => {
+  it('leaves nothing on the disk by overwriting a file again and again, or by deleting it', async () => {
     await start();
     const mallory = await member('mallory');
     for (let round = 0; round < 5; round += 1) expect(await whole(mallory, 'd/file', 0.9 * QUOTA)).toBe(200);
@@ -146,7 +146,7 @@ describe('somebody who wants the disk of all', () => {
     const begun = jest.spyOn(UploadSlots.prototype, 'run');
     const slow = [1, 2].map((index) => upload(mallory, `slow-${index}`, { 'transfer-encoding': 'chunked' }));
     for (const { body } of slow) body.write('a');
-    // Not earlier: a further one could take the slot of one of them.
+    // Starting it earlier could take the slot of one of the uploads.
     await eventually(() => begun.mock.calls.length === slow.length);
     const further = upload(mallory, 'further');
     further.body.end('b');
@@ -159,7 +159,7 @@ describe('somebody who wants the disk of all', () => {
     expect(await whole(mallory, 'further', 10)).toBe(200);
   });
 
-  it('leaves a reserve for all else that is written there', async () => {
+  it('cannot use up the reserve for other files on the disk', async () => {
     await start({ FILES_RESERVE_BYTES: String(2 ** 52) });
     const { body, answer } = upload(await member('mallory'), 'file');
     body.end('a');

@@ -14,7 +14,7 @@ const SETTINGS = settingsOf({
 });
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test speaks.
-describe('a function that lies, and who calls it', () => {
+describe('a hostile function', () => {
   const api = wholeApi();
   const people = new People(api);
   let tenancy: Tenancy;
@@ -59,7 +59,7 @@ describe('a function that lies, and who calls it', () => {
       return last && (JSON.parse(last.payload.toString().split('\n', 1)[0] ?? '') as { id: string }).id;
     });
 
-  it('answers no call but its own, whatever it says', async () => {
+  it('can answer only its own calls, whatever it sends', async () => {
     const [one, other] = [await served(), await served()];
     const called = invoke(one);
     const call = await callOf(one);
@@ -80,7 +80,7 @@ describe('a function that lies, and who calls it', () => {
     expect(await called).toEqual({ status: 200, body: 'mine' });
   });
 
-  it('makes no answer of the platform out of its error', async () => {
+  it('cannot pass its error off as a response of the platform', async () => {
     const id = await served();
     const called = invoke(id);
     const call = await callOf(id);
@@ -95,7 +95,7 @@ describe('a function that lies, and who calls it', () => {
     expect(JSON.stringify(body).length).toBeLessThan(200_000);
   });
 
-  it('makes no values of an answer, which would hold everybody up for seconds', async () => {
+  it('cannot block others for seconds with millions of values in a response, which is never parsed into objects', async () => {
     const id = await served();
     const answers: [string, string | null][] = [
       [`[${'[],'.repeat(8_000_000)}[]]`, null],
@@ -121,7 +121,7 @@ describe('a function that lies, and who calls it', () => {
     }
   });
 
-  it('is not called by strangers, nor with more than a body may have', async () => {
+  it('cannot be called by strangers, nor with a body above the limit', async () => {
     const id = await served();
     const strange = await makeTenancy(api.database.manager, people.unique('strange'));
     const stranger = await people.admin(strange.tenantId);

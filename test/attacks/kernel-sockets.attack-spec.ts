@@ -9,8 +9,8 @@ import { wholeApi } from '../medium/harness/test-api';
 
 const MIB = 1024 * 1024;
 
-// Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
-describe('whoever has a socket to a kernel, or is one', () => {
+// Real: the whole API and PostgreSQL. Left out: the agents and their kernels, which the test plays.
+describe('a hostile kernel or client of a kernel socket', () => {
   const api = wholeApi({ HTTP_MAX_JSON_BYTES: String(MIB) });
   const people = new People(api);
   let tenancy: Tenancy;
@@ -61,7 +61,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     expect((await agent.send('PUT', `/runs/${runId}/frames`, { body })).status).toBe(200);
   };
 
-  it('is cut off for what is no message, and nobody else is', async () => {
+  it('is disconnected for malformed messages, and nobody else is', async () => {
     const other = await connect();
     for (const nonsense of ['', 'nonsense', '[]', 'null', '{}', '{"header":{"msg_type":"execute_request"}}']) {
       const client = await connect();
@@ -81,7 +81,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     await works();
   });
 
-  it('executes nothing with messages of other types', async () => {
+  it('cannot execute anything with messages of other types', async () => {
     const client = await connect();
     for (const type of ['shutdown_request', 'input_reply', 'comm_open', '__proto__', 'toString']) {
       client.socket.send(JSON.stringify({ msg_type: type, msg_id: type, content: {} }));
@@ -92,7 +92,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     expect(Number(count)).toBe(1);
   });
 
-  it('sends more requests than may wait and keeps only its own waiting', async () => {
+  it('sends more requests than the queue holds and delays only its own', async () => {
     const client = await connect();
     for (let at = 0; at < 2_000; at += 1) client.execute(`cell-${at}`, '1');
     await eventually(() => Promise.resolve(client.replies('cell-1999')[0]), { timeoutMs: 240_000 });
@@ -104,7 +104,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     expect(Number(count)).toBe(1_000);
   });
 
-  it('does not come to the kernel of another workspace or tenant', async () => {
+  it('cannot reach the kernel of another workspace or tenant', async () => {
     const strange = await makeTenancy(api.database.manager, people.unique('strange'));
     const stranger = await people.admin(strange.tenantId);
     await expect(KernelTestClient.open(url(runId, stranger.token))).rejects.toThrow('404');
@@ -113,7 +113,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     await expect(KernelTestClient.open(url(runId, '%E0%A4%A'))).rejects.toThrow(/40[01]/);
   });
 
-  it('says what no kernel would, and changes nothing but its own notebook', async () => {
+  it('sends messages that no kernel would, and changes only its own notebook', async () => {
     const client = await connect();
     const other = await notebook();
     const message = (more: object) => Buffer.from(JSON.stringify({ op: 'message', generation: 1, ...more }));
@@ -144,7 +144,7 @@ describe('whoever has a socket to a kernel, or is one', () => {
     );
   });
 
-  it('finds no token in what is kept of its requests', async () => {
+  it('finds no token in the stored requests', async () => {
     await works();
     const [{ found }] = await api.database.query(
       `SELECT count(*) AS found FROM audit_events WHERE audit_events::text LIKE $1`,

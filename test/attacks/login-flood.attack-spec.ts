@@ -1,9 +1,9 @@
 import { wholeApi, type TestAnswer } from '../medium/harness/test-api';
 
 const LOGINS = 400;
-/** What may wait, and what of one address, while two passwords are checked. */
+/** Limits of waiting logins while two passwords are checked: in total, and per address. */
 const [WAITING, WAITING_OF_ONE] = [64, 32];
-/** How long a login waits at most: on a busy machine some are refused then, and not at once. */
+/** The longest wait of a login. On a busy machine some are refused only after it. */
 const PATIENCE_MS = 5_000;
 
 interface Login {
@@ -11,7 +11,7 @@ interface Login {
   ms: number;
 }
 
-// Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
+// Real: the whole API, PostgreSQL and Redis. The addresses are as a proxy would forward them.
 describe('a flood of logins', () => {
   const api = wholeApi({ HTTP_TRUSTED_PROXIES: '1', LOGIN_ATTEMPTS: '1000' });
   let token: string;
@@ -39,7 +39,7 @@ describe('a flood of logins', () => {
     return { answer, ms: performance.now() - begun };
   }
 
-  /** A flood, and how many of its logins have been answered so far. */
+  /** Starts a flood; `answered` returns the number of responses so far. */
   function flood(addressOf: (index: number) => string): { answered(): number; logins: Promise<Login[]> } {
     let answered = 0;
     const all = Array.from({ length: LOGINS }, (_, index) =>
@@ -49,10 +49,10 @@ describe('a flood of logins', () => {
   }
 
   const withStatus = (logins: Login[], wanted: number) => logins.filter(({ answer }) => answer.status === wanted);
-  /** Whether its password was looked at, or it had a place in the line until its time was over. */
+  /** True if the password was checked, or the login stayed in the queue until its timeout. */
   const hasWaited = ({ answer, ms }: Login) => answer.status === 401 || (answer.status === 503 && ms >= PATIENCE_MS);
 
-  it('from everywhere keeps no file waiting, and every login gets an answer', async () => {
+  it('from many addresses delays no download, and every login gets a response', async () => {
     const { answered, logins } = flood((index) => `192.0.${index % 250}.${Math.floor(index / 250)}`);
     while (answered() === 0) await new Promise(setImmediate);
     let downloads = 0;
@@ -75,7 +75,7 @@ describe('a flood of logins', () => {
     expect(await api.database.query(sql)).toEqual([{ rows: 0 }]);
   });
 
-  it('from one address leaves the line to others', async () => {
+  it('from one address leaves the queue to other addresses', async () => {
     const { logins } = flood(() => '192.0.2.1');
     const others = await Promise.all(
       Array.from({ length: 20 }, (_, index) => guess(`198.51.100.${index}`, `colleague-${index}`)),

@@ -5,8 +5,8 @@ const HOME = '192.0.2.1';
 const ELSEWHERE = '198.51.100.7';
 const ATTEMPTS = 10;
 
-// Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
-describe('somebody who guesses at the password of another', () => {
+// Real: the whole API, PostgreSQL and Redis. The addresses are as a proxy would forward them.
+describe('a client that guesses the password of another user', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   let wait: jest.SpiedFunction<LoginDelays['wait']>;
@@ -33,7 +33,7 @@ describe('somebody who guesses at the password of another', () => {
     }
   }
 
-  it('locks only the own address out: the owner gets in at once at home, and soon anywhere else', async () => {
+  it('locks out only its own address: the owner logs in at once from a known address, and soon from any other', async () => {
     expect(await login(HOME)).toEqual(RIGHT);
     await guess(ATTEMPTS, () => ELSEWHERE);
     expect(await login(ELSEWHERE)).toEqual(TOO_MANY);
@@ -45,7 +45,7 @@ describe('somebody who guesses at the password of another', () => {
     expect(wait).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps nobody from a change of the own password', async () => {
+  it('prevents no user from changing their own password', async () => {
     const { body } = await api.call('POST', '/login', {
       body: { username: 'admin', password: ADMIN_PASSWORD },
       headers: { 'x-forwarded-for': HOME },
@@ -59,7 +59,7 @@ describe('somebody who guesses at the password of another', () => {
     expect(change.status).toBe(201);
   });
 
-  it('does not learn by it whether the account exists', async () => {
+  it('cannot learn whether the account exists', async () => {
     const [known, unknown] = await Promise.all(
       ['admin', 'nobody'].map(async (username, index) => {
         const [from, other] = [`198.51.100.${index}`, `203.0.113.${index}`];
@@ -72,7 +72,7 @@ describe('somebody who guesses at the password of another', () => {
     expect(wait.mock.calls.map(([, , ms]) => ms)).toEqual([250, 250]);
   });
 
-  it('gets no more answers by guessing many times at once', async () => {
+  it('gets no more guesses by sending many at once', async () => {
     const guesses = Array.from({ length: 60 }, (_, index) =>
       login(ELSEWHERE, index === 40 ? ADMIN_PASSWORD : `guess ${index}`),
     );
@@ -83,7 +83,7 @@ describe('somebody who guesses at the password of another', () => {
     expect(await login(ELSEWHERE)).toEqual(TOO_MANY);
   });
 
-  it('gets no more guesses by other names, nor by the other addresses of an IPv6 network', async () => {
+  it('gets no more guesses by other user names, nor by other addresses of an IPv6 network', async () => {
     for (let index = 0; index < ATTEMPTS; index += 1) {
       expect(await login(`2001:db8:1:2::${index}`, 'a guess', `name-${index}`)).toEqual(WRONG);
     }
@@ -91,7 +91,7 @@ describe('somebody who guesses at the password of another', () => {
     expect(await login('2001:db8:1:3::1')).toEqual(RIGHT);
   });
 
-  it('is slowed down the more, the more addresses take part, and the owner no more than that', async () => {
+  it('is slowed down more with each further address, and the owner no more than the attacker', async () => {
     await guess(2 * ATTEMPTS, (index) => `198.51.100.${index}`);
     expect(await login(HOME)).toEqual(RIGHT);
     const waited = wait.mock.calls.map(([, , ms]) => ms);

@@ -5,14 +5,14 @@ import { hiveSite } from '../samples/metastore-catalog';
 
 const KIB = 1024;
 
-/** A document type whose last entity would be 10^9 characters. */
+/** A document type whose last entity expands to 10^9 characters. */
 function entityBomb(): string {
   const entities = Array.from({ length: 9 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
   return `<!DOCTYPE configuration [<!ENTITY e0 "aaaaaaaaaa">${entities.join('')}]>${hiveSite('&e9;')}`;
 }
 
 // Real: the whole API and PostgreSQL.
-describe('the files of a Hive catalog in the hands of an attacker', () => {
+describe('hostile files of a Hive catalog', () => {
   const api = wholeApi();
   let token: string;
 
@@ -34,7 +34,7 @@ describe('the files of a Hive catalog in the hands of an attacker', () => {
         hiveSiteXml: `<configuration><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/proc/self/environ" parse="text"/></configuration>`,
       },
     ],
-    ['the environment of who reads it', { hiveSiteXml: hiveSite('thrift://${env.DATABASE_URL}:9083') }],
+    ['the environment of the API process', { hiveSiteXml: hiveSite('thrift://${env.DATABASE_URL}:9083') }],
     ['deep nesting', { hiveSiteXml: '<configuration>'.repeat(16 * KIB) }],
     ['many names', { hiveSiteXml: `<configuration>${'<property><name>a</name></property>'.repeat(7 * KIB)}` }],
     ['a class', { hiveSiteXml: hiveSite(), coreSiteXml: configurationXml({ 'fs.s3a.impl': 'evil.FileSystem' }) }],

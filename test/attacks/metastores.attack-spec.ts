@@ -11,8 +11,8 @@ const TOKEN = 'dapi-hush-nobody-sees-this';
 const MIB = 1024 * 1024;
 
 // Real: the whole API and PostgreSQL. The metastores are the attacker's.
-describe('a metastore in the hands of an attacker', () => {
-  // Before the API stops, which would wait for them.
+describe('a hostile metastore', () => {
+  // These end before the API stops, which would wait for them.
   afterAll(async () => {
     server.closeAllConnections();
     for (const socket of sockets) socket.destroy();
@@ -232,7 +232,7 @@ describe('a metastore in the hands of an attacker', () => {
     expect(performance.now() - begun).toBeLessThan(30_000);
   });
 
-  it('that never answers keeps only its own callers waiting', async () => {
+  it('that never responds delays only its own callers', async () => {
     let held = 0;
     onHive = () => (held += 1);
     listener = json({ schemas: [{ name: 'served' }], next_page_token: null });
@@ -242,7 +242,7 @@ describe('a metastore in the hands of an attacker', () => {
     let given = 0;
     for (const one of waiting) void one.finally(() => (given += 1));
     expect((await schemas(other)).body).toMatchObject([{ name: 'served' }]);
-    // Before those are given up.
+    // This request is sent before the others time out.
     expect(given).toBeLessThan(waiting.length);
     for (const socket of sockets) socket.destroy();
     onHive = (socket) => void socket.destroy();
@@ -298,7 +298,7 @@ describe('a metastore in the hands of an attacker', () => {
       expect(calls).not.toHaveBeenCalled();
     });
 
-    it('is sent no commands by those who may name one, and is not told from a closed port', async () => {
+    it('receives no commands from a user who names a port, and looks the same as a closed port', async () => {
       const manager = await people.as(await people.user([['CAN MANAGE CLUSTER', tenant]]), tenant);
       const said: Buffer[] = [];
       onHive = (socket) => void socket.on('data', (chunk: Buffer) => void said.push(chunk));
@@ -317,7 +317,7 @@ describe('a metastore in the hands of an attacker', () => {
       expect(closed.body).toEqual({ ...open.body, validated_at: expect.anything() });
     });
 
-    it('keeps nobody else from a catalog by an own secret that leads nowhere', async () => {
+    it('does not block the catalogs of other users by an invalid secret', async () => {
       const admin = await people.admin(tenant);
       const made = await admin.call('POST', '/metastore/catalog/glue', { name: 'glue' });
       const catalog = Number(made.body.metastore_catalog_id);

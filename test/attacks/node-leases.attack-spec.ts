@@ -8,7 +8,7 @@ import { head, RawConnection } from './harness/raw-connection';
 const MIB = 2 ** 20;
 const LEASE_MS = 6_000;
 const MARGIN_MS = 1_000;
-/** Longer than a node may be silent before the platform calls it lost, three times. */
+/** Three times as long as a node may be silent before the platform marks it as lost. */
 const ATTACK_MS = 3 * (LEASE_MS + MARGIN_MS);
 
 // Real: the built API of clients, that of agents and the worker as processes, and a node with its agent. Left out: Spark.
@@ -22,7 +22,7 @@ describe('an attack on what clients call', () => {
     const env = {
       ...QUICK_RECOVERY,
       AGENT_LEASE_MS: String(LEASE_MS),
-      // So that a lost node shows in its cluster.
+      // Without replacements a lost node shows in its cluster.
       CLUSTER_REPLACEMENTS_PER_HOUR: '0',
       AGENT_LEASE_MARGIN_MS: String(MARGIN_MS),
     };
@@ -46,13 +46,13 @@ describe('an attack on what clients call', () => {
     return (await platform?.sql<{ status: string }>(sql, [clusterId]))?.[0]?.status;
   };
 
-  /** How long the node of the cluster has not been heard, milliseconds. */
+  /** Returns the milliseconds since the last heartbeat of the cluster's node. */
   const silenceOf = async (clusterId: number): Promise<number> => {
     const sql = `SELECT extract(epoch FROM now() - last_seen_at) * 1000 AS ms FROM cluster_nodes WHERE cluster_id = $1`;
     return Number((await platform?.sql<{ ms: string }>(sql, [clusterId]))?.[0]?.ms);
   };
 
-  it('finds the routes of each kind in the process for it alone', async () => {
+  it('finds the routes of clients and of agents only in their own process', async () => {
     const [clients, agents] = [platform?.baseUrl ?? '', platform?.agentsUrl ?? ''];
     const ask = async (method: string, url: string) => {
       const answer = await fetch(url, { method });
@@ -66,7 +66,7 @@ describe('an attack on what clients call', () => {
     for (const url of [clients, agents]) expect((await fetch(`${url}/api/v1/version`)).status).toBe(200);
   });
 
-  it('lets the leases of nodes hold, however busy that process is', async () => {
+  it('does not make nodes lose their leases, however busy that process is', async () => {
     const clusterId = await runningCluster('under-attack');
     const over = Date.now() + ATTACK_MS;
     let longest = 0;
@@ -78,7 +78,7 @@ describe('an attack on what clients call', () => {
     expect(await status(clusterId)).toBe('RUNNING');
   });
 
-  it('takes no node for lost while nothing answers it, and finds one that is silent all the same', async () => {
+  it('marks no node as lost while the API of agents is frozen, and still detects a silent node', async () => {
     const [absent, silent] = [await runningCluster('platform-absent'), await runningCluster('node-silent')];
     const { token: nodeToken } = await nodeOf(platform!, silent);
     const resume = platform!.haltAgentsApi();
@@ -100,7 +100,7 @@ describe('an attack on what clients call', () => {
     expect(await status(absent)).toBe('RUNNING');
   });
 
-  /** Sends the largest bodies, refused or not, each as soon as the last one is answered. */
+  /** Sends the largest bodies, refused or not, each right after the last response. */
   async function bodiesUntil(over: number): Promise<void> {
     const filler = Buffer.from(`{"description":"${'a'.repeat(4 * MIB - 100)}","more":1}`);
     while (Date.now() < over) {
@@ -113,7 +113,7 @@ describe('an attack on what clients call', () => {
     }
   }
 
-  /** Tries to log in with what costs the process most, again and again. */
+  /** Repeats the most expensive login requests. */
   function logins(callers: number, over: number): Promise<void>[] {
     return Array.from({ length: callers }, async (_, caller) => {
       for (let attempt = 0; Date.now() < over; attempt += 1) {

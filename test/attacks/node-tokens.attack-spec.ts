@@ -4,8 +4,8 @@ import { putNode } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
 import { wholeApi } from '../medium/harness/test-api';
 
-// Real: the whole API and PostgreSQL. Left out: the agent, whose tokens somebody else has got hold of.
-describe('somebody who has the tokens of a node', () => {
+// Real: the whole API and PostgreSQL. Left out: the agent, whose tokens an attacker has stolen.
+describe('an attacker who has the tokens of a node', () => {
   const api = wholeApi();
   let tenancy: Tenancy;
 
@@ -13,13 +13,13 @@ describe('somebody who has the tokens of a node', () => {
     tenancy = await makeTenancy(api.database.manager, 'mine');
   });
 
-  /** A node that is no longer part of the cluster when the test is over. */
+  /** A node that leaves the cluster at the end of the test. */
   async function newNode(): Promise<TestAgent> {
     await api.database.query(`UPDATE cluster_nodes SET node_number = node_id + 1000 WHERE node_number = 0`);
     return TestAgent.ofNewNode(api, tenancy);
   }
 
-  it('is not the installation that may repeat a registration whose answer was lost', async () => {
+  it('cannot repeat the registration: after a lost response only the same installation may', async () => {
     const agent = await newNode();
     expect(await agent.register('another installation')).toBe(401);
     expect(await agent.register()).toBe(200);
@@ -34,7 +34,7 @@ describe('somebody who has the tokens of a node', () => {
     await agent.poll();
   });
 
-  it('cannot say that the machine of a node failed once the node has an agent', async () => {
+  it('cannot report a failed machine once the node has an agent', async () => {
     const stateOf = async ({ nodeId }: TestAgent) => {
       const sql = 'SELECT daemons_state, error FROM cluster_nodes WHERE node_id = $1';
       const [row] = await api.database.query<{ daemons_state: string | null; error: string | null }[]>(sql, [nodeId]);
@@ -50,7 +50,7 @@ describe('somebody who has the tokens of a node', () => {
     expect((await stateOf(agent))?.error?.length).toBeLessThanOrEqual(MAX_LINE_LENGTH);
     expect(await claim(agent, 'no Java\u001b[2J\u0000here')).toBe(200);
     expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
-    // It got further after all.
+    // The node starts after all.
     expect(await agent.register()).toBe(200);
     expect(await claim(agent, 'lies')).toBe(401);
     await agent.poll();
@@ -58,7 +58,7 @@ describe('somebody who has the tokens of a node', () => {
     expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
   });
 
-  it('cannot speak for the node once it is destroyed', async () => {
+  it('cannot act as the node once it is destroyed', async () => {
     const agent = await newNode();
     const runId = await agent.giveRun(tenancy);
     await agent.poll();
@@ -77,7 +77,7 @@ describe('somebody who has the tokens of a node', () => {
     expect(await agent.register()).toBe(401);
   });
 
-  it('cannot report a run as stopped or killed if nobody asked for that', async () => {
+  it('cannot report a run as stopped or killed if nobody requested that', async () => {
     const agent = await newNode();
     const run = { state: 'ended', exit_code: 1, pid: null, seq: 1, at: 'now', application_id: null, reason: null };
     for (const outcome of ['stopped', 'killed']) {
@@ -91,7 +91,7 @@ describe('somebody who has the tokens of a node', () => {
     }
   });
 
-  it('can only leave single lines of bounded length, and no wording keeps its reports from being accepted', async () => {
+  it('can only store single lines of limited length, and no text makes its reports fail', async () => {
     const agent = await newNode();
     const [first, second] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
     await api.database.query('UPDATE cluster_nodes SET busy_slots = 2 WHERE node_id = $1', [agent.nodeId]);
@@ -131,7 +131,7 @@ describe('somebody who has the tokens of a node', () => {
     expect(Math.max(...told)).toBeLessThanOrEqual(MAX_LINE_LENGTH);
   });
 
-  it('cannot have the cluster grow for what only its master knows, nor speak of more than its node has', async () => {
+  it('cannot make the cluster grow by a load that only the master may report, nor report more than its node has', async () => {
     const [worker, other] = [await newNode(), await newNode()];
     await api.database.query(`UPDATE cluster_nodes SET role = 'worker', cores = 2 WHERE node_id = ANY($1)`, [
       [worker.nodeId, other.nodeId],
@@ -140,7 +140,7 @@ describe('somebody who has the tokens of a node', () => {
     const report = {
       ...{ daemons: { state: 'ready', master_url: null, error: null }, runs: [], drained: true },
       load: { pending_cores: most, used_cores: most, executors: most },
-      // Of nobody's node, which is ignored as what a newer agent might say.
+      // Fields for another node are ignored like unknown fields of a newer agent.
       ...{ node_id: other.nodeId, cluster_id: 1 },
     };
     await worker.poll();

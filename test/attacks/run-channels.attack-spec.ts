@@ -10,12 +10,12 @@ const MIB = 2 ** 20;
 const KEPT = 64 * MIB;
 const MILLION = 1_000_000;
 
-// Real: the whole API and PostgreSQL. Left out: the agents, whose tokens jobs have got hold of, or whose files jobs write.
-describe('channels of runs, for a hostile node or job', () => {
+// Real: the whole API and PostgreSQL. Left out: the agents, whose tokens hostile jobs have stolen or whose files they write.
+describe('channels of runs under attack by a node or job', () => {
   const api = wholeApi();
   let tenancy: Tenancy;
   let agent: TestAgent;
-  /** Nodes that the run is not on, by whose they are. */
+  /** Nodes that do not execute the run, by owner. */
   const others = new Map<string, TestAgent>();
   let channels: RunChannelsService;
   let runId: number;
@@ -37,7 +37,7 @@ describe('channels of runs, for a hostile node or job', () => {
   afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`));
 
   const record = (number: number, payload: Buffer | string = 'x') => ({ number, payload: Buffer.from(payload) });
-  /** Like an agent, it sends again what a busy database has refused. */
+  /** Retries like an agent if the database was too busy. */
   const say = (body: Buffer, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
     eventually(
       async () => {
@@ -67,16 +67,16 @@ describe('channels of runs, for a hostile node or job', () => {
     await request('for its own node');
     const theirs = await ask('0', { by });
     expect([theirs.status, await theirs.text()]).toEqual([404, expect.not.stringContaining('for its own node')]);
-    // It forgets nothing either.
+    // An acknowledgement of the other node removes nothing either.
     expect((await ask('1', { by })).status).toBe(404);
     expect((await say(encodeRecords([record(1, 'a lie')]), { by })).status).toBe(404);
-    // Nor what it would only be told: how far the run has come.
+    // Even an empty report, whose response is only the next number, is refused.
     expect((await say(Buffer.alloc(0), { by })).status).toBe(404);
     expect(await channels.frames(runId, 0)).toMatchObject({ frames: [], last: 0 });
     expect(await (await ask('0')).text()).toContain('for its own node');
   });
 
-  it('are closed to a node whose run is another, by any number', async () => {
+  it('are closed to a node of another run, whatever id it sends', async () => {
     const by = others.get('another node of the cluster') as TestAgent;
     const own = await by.giveRun(tenancy, undefined, 'NOTEBOOK');
     expect((await say(encodeRecords([record(1, 'its own')]), { by, run: own })).status).toBe(200);
@@ -87,7 +87,7 @@ describe('channels of runs, for a hostile node or job', () => {
     expect((await channels.frames(runId, 0)).frames).toEqual([]);
   });
 
-  it('are closed to users and to nobody', async () => {
+  it('are closed to users and to anonymous callers', async () => {
     const token = await api.login();
     for (const used of [token, '', 'x'.repeat(5_000)]) {
       const put = await agent.send('PUT', `/runs/${runId}/frames`, { token: used, body: encodeRecords([record(1)]) });
@@ -96,13 +96,13 @@ describe('channels of runs, for a hostile node or job', () => {
     }
   });
 
-  it.each(['SPARK_JOB', 'SPARK_SQL', 'JAR', 'no type at all'])('take nothing of a run of %s', async (type) => {
+  it.each(['SPARK_JOB', 'SPARK_SQL', 'JAR', 'no type at all'])('accept nothing from a run of %s', async (type) => {
     runId = await agent.giveRun(tenancy, undefined, type);
     expect((await say(encodeRecords([record(1)]))).status).toBe(404);
     expect(await kept()).toMatchObject({ bytes: 0 });
   });
 
-  it('take nothing of a run that has ended, however often it is tried', async () => {
+  it('accept nothing from a run that has ended, however often it sends', async () => {
     await say(encodeRecords([record(1, 'before')]));
     await api.database.query(`UPDATE runs SET ended_at = now(), status = 'KILLED' WHERE run_id = $1`, [runId]);
     for (let number = 2; number < 10; number += 1) {
@@ -126,12 +126,12 @@ describe('channels of runs, for a hostile node or job', () => {
     const body = encodeRecords([record(1, `{"op":"message","generation":1,"message":${message}}`)]);
     const heapBefore = process.memoryUsage().heapUsed;
     expect((await say(body)).status).toBe(200);
-    // The bytes are outside the heap, except for the text of the output; parsed values would take more than 100 MB there.
+    // The bytes are outside the heap, except for the text of the output; parsed values would take more than 100 MB of heap.
     expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(60 * MIB);
     expect((await channels.frames(runId, 0)).last).toBe(1);
   });
 
-  it('refuse random bytes, and numbers that leave out some, lead back or never end', async () => {
+  it('refuse random bytes and malformed records, and ignore numbers out of order', async () => {
     const header = (length: number, number: bigint) => {
       const bytes = Buffer.alloc(12);
       bytes.writeUInt32BE(length, 0);
@@ -157,14 +157,14 @@ describe('channels of runs, for a hostile node or job', () => {
         expect.objectContaining({ error_code: 'CHANNEL.MALFORMED' }),
       ]);
     }
-    // Those that begin elsewhere are well-formed, and say nothing that is wanted.
+    // Records with other first numbers are well-formed but ignored.
     for (const number of [0, 2, 1_000, Number.MAX_SAFE_INTEGER]) {
       expect(await say(encodeRecords([record(number)]))).toEqual({ status: 200, text: '{"next":1}' });
     }
     expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });
   });
 
-  it('refuse a body that is larger than any that an agent sends, before it was read', async () => {
+  it('refuse a body larger than any agent sends before they read it', async () => {
     const body = Buffer.alloc(48 * MIB);
     const { status } = await agent.send('PUT', `/runs/${runId}/frames`, { body }).catch(() => ({ status: 413 }));
     expect(status).toBe(413);
@@ -182,11 +182,11 @@ describe('channels of runs, for a hostile node or job', () => {
     }
     const found = await channels.frames(runId, 0);
     expect(found).toMatchObject({ lost: true, last: 24 });
-    // Who reads is given a piece at a time.
+    // A reader receives one piece at a time.
     expect(found.frames).toHaveLength(1);
   });
 
-  it('keep no more of a million frames that say nothing than their records, which cost as much as others', async () => {
+  it('count a million empty frames at the cost of their records', async () => {
     const nothing = Buffer.alloc(0);
     const AT_ONCE = 100_000;
     for (let first = 1; first <= MILLION; first += AT_ONCE) {
@@ -199,7 +199,7 @@ describe('channels of runs, for a hostile node or job', () => {
     expect((await channels.frames(runId, 0)).last).toBe(MILLION);
   });
 
-  it('count what the smallest pieces cost, too', async () => {
+  it('count the overhead of the smallest pieces, too', async () => {
     const PIECES = 300;
     for (let number = 1; number <= PIECES; number += 1) {
       expect((await say(encodeRecords([record(number, '')]))).status).toBe(200);
@@ -208,7 +208,7 @@ describe('channels of runs, for a hostile node or job', () => {
     expect(counted - bytes).toBeGreaterThanOrEqual(PIECES * 500);
   });
 
-  it('answer others while polls of one node are many', async () => {
+  it('serve other requests during many polls of one node', async () => {
     const ending = new AbortController();
     const polls = Array.from({ length: 300 }, () =>
       agent

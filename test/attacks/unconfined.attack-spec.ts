@@ -6,7 +6,7 @@ import { ordinaryUser } from './harness/users';
 
 const PYTHON = { job_type: 'Python3', command: 'hello.py' };
 
-// Real: API, worker, agents and Spark, as an ordinary user of a machine that confines nothing.
+// Real: API, worker, agents and Spark, run by an ordinary user of a machine without confinement of jobs.
 describe('a tenant whose jobs could read the secrets of the platform', () => {
   let platform: PlatformUnderTest;
 
@@ -18,7 +18,7 @@ describe('a tenant whose jobs could read the secrets of the platform', () => {
 
   afterAll(() => platform?.close());
 
-  it('gets no local nodes, while that of the installation does', async () => {
+  it('gets no local nodes, while the tenant of the installation does', async () => {
     const { sparkVersion } = platform.runtime;
     const admin = await platform.admin();
     const mine = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine');

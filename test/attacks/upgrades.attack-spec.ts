@@ -11,7 +11,7 @@ const SOCKETS_OF_CALLER = 3;
 const MAX_MESSAGE = 64 * 1024;
 
 // Real: the whole API, its server and PostgreSQL, with an upgrade of the test's own.
-describe('somebody who asks for a WebSocket', () => {
+describe('a client that requests a WebSocket', () => {
   const api = wholeApi(
     {
       HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS),
@@ -52,14 +52,14 @@ describe('somebody who asks for a WebSocket', () => {
     return one;
   }
 
-  /** Asks with a proper handshake, except for what is given. */
+  /** Sends a valid handshake, with the given headers replaced. */
   async function ask(headers: Record<string, string | number>, at = path): Promise<RawConnection> {
     const one = await connection();
     await one.write(head(at, { ...handshake(), ...headers }, 'GET'));
     return one;
   }
 
-  /** Refused with the status and the usual error body, and the connection closed. */
+  /** Checks for the status and the usual error body, and that the connection closes. */
   async function expectRefusal(one: RawConnection, status: number, code: string): Promise<void> {
     expect(await one.status()).toBe(status);
     await one.closed();
@@ -75,7 +75,7 @@ describe('somebody who asks for a WebSocket', () => {
 
   const works = async () => (await open()).close();
 
-  it('gets none without a token, nor by one in the address', async () => {
+  it('gets none without a token, nor with a token in the URL', async () => {
     await expectRefusal(await ask({}), 401, 'AUTH.UNAUTHENTICATED');
     for (const name of ['token', 'access_token', 'authorization']) {
       await expectRefusal(await ask({}, `${path}?${name}=${token}`), 401, 'AUTH.UNAUTHENTICATED');
@@ -84,7 +84,7 @@ describe('somebody who asks for a WebSocket', () => {
     await expectRefusal(await ask({ 'sec-websocket-protocol': token }), 401, 'AUTH.UNAUTHENTICATED');
   });
 
-  it('gets none from a page of another site, and one from its own', async () => {
+  it('gets none from a page of another site, and one from the same site', async () => {
     for (const foreign of ['https://evil.example', 'null', 'http://platform.evil.example', 'http://platform:81']) {
       await expectRefusal(await ask({ ...bearer(), origin: foreign }), 403, 'REQUEST.FOREIGN_ORIGIN');
     }
@@ -95,8 +95,8 @@ describe('somebody who asks for a WebSocket', () => {
   it.each<[string, Record<string, string | number>]>([
     ['no key', { 'sec-websocket-key': '' }],
     ['a key of nonsense', { 'sec-websocket-key': 'nonsense' }],
-    ['a version that is none', { 'sec-websocket-version': 1 }],
-    ['protocols that are none', { 'sec-websocket-protocol': 'a,,b' }],
+    ['an invalid version', { 'sec-websocket-version': 1 }],
+    ['invalid protocols', { 'sec-websocket-protocol': 'a,,b' }],
   ])('gets an error and no handshake with %s', async (_what, headers) => {
     await expectRefusal(await ask({ ...bearer(), ...headers }), 400, 'REQUEST.NO_HANDSHAKE');
     const rows: unknown[] = await api.database.query(
@@ -105,14 +105,14 @@ describe('somebody who asks for a WebSocket', () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  it('gets the answer of an ordinary operation where there is no upgrade', async () => {
+  it('gets an ordinary response from an operation without upgrade', async () => {
     const ordinary = await ask({}, '/api/v1/version');
     expect(await ordinary.status()).toBe(200);
     const absent = await ask({}, '/api/v1/absent');
     expect(await absent.status()).toBe(404);
   });
 
-  it('has not endless time or room for its headers', async () => {
+  it('has limited time and space for its headers', async () => {
     const large = await ask({ ...bearer(), 'x-large': 'x'.repeat(64 * 1024) });
     expect(await large.status()).toBe(431);
     await large.closed();
@@ -121,9 +121,9 @@ describe('somebody who asks for a WebSocket', () => {
     await slow.closed();
   });
 
-  it('does not wait for ever where the platform does not come to an end with it', async () => {
+  it('gets 503 if the platform does not finish the handshake in time', async () => {
     const guard = jest.spyOn(api.database.manager, 'query').mockImplementation(() => new Promise(() => undefined));
-    // Nothing recently read of the session is used.
+    // After this time the cached session has expired.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const one = await ask(bearer());
     await expectRefusal(one, 503, 'REQUEST.TIMEOUT');
@@ -131,7 +131,7 @@ describe('somebody who asks for a WebSocket', () => {
     await works();
   });
 
-  it('is closed for what are no frames, and for a message that is too large', async () => {
+  it('is disconnected for bytes that are no frames, and for a message that is too large', async () => {
     for (const garbage of [
       randomBytes(1_000).fill(0xff, 0, 2),
       Buffer.from('GET / HTTP/1.1\r\n\r\n'),
@@ -148,7 +148,7 @@ describe('somebody who asks for a WebSocket', () => {
     await works();
   });
 
-  it('is closed when it is silent, and not while it sends, though it answers no ping for that', async () => {
+  it('is disconnected if it is silent, but not while it sends, even without answers to pings', async () => {
     const [silent, busy] = [await ask(bearer()), await ask(bearer())];
     expect([await silent.status(), await busy.status()]).toEqual([101, 101]);
     const sending = setInterval(() => void busy.write(MASKED_TEXT), 500);
@@ -160,8 +160,8 @@ describe('somebody who asks for a WebSocket', () => {
     }
   });
 
-  it('has no more of them than a caller may', async () => {
-    // Those of the test before may just be closing.
+  it('has no more of them than the limit per caller', async () => {
+    // WebSockets of the previous test may still be closing.
     for (let count = 0; count < SOCKETS_OF_CALLER; count += 1) await eventually(open, { what: 'a WebSocket' });
     await expect(open()).rejects.toThrow('429');
     sockets.splice(0).forEach((socket) => socket.close());
@@ -175,7 +175,7 @@ describe('somebody who asks for a WebSocket', () => {
     );
   });
 
-  it('keeps nobody out with many that nobody knows, and is not closed itself for the sake of others', async () => {
+  it('cannot lock out others with many unauthenticated ones, and keeps its open one under such an attack', async () => {
     const mine = await open();
     const attackers: RawConnection[] = [];
     for (let count = 0; count < OF_ADDRESS * 3; count += 1) {

@@ -13,7 +13,7 @@ import { CHATTERBOX, FORGER, HISTORIAN, INTRUDER, SNOOP, TRAPPER } from './hosti
 const LOG_MAX_BYTES = 1_000_000;
 const SETTINGS = {
   LOG_MAX_BYTES: String(LOG_MAX_BYTES),
-  // Short, so that an agent which is busy with the code of one run loses its node.
+  // The lease is short, so that an agent that is busy with the code of one run loses its node.
   AGENT_LEASE_MS: '15000',
   AGENT_LEASE_MARGIN_MS: '1000',
 };
@@ -21,7 +21,7 @@ const SETTINGS = {
 type Way = 'by root' | 'by an ordinary user' | 'in a container';
 type Start = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
-/** A platform, a job on it that runs on, and what the tests of other jobs need. */
+/** A platform with a job that keeps running, and the resources that the tests of other jobs need. */
 interface Ground {
   platform: PlatformUnderTest;
   clusterId: number;
@@ -35,7 +35,7 @@ interface Ground {
   run: (script: string, fields?: object) => Promise<Json>;
 }
 
-/** How a platform is started, and what then keeps its jobs apart, as the worker says it. */
+/** One way to start a platform, and the confinement of jobs that the worker then reports. */
 interface Confined {
   way: Way;
   confinement: string;
@@ -50,11 +50,11 @@ const BY_USER: Confined = {
 const BY_ROOT: Confined = { way: 'by root', confinement: 'A user and namespaces for each job', as: () => ({}) };
 const IN_CONTAINER: Confined = { way: 'in a container', confinement: 'A user for each job', as: containerRoot };
 
-/** Only root can try these. */
+/** Only root can run these. */
 const OF_ROOT: Record<'by root' | 'in a container', Confined> = { 'by root': BY_ROOT, 'in a container': IN_CONTAINER };
 
 /**
- * Declares what a job may not do on a platform that an ordinary user has started, which everybody can try.
+ * Declares the tests of a job on a platform that an ordinary user starts; any user can run them.
  *
  * Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
  */
@@ -66,10 +66,10 @@ export function describeConfinedJobs(): void {
   });
 }
 
-/** Declares the tests that the kind of confinement decides, on a platform that root has started; with `whole`, all others, too. */
+/** Declares the tests that depend on the kind of confinement, on a platform that root starts; with `whole`, all others, too. */
 export function describeConfinedJobsOfRoot(way: keyof typeof OF_ROOT, { whole = false } = {}): void {
   if (process.getuid?.() !== 0) {
-    it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
+    it('needs root', () => expect(process.getuid?.()).not.toBe(0));
     return;
   }
   describe(`a job on a platform that is started ${way}`, () => {
@@ -134,7 +134,7 @@ function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
   };
 }
 
-/** Declares the tests that the kind of confinement decides. */
+/** Declares the tests that depend on the kind of confinement. */
 function declareByKind(ground: () => Ground, { confinement }: Confined): void {
   it('is confined', () => {
     expect(ground().platform.workerLog()).toContain(`"confinement":"${confinement}"`);
@@ -180,7 +180,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     expect(contents().filter(([, content]) => content?.includes('written by a job'))).toEqual([]);
   });
 
-  it('cannot trap its agent, which follows no link, opens no pipe and clears all away', async () => {
+  it('cannot trap its agent, which follows no link, opens no pipe and removes every file', async () => {
     const { platform, nodes, victim, desk, run } = ground();
     const job = await run('trapper');
     expect([job.job_status, await desk.log(job.job_id)]).toEqual(['DONE', 'trapped\n']);
@@ -190,7 +190,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     await eventually(() => (cleared(), true), { what: 'no folder but that of the run that goes on' });
   });
 
-  it('has no file of properties read for it that it may not read itself', async () => {
+  it('cannot make the agent read a properties file that the job itself may not read', async () => {
     const { platform, nodes, run } = ground();
     const [node = ''] = nodes;
     const config = join(platform.localDir, node, 'agent.json');
@@ -199,8 +199,8 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     expect(job.reason).toContain('cannot be read on the node');
   });
 
-  // The job is a forger, which claims to have ended well.
-  it('has none of its variables count for the agent', async () => {
+  // The job claims to have succeeded.
+  it('cannot influence the agent by its environment variables', async () => {
     const { platform, desk, clusterId, run } = ground();
     const bin = join(platform.sharedDir, 'bin');
     mkdirSync(bin);
@@ -217,7 +217,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: [`PATH=${bin}:/usr/bin:/bin`] } });
     expect(await run('forger')).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
     const users = readdirSync(seen).map((name) => readFileSync(join(seen, name), 'utf8').trim());
-    // What the job's own shell starts is the job's; what makes it the job's is not to be found there, nor is root.
+    // Programs that the job's own shell starts run as the job's user. Root and the tools that change the user never use this PATH.
     expect(users).not.toEqual([]);
     expect(users.filter((line) => line.endsWith(' 0') || /^(bwrap|setpriv) /.test(line))).toEqual([]);
     await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: null } });
@@ -232,7 +232,7 @@ function declareForAll(ground: () => Ground): void {
     expect([job.job_status, job.exit_code, await desk.log(job.job_id)]).toEqual(['ERROR', 3, 'forged\n']);
   });
 
-  it('has no event log of another run kept as its own', async () => {
+  it('cannot have the event log of another run kept as its own', async () => {
     const { platform, nodes, victim, desk, run } = ground();
     const [node = ''] = nodes;
     const events = join(platform.localDir, node, 'data', 'runs', String(victim.jobId), 'box', 'events');
@@ -245,7 +245,7 @@ function declareForAll(ground: () => Ground): void {
     expect([stages, executors]).toEqual([[], []]);
   });
 
-  it('cannot fill the disk with its output, of which the end is kept, too', async () => {
+  it('cannot fill the disk with its output, whose beginning and end are kept', async () => {
     const { desk, run } = ground();
     const job = await run('chatterbox');
     expect(job.reason).toBe(`The application completed. Its stdout was cut after ${LOG_MAX_BYTES} bytes.`);
@@ -254,7 +254,7 @@ function declareForAll(ground: () => Ground): void {
     expect(log.slice(LOG_MAX_BYTES)).toMatch(/^\n\[The output is cut here: .*\]\n[x\n]*the last words\n$/);
   });
 
-  it('has an event log kept within bounds, whatever it writes there', async () => {
+  it('cannot make its event log exceed the limit', async () => {
     const { desk, run } = ground();
     const job = await run('historian');
     expect(job.reason).toBe(`The application completed. Its event log was cut after ${LOG_MAX_BYTES} bytes.`);
@@ -263,7 +263,7 @@ function declareForAll(ground: () => Ground): void {
     expect([stages.length, stages[0].planned_tasks, totals.tasks]).toEqual([1_000, 0, 0]);
   });
 
-  it('gets no executor in a cluster of another tenant whose address it has', async () => {
+  it('gets no executor in a cluster of another tenant, even with its address', async () => {
     const { platform, strangersDesk, strangersClusterId } = ground();
     await strangersDesk.upload('intruder.py', INTRUDER);
     const fields = { job_type: 'Python3', command: 'intruder.py', arguments: masterIn(platform.localDir).url };
@@ -272,13 +272,13 @@ function declareForAll(ground: () => Ground): void {
     expect([job.job_status, log.slice(0, 6), log.includes('counted 10')]).toEqual(['ERROR', 'asking', false]);
   });
 
-  it('sees no page of a Spark daemon', async () => {
+  it('cannot open a page of a Spark daemon', async () => {
     const master = masterIn(ground().platform.localDir);
     for (const path of ['', 'json/', 'app/kill/?id=app-1&terminate=true', 'environment', 'static/webui.js'])
       expect([path, (await fetch(`${master.page}${path}`)).status]).toEqual([path, 403]);
   });
 
-  it('of 160 KB of Scala keeps no agent from its node', async () => {
+  it('of 160 KB of Scala does not make the agent lose its node', async () => {
     const { clusterId, desk } = ground();
     const rawScalaCode = `${'//\n'.repeat(53_000)}println("hello")\n${'println()\n'.repeat(10)}`;
     const job = await desk.complete(clusterId, 'scala', { job_type: 'RAW_SCALA', rawScalaCode });
@@ -291,7 +291,7 @@ async function applicationOf(platform: PlatformUnderTest, jobId: number): Promis
   return row?.id ?? '';
 }
 
-/** Of the one master below a folder of nodes. */
+/** Returns the addresses of the only master below a folder of nodes. */
 function masterIn(localDir: string): { url: string; page: string } {
   const journals = readdirSync(localDir).map((node) =>
     contentOf(join(localDir, node, 'data', 'daemons', 'master.json')),

@@ -1,4 +1,4 @@
-/** Looks for what is not its own. Arguments: paths that it tries. Prints what it found as one JSON object, and writes into all. */
+/** Looks for files and secrets of others. Arguments: paths to try. Prints its findings as one JSON object, and tries to write to each path. */
 export const SNOOP = `
 import json, os, sys
 
@@ -33,7 +33,7 @@ for path in sys.argv[1:]:
     attempt(lambda: append(path))
 `;
 
-/** Claims that it ended well, in every place that it can think of, and ends with 3. */
+/** Claims success in every file that the agent may read, and exits with 3. */
 export const FORGER = `
 import os
 for folder in ('../..', '../../..', '../../../..'):
@@ -52,7 +52,7 @@ print('forged', flush=True)
 os._exit(3)
 `;
 
-/** Leaves pipes and links where the agent looks, and a folder that is deep. */
+/** Leaves pipes and links in the agent's files, and a very deep folder. */
 export const TRAPPER = `
 import os, shutil
 shutil.rmtree('../events')
@@ -65,7 +65,7 @@ for depth in range(3000):
 print('trapped', flush=True)
 `;
 
-/** Writes more than is kept. */
+/** Prints more than the log keeps. */
 export const CHATTERBOX = `
 import sys
 line = 'x' * 99 + '\\n'
@@ -76,7 +76,7 @@ print('the last words', flush=True)
 
 /**
  * Claims the event log of another run. Arguments: the folder of that run's event log, and the id of its application.
- * Without arguments it writes one of its own, of an application that never was, longer than is kept.
+ * Without arguments it writes an event log of a made-up application that is longer than the platform keeps.
  */
 export const HISTORIAN = `
 import json, os, shutil, sys
@@ -93,7 +93,7 @@ else:
 print('written', flush=True)
 `;
 
-/** Asks a stranger's cluster for executors, without its secret. Argument: the address of its master. */
+/** Requests executors from a stranger's cluster without its secret. Argument: the address of its master. */
 export const INTRUDER = `
 import sys
 from pyspark import SparkConf, SparkContext

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../../harness/eventually';
 
-/** How long a test waits by default for what the server should do at once; a busy machine may take its time. */
+/** Default timeout for something that the server does at once; long, because the machine may be busy. */
 const PATIENCE_MS = 60_000;
 
-/** A connection on which a test says what it wants, be it HTTP or not. */
+/** A connection on which a test sends any bytes, HTTP or not. */
 export class RawConnection {
   private received = '';
   private ended = false;
@@ -13,7 +13,7 @@ export class RawConnection {
   private constructor(private readonly socket: Socket) {
     socket.setEncoding('latin1');
     socket.on('data', (part: string) => (this.received += part));
-    // Reset, ended or destroyed: it is over.
+    // A reset, an end and a destroyed socket all mean that the connection is closed.
     socket.on('error', () => undefined);
     socket.on('close', () => (this.ended = true));
   }
@@ -35,13 +35,13 @@ export class RawConnection {
     return !this.ended;
   }
 
-  /** Resolves once the bytes are on their way; what a closed connection does not take is lost. */
+  /** Resolves once the bytes are sent; bytes for a closed connection are lost. */
   async write(bytes: string | Buffer): Promise<void> {
     if (this.socket.destroyed) return;
     await new Promise<void>((resolve) => this.socket.write(bytes, () => resolve()));
   }
 
-  /** Status of the first answer. */
+  /** Status of the first response. */
   async status(timeoutMs = PATIENCE_MS): Promise<number> {
     const found = await eventually(() => /^HTTP\/1\.1 (\d{3})/.exec(this.received), { timeoutMs, what: 'an answer' });
     return Number(found[1]);
@@ -51,7 +51,7 @@ export class RawConnection {
     await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
   }
 
-  /** Reads what comes first, and nothing after it. */
+  /** Reads the first chunk and nothing after it. */
   readOnce(): void {
     this.socket.once('data', () => this.socket.pause());
   }
@@ -61,7 +61,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request whose body is yet to come. */
+/** Returns the head of a request whose body follows later. */
 export function head(path: string, headers: Record<string, string | number>, method = 'POST'): string {
   const lines = Object.entries({ host: 'platform', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;

@@ -5,14 +5,14 @@ import { visiblePaths } from '../../../libs/node-agent/sandbox';
 import type { ProcessUser, TestRuntime } from '../../e2e/harness/platform';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
-/** Of nobody. */
+/** The id of no user of this machine. */
 const UID = 64_321;
-/** As many as for eight nodes, and others than a platform on this machine has that nobody told which ones to take. */
+/** Range of user ids for jobs: enough for eight nodes, and apart from the default range of another platform on this machine. */
 const [FIRST, COUNT] = [1_910_000_000, 1024];
 
 /**
- * Shows the paths from the first argument on, whatever folders on the way are closed to others, and goes on with what
- * follows `--`: a clone and its Python may lie in a private folder of root's.
+ * Makes the paths from the first argument on readable, even below folders that are closed to others, and then runs the
+ * command after `--`: a clone and its Python may lie in a private folder of root.
  */
 const SHOW = `
 set -e
@@ -34,7 +34,7 @@ done
 exec "$@"
 `;
 
-/** Words before a command line that let every user read what a platform and its jobs are made of. */
+/** Returns a command prefix that lets every user read the programs of a platform and its jobs. */
 export function showing({ bubblewrap, python, ...runtime }: TestRuntime): string[] {
   const { sparkHome, javaHome, classArchive, connectors, scalaKernel, turbo } = runtime;
   const paths = [ROOT, process.execPath, sparkHome, javaHome, classArchive, connectors, scalaKernel, turbo];
@@ -47,14 +47,14 @@ export function showing({ bubblewrap, python, ...runtime }: TestRuntime): string
   return ['unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c', SHOW, 'show', stash, ...shown, '--'];
 }
 
-/** The first folder on the way to a path that only its owner may pass; null where there is none. */
+/** Returns the topmost folder above a path that only its owner may enter, or null. */
 function closedAbove(path: string): string | null {
   const above: string[] = [];
   for (let up = dirname(path); up !== '/'; up = dirname(up)) above.unshift(up);
   return above.find((folder) => (statSync(folder).mode & 0o001) === 0) ?? null;
 }
 
-/** An ordinary user of the machine; the one who runs the tests, unless that is root. Jobs of theirs are confined by namespaces. */
+/** Returns an ordinary user of the machine: the user who runs the tests, unless that is root. Namespaces confine the jobs. */
 export function ordinaryUser(runtime: TestRuntime): ProcessUser {
   const own = process.getuid?.() ?? 0;
   if (own !== 0) return { uid: own, command: [] };
@@ -62,7 +62,7 @@ export function ordinaryUser(runtime: TestRuntime): ProcessUser {
   return { uid: UID, command: [...showing(runtime), ...asUser] };
 }
 
-/** Root as it is in a container, which may change users and make no namespaces; the users of jobs have names there. */
+/** Returns root as in a container: it may change users but create no namespaces, and the users of jobs have names. */
 export function containerRoot(runtime: TestRuntime): { user: ProcessUser; env: Record<string, string> } {
   const passwd = join(mkdtempSync(join(tmpdir(), 'passwd-')), 'passwd');
   const users = Array.from({ length: COUNT }, (_, n) => `spark-${n}:x:${FIRST + n}:${FIRST + n}::/nonexistent:/bin/sh`);
