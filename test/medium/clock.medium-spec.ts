@@ -17,7 +17,7 @@ import { preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
 
 // Real: PostgreSQL, whose clock the tests set. Nothing waits.
-describe('what the time brings', () => {
+describe('with the passing of time', () => {
   const { config, dataSource } = preparedDatabase();
   let tenancy: Tenancy;
   const logger = createLogger('test', 'silent');
@@ -54,7 +54,7 @@ describe('what the time brings', () => {
     expect(failures).toEqual([{ step: 'wait', message: 'The deadline of the operation passed in step wait' }]);
   });
 
-  it('a workflow that nobody took is sent again when it is due', async () => {
+  it('a workflow that no worker took is enqueued again when it is due', async () => {
     const requeue = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
     await start();
     expect(await requeue()).toBe(0);
@@ -89,7 +89,7 @@ describe('what the time brings', () => {
     expect(await statusAfterPass()).toBe('STOPPING');
   });
 
-  it('what was kept for a week is deleted', async () => {
+  it('rows are deleted after their retention of a week', async () => {
     await dataSource.query('DELETE FROM outbox_messages');
     await dataSource.query(
       `INSERT INTO outbox_messages (job_name, payload, correlation_id, sent_at)
@@ -112,7 +112,7 @@ describe('what the time brings', () => {
     expect(await left()).toEqual({ messages: 0, keys: 0 });
   });
 
-  it('a clock that stands still is what histories take, too', async () => {
+  it('histories, too, use a clock that stands still', async () => {
     const moment = new Date('2031-05-06T07:08:09Z');
     await setClock(dataSource, moment);
     const [read] = await dataSource.query<{ now: Date; ahead: boolean }[]>(

@@ -14,12 +14,12 @@ import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { soon, apiOf } from './harness/test-api';
 
-/** Rows of GCP that the next release no longer has, and those that stay. */
+/** Rows of GCP that the next release removes, and rows that stay. */
 const CLOSED = { provider: 0, zone: 75, machineType: 10, diskType: 0, distro: 1, credentialType: 0, version: 0 };
 const STAYING = { provider: 0, zone: 76, machineType: 15, diskType: 1, distro: 2, credentialType: 1, version: 1 };
 
-// Real: PostgreSQL, guards, pipes, filters, the seeding and the domains that refer to lookups. Left out: the others.
-describe('records that refer to a lookup row which an upgrade has closed', () => {
+// Real: PostgreSQL, guards, pipes, filters, the seeding and the domains that refer to lookups. Left out: all other domains.
+describe('records that refer to a lookup row closed by an upgrade', () => {
   const api = apiOf([
     IamModule,
     IamApiModule,
@@ -61,7 +61,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
     await putCluster(tx, mine.clusterId, 'ERROR');
   }
 
-  /** An upgrade to a release that no longer knows the rows. */
+  /** Upgrades to a release without the rows. */
   async function closeRows(): Promise<void> {
     const { rows, version } = structuredClone(readReferenceDataFiles());
     rows.availability_zones = rows.availability_zones.filter((row) => row.availability_zone_id !== CLOSED.zone);
@@ -74,7 +74,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
     );
     await seedReferenceData(api.database, { version: version + 1, hash: 'next', rows });
     const { current } = api.app.get(ReferenceData);
-    // By the wake-up: without it, the process would look after half a minute.
+    // The notification is what reloads the rows: without it, the process polls every half minute.
     await soon(async () => {
       expect([
         current.availabilityZone(CLOSED.zone),
@@ -132,13 +132,13 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
     ['/cluster/cloud/environment', 'cloud_env', { availability_zone_id: CLOSED.zone }],
     ['/cluster/conf', 'cluster_conf', { machine_type_id: CLOSED.machineType }],
     ['/cluster', 'cluster', { spark_infra_version_id: CLOSED.version, is_spot_instance: true }],
-  ])('keep them through a change: %s %s', async (path, prefix, change) => {
+  ])('keep it through a change: %s %s', async (path, prefix, change) => {
     const body = { description: 'changed', ...change };
     const answer = await api.call('PUT', `${path}?${prefix}_name=mine`, { token, body });
     expect([answer.status, answer.body]).toEqual([201, expect.objectContaining({ description: 'changed' })]);
   });
 
-  describe('cannot come to refer to one', () => {
+  describe('cannot get a new reference to one', () => {
     const create = (name: string, rows: typeof CLOSED): Record<string, object> => ({
       '/machine/boot_disk_image': {
         ...{ name, ...bodyOf('boot_disk_image') },
@@ -198,7 +198,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
       ['/machine/network', 'network_conf', { availability_zone_id: CLOSED.zone }, 'AVAILABILITY_ZONE.NOT_FOUND'],
       ['/machine/volume', 'volume_conf', { disk_type_id: CLOSED.diskType }, 'DISK_TYPE.NOT_FOUND'],
       ['/cluster/conf', 'cluster_conf', { machine_type_id: CLOSED.machineType }, 'MACHINE_TYPE.NOT_FOUND'],
-    ])('a record that does not yet: %s', async (path, prefix, body, code) => {
+    ])('a record without one: %s', async (path, prefix, body, code) => {
       const answer = await api.call('PUT', `${path}?${prefix}_name=new`, { token, body });
       expect([answer.status, answer.body.error_code]).toEqual([400, code]);
     });

@@ -22,14 +22,14 @@ import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { apiOf, type TestAnswer } from './harness/test-api';
 
-/** Of the reference data. */
+/** Ids of the reference data. */
 const ST1 = 12;
 const AWS_ZONE = 303;
 const M5_LARGE = 100;
 const SPARK_353 = 5;
 const SPARK_359 = 6;
 
-// Real: the whole API and PostgreSQL. Left out: the worker, so clusters come into a state by SQL.
+// Real: the whole API and PostgreSQL. Left out: the worker, so SQL sets the state of clusters.
 describe('clusters', () => {
   const api = apiOf([IamModule, EnvironmentsApiModule, ClustersApiModule, RunsModule, BillingModule]);
   const people = new People(api);
@@ -97,7 +97,7 @@ describe('clusters', () => {
 
     afterEach(() => api.database.query('DELETE FROM local_hosts'));
 
-    it('is one that their machines have, where these have told of late', async () => {
+    it('must be one of their machines, if these have reported recently', async () => {
       await report('of an earlier release', null);
       const local = { ...parts, cloud_env: await estate.id('cloud_env', parts, { endpoint: 'local://' }) };
       const create = (version = SPARK_353) => estate.create('cluster', local, { spark_infra_version_id: version });
@@ -113,7 +113,7 @@ describe('clusters', () => {
         'Local nodes of this installation do not have Spark 3.5.3. Available: 3.5.9.',
       );
       expect((await create(SPARK_359)).status).toBe(200);
-      // What was made before may change otherwise.
+      // A cluster created before may still change its other settings.
       const cluster = Number(unknown.body.cluster_id);
       await setStatus(cluster, 'ERROR');
       expect((await estate.update('cluster', cluster, { labels: { team: 'data' } })).status).toBe(201);
@@ -143,7 +143,7 @@ describe('clusters', () => {
       expect(refusal(await estate.update('cluster', cluster, { spark_config }))).toEqual([400, code]);
     });
 
-    it('are kept by name, without asking whether there are any', async () => {
+    it('are stored by name, without a check that they exist', async () => {
       const spark_config = { env_var_secret: { A: 'key', B: null }, conf_secret: { 'spark.hadoop.a': 'a.b@c-d_e' } };
       const cluster = await estate.id('cluster', parts, { spark_config });
       expect((await read(cluster)).spark_config).toMatchObject(spark_config);
@@ -170,7 +170,7 @@ describe('clusters', () => {
       ]);
     });
 
-    it('stay where an older release let them be set, while something else changes', async () => {
+    it('stay in a cluster of an older release while other settings change', async () => {
       const cluster = await estate.id('cluster', parts);
       await api.database.query('UPDATE clusters SET spark_config = $2 WHERE cluster_id = $1', [cluster, owned]);
       const changed = await estate.update('cluster', cluster, {
@@ -181,7 +181,7 @@ describe('clusters', () => {
     });
   });
 
-  /** What a cluster at AWS is made of, with a volume of gp3 unless `volume` says otherwise. */
+  /** Creates the parts of an AWS cluster, with a gp3 volume unless `volume` says otherwise. */
   async function atAws(volume: object | null = {}): Promise<Parts> {
     const credentials = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'us-east-1' };
     const own = { ...parts };
@@ -227,7 +227,7 @@ describe('clusters', () => {
     return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
   }
 
-  it('are meant by a name that disabled ones have, too', async () => {
+  it('are selected by name even if disabled clusters have the same name', async () => {
     const name = `again-${randomUUID()}`;
     const ask = (method: string, operation: string, selector: object) =>
       estate.caller.call(method, `/cluster/${operation}`, selector);
@@ -248,7 +248,7 @@ describe('clusters', () => {
     expect(nobody).toMatchObject({ status: 404, body: { error_code: 'CLUSTER.NOT_FOUND', error_message } });
   });
 
-  it('have the labels of their cloud environment beside their own, which win', async () => {
+  it('have the labels of their cloud environment besides their own, which win', async () => {
     const cloud_env = await estate.id('cloud_env', parts, { labels: { team: 'data', cost: 'a' } });
     const cluster = await estate.id('cluster', { ...parts, cloud_env }, { labels: { cost: 'b', own: 'c' } });
     const { labels } = await snapshots().read(cluster);
@@ -276,7 +276,7 @@ describe('clusters', () => {
       [one, four] = [await withMachine(GPUS['g4dn.xlarge']), await withMachine(GPUS['g4dn.12xlarge'])];
     });
 
-    it('are told to the driver', async () => {
+    it('are passed to the driver', async () => {
       const turbo = await estate.id('cluster', parts, { is_turbo_enabled: true });
       expect((await nodeSpec(turbo)).boot.accelerator).toBe('turbo');
       const gpu = await estate.id('cluster', one, cuda);
@@ -287,7 +287,7 @@ describe('clusters', () => {
       expect((await nodeSpec(await estate.id('cluster', parts))).boot.accelerator).toBeNull();
     });
 
-    it('are had where Spark, cluster, environment and machine have them, else refused with the reason', async () => {
+    it('need support by Spark, cluster, environment and machine, and are otherwise refused with the reason', async () => {
       const answers = async (own: Parts, fields: object) => {
         const { status, body } = await estate.create('cluster', own, fields);
         return status === 200 ? 200 : `${status} ${body.error_code} ${body.error_message}`;
@@ -313,7 +313,7 @@ describe('clusters', () => {
       );
     });
 
-    it('keep what they need from users, also when they come later', async () => {
+    it('reserve their Spark properties, even if they are enabled later', async () => {
       const set = (...properties: string[]) => ({ spark_config: { conf: properties.map((name) => `${name} 1`) } });
       const owned = [400, 'CLUSTER.PROPERTY_OWNED'];
       const made = (fields: object) => estate.create('cluster', one, fields);
@@ -332,7 +332,7 @@ describe('clusters', () => {
   });
 
   describe('parallel jobs', () => {
-    it('are no more than the machine has memory for, by what each job gets', async () => {
+    it('are limited by the memory of the machine and of each job', async () => {
       const own = await atAws(null);
       const jobs = (max_parallel_spark_job_execution_per_instance: number) => ({
         engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance },
@@ -344,7 +344,7 @@ describe('clusters', () => {
           `/cluster/driver_memory?machine_memory=${gigabytes}&max_parallel_spark_job_execution_per_instance=${atOnce}`,
         );
       };
-      // Of 8 GB, seven are for jobs.
+      // Jobs get seven of the 8 GB.
       expect((await memory(8, 14)).body.message).toContain('512 MB');
       expect(refusal(await memory(8, 15))).toEqual(tooMany);
       const cluster = await estate.id('cluster', own, jobs(14));
@@ -361,7 +361,7 @@ describe('clusters', () => {
 
     const nodeDisks = async (cluster: number) => (await nodeSpec(cluster)).disks;
 
-    it('describe the disks where the configuration has no volume', async () => {
+    it('describe the disks if the configuration has no volume', async () => {
       const without = await estate.create('cluster', await bare());
       expect(without.body.machine_volume_config).toBeNull();
       expect(await nodeDisks(Number(without.body.cluster_id))).toEqual([]);
@@ -411,12 +411,12 @@ describe('clusters', () => {
         /does not support disk_throughput_MB/,
       ],
       [{ disk_type_id: 4, size: 20 }, 'CLUSTER.PROVIDER_MISMATCH', /another cloud provider/],
-    ])('without a volume are refused where they make no disk: %j', async (fields, code, reason) => {
+    ])('without a volume are refused if they describe no disk: %j', async (fields, code, reason) => {
       const answer = await estate.create('cluster', await bare(), fields);
       expect(refused(answer)).toEqual([400, code, expect.stringMatching(reason)]);
     });
 
-    it('override the volume, each by itself', async () => {
+    it('override the volume, each one separately', async () => {
       const own = await atAws();
       const volume = { size: 100, disk_iops: 4000, disk_throughput_MB: 200, number_of_disks: 2 };
       for (const fields of [
@@ -439,7 +439,7 @@ describe('clusters', () => {
       }
     });
 
-    it('of another type keep of the volume and of before what the type takes', async () => {
+    it('of another type keep the values of the volume and the cluster that the type accepts', async () => {
       const cluster = await estate.id('cluster', await atAws(), { disk_type_id: DISK.io1 });
       const disks = async () => (await read(cluster)).machine_volume_config;
       expect(await disks()).toMatchObject({ disk_iops: 4000, disk_throughput_MB: null, disk_type: { name: 'io1' } });
@@ -461,14 +461,14 @@ describe('clusters', () => {
       });
     });
 
-    it('of another type refuse a size of the volume that the type has not', async () => {
+    it('of another type refuse a volume size that the type does not have', async () => {
       const own = await atAws();
       const answer = await estate.create('cluster', own, { disk_type_id: ST1 });
       expect(refused(answer)).toEqual([400, 'CLUSTER.DISK_OUT_OF_BOUNDS', expect.stringMatching(/size 100 .* st1/)]);
       expect((await estate.create('cluster', own, { disk_type_id: ST1, size: 125 })).status).toBe(200);
     });
 
-    it('that the volume leaves incomplete keep a cluster from coming back until they are whole', async () => {
+    it('that are incomplete without the volume keep a cluster from being enabled until they are complete', async () => {
       const own = await estate.parts();
       const cluster = await estate.id('cluster', own, { size: 50 });
       await setStatus(cluster, 'DESTROYED');

@@ -25,7 +25,7 @@ describe('checkCredentialsConf', () => {
   let own: string;
   let admin: Caller;
   let store: LoopbackServer;
-  /** What the store answers to requests signed with the right key. */
+  /** The store's response to requests signed with the right key. */
   let answerRight: (response: ServerResponse) => void;
 
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('checkCredentialsConf', () => {
 
   const check = (query: string, by = admin) => by.call('POST', `/credential_config/check?${query}`);
 
-  it('tells whether the provider takes them, by id and by name', async () => {
+  it('reports whether the provider accepts the credentials, by id and by name', async () => {
     const right = await credentials(TYPE.customS3, keysOf('right'));
     const works = { working: true, checked_as: 'spark', reason: null };
     expect(await check(`credentials_conf_id=${right.id}`)).toMatchObject({ status: 200, body: works });
@@ -89,14 +89,14 @@ describe('checkCredentialsConf', () => {
     ['CAN MANAGE CLUSTER', 403],
     ['ADMIN', 200],
     ['PLATFORM ADMIN', 200],
-  ])('answers %s with %i', async (role, status) => {
+  ])('is for administrators: %s gets %i', async (role, status) => {
     const { id } = await credentials(TYPE.customS3, keysOf('right'));
     const held = role === 'PLATFORM ADMIN' ? null : own;
     const caller = await people.as(await people.user([[role, held]]), own);
     expect((await check(`credentials_conf_id=${id}`, caller)).status).toBe(status);
   });
 
-  it('calls nobody with the credentials of another tenant, or with deleted ones', async () => {
+  it('calls no provider with credentials of another tenant or deleted ones', async () => {
     const { id, name } = await credentials(TYPE.customS3, keysOf('right'));
     const called = jest.fn();
     answerRight = called;
@@ -109,7 +109,7 @@ describe('checkCredentialsConf', () => {
     expect(called).not.toHaveBeenCalled();
   });
 
-  it('says that the provider gave no answer, and never that they do not work', async () => {
+  it('reports a provider that does not answer, instead of invalid credentials', async () => {
     const { id } = await credentials(TYPE.customS3, keysOf('right'));
     answerRight = (response) => void response.writeHead(500).end();
     const answer = await check(`credentials_conf_id=${id}`);
@@ -118,7 +118,7 @@ describe('checkCredentialsConf', () => {
     expect(JSON.stringify(answer.body)).not.toContain(SECRET);
   });
 
-  it('needs a selector, and an endpoint where the credentials name none', async () => {
+  it('needs a selector, and an endpoint if the credentials name none', async () => {
     expect(refusal(await check(''))).toEqual([400, 'REQUEST.SELECTOR_MISSING']);
     const s3 = await credentials(TYPE.customS3, keysOf('right'));
     const unexpected = await check(`credentials_conf_id=${s3.id}&endpoint=https://pve.example.org`);
@@ -132,7 +132,7 @@ describe('checkCredentialsConf', () => {
     }
   });
 
-  it('needs a region for a key of Oracle Cloud, and takes none for another, nor a resource group', async () => {
+  it('needs a region for a key of Oracle Cloud only, and never a resource group', async () => {
     const { id } = await credentials(TYPE.ociApiKey, { ...OCI_KEY, OCI_PRIVATE_KEY: newRsaPair().privateKey });
     const query = `credentials_conf_id=${id}`;
     expect(refusal(await check(query))).toEqual([400, 'CREDENTIALS_CONF.CHECK_UNSUPPORTED']);
@@ -145,7 +145,7 @@ describe('checkCredentialsConf', () => {
     expect(refusal(project)).toEqual([400, 'CREDENTIALS_CONF.CLOUD_PROJECT_UNEXPECTED']);
   });
 
-  it('asks the hypervisor that is named', async () => {
+  it('calls the hypervisor that the request names', async () => {
     const hypervisor = await FakeProxmox.start({ users: [{ name: 'root@pam', password: SECRET }] });
     try {
       const { id } = await credentials(TYPE.basicAuth, { USERNAME: 'root@pam', PASSWORD: SECRET });

@@ -19,11 +19,11 @@ import { putNode } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. Left out: the machines.
-describe('nodes that a driver sees to be down', () => {
+describe('nodes that a driver reports as down', () => {
   const { config, dataSource } = preparedDatabase();
   const { signal } = new AbortController();
 
-  /** A node of a running cluster, of which nothing was heard for no time at all. */
+  /** Adds a node of a running cluster whose agent has just reported. */
   async function newNode(name: string): Promise<{ id: number; token: string }> {
     const id = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, name), 0);
     await dataSource.query('UPDATE cluster_nodes SET last_seen_at = now() WHERE node_id = $1', [id]);
@@ -53,7 +53,7 @@ describe('nodes that a driver sees to be down', () => {
     return new DownedNodeReconciler(nodes, drivers, clusters, config);
   }
 
-  it('are started again or called lost at once, and only where they ought to run', async () => {
+  it('are restarted or declared lost at once, and only if they should run', async () => {
     const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
     const interrupted = await newNode('interrupted');
     await putNode(dataSource.manager, stopping.id, 'STOPPING');
@@ -78,12 +78,12 @@ describe('nodes that a driver sees to be down', () => {
     expect(revived).toEqual([failed.token]);
     const ids = [failed, gone, interrupted, stopping].map(({ id }) => id);
     expect(await Promise.all(ids.map(statusOf))).toEqual(['RUNNING', 'ERROR', 'ERROR', 'STOPPING']);
-    // It goes down again and again: not started with every pass.
+    // A node that goes down repeatedly is not started in every pass.
     await reconciler.reconcile(signal);
     expect(revived).toEqual([failed.token]);
   });
 
-  it('are called lost with the reason when they can never be started again', async () => {
+  it('are declared lost with the reason if they can never be restarted', async () => {
     const [replaced, busy] = [await newNode('replaced'), await newNode('busy')];
     const driver = {
       describe: () => Promise.resolve([{ state: 'failed' }]),
@@ -102,7 +102,7 @@ describe('nodes that a driver sees to be down', () => {
     expect(last?.reason).toContain('it cannot be started again: Spark 3.5.3 was replaced.');
   });
 
-  it('are not started when a stop has begun meanwhile, and the log says why they are', async () => {
+  it('are not started if a stop has begun meanwhile; the log gives the reason for a start', async () => {
     const [down, stopped] = [await newNode('down'), await newNode('stopped')];
     const started: string[] = [];
     const fault = new ComputeDriverError('TEST', 'the host has failed', { kind: 'transient' });

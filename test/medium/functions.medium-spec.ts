@@ -21,7 +21,7 @@ interface Call {
   body: string;
 }
 
-// Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test answers.
+// Real: the whole API and PostgreSQL. Left out: the agents and their functions, for which the test answers.
 describe('functions', () => {
   const api = wholeApi({ HTTP_MAX_STREAMS: '8', HTTP_MAX_STREAMS_PER_CALLER: '3' });
   const people = new People(api);
@@ -64,7 +64,7 @@ describe('functions', () => {
     expect(sent.status).toBe(200);
   }
 
-  /** The next requests that the node gets. */
+  /** Returns the next requests for the node. */
   async function asked(after: number): Promise<Call[]> {
     return eventually(async () => {
       const answer = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=1000`);
@@ -82,11 +82,11 @@ describe('functions', () => {
     ((await admin.call('GET', `/workspace/${tenancy.workspaceId}/spark/job/${runId}`)).body as { job_status: string })
       .job_status;
 
-  it('are called once they say that they can be, and answer with the bytes of their JSON', async () => {
+  it('are called once they are ready, and return the bytes of their JSON', async () => {
     expect(await invoke(1)).toMatchObject({ status: 409, body: { error_code: 'FUNCTION.NOT_RUNNING' } });
     await say({ op: 'ready' });
     expect(await status()).toBe('RUNNING');
-    // Some clients begin a text with a byte order mark.
+    // Some clients start a text with a byte order mark.
     const called = invoke('\uFEFF{"n": 12345678901234567890}');
     const [call] = await asked(0);
     expect(call).toMatchObject({ op: 'call', body: '{"n": 12345678901234567890}' });
@@ -96,7 +96,7 @@ describe('functions', () => {
     expect([code, body, headers.get('x-invocation-id')]).toEqual([200, { platform_functions_x: [1.5] }, call?.id]);
   });
 
-  it('are described with the example of their configuration, whatever its keys are called', async () => {
+  it('are described with the example of their configuration, whatever the names of its keys', async () => {
     const job = `/workspace/${tenancy.workspaceId}/spark/job`;
     const { status: code, body } = await admin.call('GET', `${job}/${runId}/openapi`);
     const { post } = (body as { paths: Record<string, { post: never }> }).paths[`${job}/${runId}/invoke`] ?? {};
@@ -118,7 +118,7 @@ describe('functions', () => {
     });
   });
 
-  it('say what became of a call that failed', async () => {
+  it('report the reason of a failed call', async () => {
     await say({ op: 'ready' });
     const outcomes: [string, string, number, string][] = [
       ['error', '{"type":"KeyError","message":"side","lines":["serve.py:3 in serve: x"]}', 422, 'FUNCTION.FAILED'],
@@ -141,7 +141,7 @@ describe('functions', () => {
     });
   });
 
-  it('let nobody wait for an answer that never comes', async () => {
+  it('time out if no response arrives', async () => {
     runId = await agent.giveRun(tenancy, HURRIED, 'PLATFORM_FUNCTIONS');
     await say({ op: 'ready' });
     const [late, other] = [invoke(1), invoke(2)];
@@ -151,7 +151,7 @@ describe('functions', () => {
     await eventually(async () => (await asked(2)).filter(({ op }) => op === 'cancel').length === 2);
   });
 
-  it('let nobody wait for a job that has ended', async () => {
+  it('fail at once if their job has ended', async () => {
     await say({ op: 'ready' });
     const waits = invoke(3);
     await asked(0);
@@ -159,7 +159,7 @@ describe('functions', () => {
     expect(await waits).toMatchObject({ status: 409, body: { error_code: 'CALL.ENDED' } });
   });
 
-  it('keep neither other callers nor other tenants from theirs, however many wait', async () => {
+  it('block neither other callers nor other tenants, however many calls wait', async () => {
     await say({ op: 'ready' });
     const [user, other] = [await runner(), await runner()];
     const waiting = [invoke(1, user), invoke(2, user), invoke(3, user)];
@@ -195,7 +195,7 @@ describe('functions', () => {
       403,
       (user) => admin.call('DELETE', `/ac/workspace/${tenancy.workspaceId}/user/${user.userId}/permission/1`),
     ],
-  ])('answer nobody who %s', async (_what, code, lose) => {
+  ])('return no result to a caller who %s', async (_what, code, lose) => {
     await say({ op: 'ready' });
     const user = await runner();
     const called = invoke(1, user);
@@ -205,7 +205,7 @@ describe('functions', () => {
     await eventually(async () => (await asked(1)).some(({ op }) => op === 'cancel'));
   });
 
-  it('are only what is a function, and only for those with RUN', async () => {
+  it('are only for jobs that are functions, and callers with RUN', async () => {
     await say({ op: 'ready' });
     const viewer = await people.member(tenancy.tenantId);
     await admin.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, { user_id: viewer.userId, permission_id: 0 });

@@ -56,7 +56,7 @@ describe('a Hive metastore', () => {
     expect(existsSync(dirname(metastore.warehouse))).toBe(false);
   });
 
-  it('tells the comments of its schemas', async () => {
+  it('returns the comments of its schemas', async () => {
     await metastore.createDatabase('told', { description: 'of the year', ownerName: 'ada' });
     const schemas = await client.listSchemas(null, never);
     expect(schemas.find((schema) => schema.name === 'told')).toMatchObject({ comment: 'of the year', owner: 'ada' });
@@ -65,7 +65,7 @@ describe('a Hive metastore', () => {
     expect(await client.listVolumes({ catalog: null, schema: 'told' }, never)).toEqual([]);
   });
 
-  it('tells all that a table is made of', async () => {
+  it('returns all details of a table', async () => {
     await metastore.createDatabase('whole');
     await metastore.createTables('whole', [
       {
@@ -122,7 +122,7 @@ describe('a Hive metastore', () => {
   });
 
   it('keeps strange names', async () => {
-    // Hive itself admits letters, digits, _ and /.
+    // Hive itself admits only letters, digits, _ and /.
     const strange = ['a/b', '/', '1', '_', 'x'.repeat(255)];
     await metastore.createDatabase('strange');
     await metastore.createTables(
@@ -143,7 +143,7 @@ describe('a Hive metastore', () => {
     }
   });
 
-  it('tells the functions of a schema', async () => {
+  it('returns the functions of a schema', async () => {
     await metastore.createDatabase('functions');
     await metastore.createFunction('functions', { functionName: 'twice', className: 'org.example.Twice' });
     await metastore.createFunction('functions', { functionName: 'again' });
@@ -153,7 +153,7 @@ describe('a Hive metastore', () => {
     expect(found[1]).toMatchObject({ schema: 'functions', owner: 'tests', routineDefinition: 'org.example.Twice' });
   });
 
-  it('is found behind one that is down, and after its connections broke', async () => {
+  it('is reached if another server of the list is down, and after its connections broke', async () => {
     const down = await freePort();
     const uris = [down, metastore.port].map((port) => ({ host: 'localhost', port }));
     const several = new HiveMetastoreClient({ uris, outbound, deadlineMs: 10_000 });
@@ -161,9 +161,9 @@ describe('a Hive metastore', () => {
     several.close();
   });
 
-  it('that halts ends a call by the deadline, and answers the next one once it goes on', async () => {
+  it('fails a call at the deadline while it is suspended, and answers the next call once it is resumed', async () => {
     const hurried = clientAt(metastore.port, 500);
-    // On a busy machine an answer may take longer.
+    // On a busy machine, a response may take longer.
     expect(await eventually(() => hurried.listSchemas(null, never), { timeoutMs: 30_000 })).not.toEqual([]);
     metastore.halt();
     try {

@@ -17,11 +17,11 @@ const DAY_MS = 86_400_000;
 const START = Date.parse('2026-01-30T20:00:00Z');
 const PERIOD = { from: '2026-01-01', until: '2026-12-31' };
 const LABELS: Record<string, string>[] = [{}, { team: 'a' }, { team: 'a', stage: 'prod' }];
-/** With more digits than a float could add up. */
+/** Prices with more digits than floating-point sums could hold. */
 const PRICES = [2.5, 0.1, 5.44];
 const MACHINE_TYPES = [1486, 1487];
 
-/** A node and what the test itself remembers of it. */
+/** A node and the test's own record of it. */
 interface Life {
   nodeId: number;
   status: NodeStatus;
@@ -38,14 +38,14 @@ interface Stay {
   end_time: Date | number;
 }
 
-/** A release before the ledger, whose transitions nobody books. */
+/** A release before the ledger: no subscriber books its transitions. */
 class Nobody extends ClusterSubscriber {
   readonly domain = 'billing';
   readonly on = {};
 }
 
 /**
- * Whatever happens to nodes, the ledger and its sums are what a calculation in whole numbers makes of the histories.
+ * Whatever happens to nodes, the ledger and its sums equal a calculation with integers from the histories.
  * Real: PostgreSQL, transitions, subscribers, reconciler. Left out: machines.
  */
 describe('the ledger', () => {
@@ -142,7 +142,7 @@ describe('the ledger', () => {
   });
 });
 
-/** Mostly forward, often over midnight, and now and then back. */
+/** Moves time mostly forward, often past midnight, and sometimes back. */
 function clockStep(random: SeededRandom): number {
   const draw = random.next();
   if (draw < 0.1) return -random.below(30 * 3_600_000);
@@ -181,13 +181,13 @@ function comparable(line: UsageLine): string {
 
 interface Sum {
   ms: bigint;
-  /** In hundredths. */
+  /** The price in hundredths. */
   ycuMs: bigint;
   name: string;
   spans: Map<number, [number, number][]>;
 }
 
-/** The same by a calculation that knows no SQL: whole numbers, and every moment at which something begins. */
+/** Calculates the same without SQL: with integers, and at every moment at which a state begins. */
 function expectedLines(stays: Stay[], nodes: Life[], names: Map<number, string>, at: Date): string[] {
   const groups = new Map<string, Sum>();
   for (const stay of stays) {
@@ -197,7 +197,7 @@ function expectedLines(stays: Stay[], nodes: Life[], names: Map<number, string>,
     const ended = isOpen ? at.getTime() : (stay.end_time as Date).getTime();
     if (!isOpen && ended <= began) continue;
     const first = Math.floor(began / DAY_MS);
-    // As a node, one that runs still is there until the end of the last day that is asked for.
+    // A node that still runs counts as existing until the end of the last requested day.
     const last = isOpen ? Math.floor(Date.parse('2026-12-31T00:00:00Z') / DAY_MS) : Math.floor((ended - 1) / DAY_MS);
     for (let day = first; day <= last; day += 1) {
       const [from, until] = [Math.max(began, day * DAY_MS), (day + 1) * DAY_MS];
@@ -208,7 +208,7 @@ function expectedLines(stays: Stay[], nodes: Life[], names: Map<number, string>,
       groups.set(key, sum);
       sum.ms += ms;
       sum.ycuMs += ms * BigInt(Math.round(life.price * 100));
-      // Of the last that counts.
+      // The name is that of the last counted state.
       if (ms > 0n) sum.name = names.get(stay.node_state_id)!;
       const spans = sum.spans.get(life.nodeId) ?? [];
       sum.spans.set(life.nodeId, [...spans, [from, isOpen ? until : Math.min(ended, until)]]);

@@ -20,7 +20,7 @@ import { makeTenancy } from './harness/records';
 import { ScriptedProvider } from './harness/scripted-provider';
 import { putCluster, putNode } from './harness/statuses';
 
-/** A worker's driver. Its folder is real, and so are its answers about where a node is. */
+/** The driver of a worker. Its folder is real, and so are its responses about the place of a node. */
 interface Site {
   folder: LocalFolder;
   provider: ScriptedProvider;
@@ -67,7 +67,7 @@ describe('workers with different folders of local nodes', () => {
     return { folder, provider: Object.assign(provider, { onSite }) };
   }
 
-  /** Makes this the worker that does everything from now on. */
+  /** Makes this worker do everything from now on. */
   function at({ provider }: Site): void {
     const drivers = app.get(Drivers);
     drivers.forEnvironment = () => Promise.resolve(provider as unknown as ComputeDriver);
@@ -78,7 +78,7 @@ describe('workers with different folders of local nodes', () => {
 
   const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
 
-  /** A node of a running cluster that was created here and whose agent was last heard that long ago. */
+  /** Adds a node of a running cluster that was created here and whose agent has been silent for `silence`. */
   async function runsAt(where: Site, silence: string): Promise<void> {
     at(where);
     const context = await begin('start');
@@ -104,7 +104,7 @@ describe('workers with different folders of local nodes', () => {
   };
   const calls = ({ provider }: Site) => [...provider.specs, ...provider.started, ...provider.destroyed].length;
 
-  it('never declare silent nodes of each other gone, only lost once their leases have expired', async () => {
+  it('never declare silent nodes of each other gone, but lost once their leases have expired', async () => {
     await runsAt(theirs, '1 minute');
     at(mine);
     mine.provider.state = 'gone';
@@ -118,7 +118,7 @@ describe('workers with different folders of local nodes', () => {
   it.each([
     ['stop', 'stop-nodes', StopClusterWorkflow],
     ['destroy', 'destroy-nodes', DestroyClusterWorkflow],
-  ] as const)('leave a %s to the one that has the nodes', async (operation, name, Class) => {
+  ] as const)('leave a %s to the worker that has the nodes', async (operation, name, Class) => {
     await runsAt(theirs, '0');
     const context = await begin(operation);
     const workflow = app.get<Workflow<'cluster'>>(Class);
@@ -130,7 +130,7 @@ describe('workers with different folders of local nodes', () => {
     expect(await runStep(workflow, name, context)).toEqual(Step.done);
   });
 
-  it('leave a start to the worker that has the disks, or was about to create the nodes', async () => {
+  it('leave a start to the worker that has the disks or was about to create the nodes', async () => {
     at(theirs);
     const context = await begin('start');
     await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context);
@@ -141,7 +141,7 @@ describe('workers with different folders of local nodes', () => {
     expect(calls(mine)).toBe(0);
   });
 
-  it('leave a start to the one that was first to record its folder, where both were about to', async () => {
+  it('leave a start to the first worker that recorded its folder, if both were about to create the nodes', async () => {
     const { onSite } = mine.provider as unknown as { onSite: OnSite };
     onSite.reference = async (token) => {
       const first = await theirs.folder.reference(token);
@@ -156,7 +156,7 @@ describe('workers with different folders of local nodes', () => {
     expect(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
   });
 
-  it('count the nodes of a lost folder as gone once another folder replaces it', async () => {
+  it('count the nodes of a lost folder as gone once another folder has replaced it', async () => {
     await runsAt(theirs, '0');
     const context = await begin('destroy');
     const destroy = () => runStep(app.get(DestroyClusterWorkflow), 'destroy-nodes', context);

@@ -66,7 +66,7 @@ describe('mounts', () => {
       201,
       expect.objectContaining({ ...change, credentials_config_id: String(other) }),
     ]);
-    // What an update does not name stays.
+    // An update keeps the fields that it does not name.
     const renamed = await bench.call('PUT', `/cluster/mount?mount_id=${id}`, { name: 'Sales' });
     expect(renamed.body).toMatchObject({ ...change, name: 'Sales', credentials_config_id: String(other) });
     const deleted = await bench.call('DELETE', `/cluster/mount?mount_id=${id}`);
@@ -79,7 +79,7 @@ describe('mounts', () => {
     expect(row).toEqual({ closed: true });
   });
 
-  it('have a name and a mount point of their own while they are there', async () => {
+  it('have a unique name and mount point until they are deleted', async () => {
     const body = await bench.mountBody();
     const { body: first } = await bench.call('POST', '/cluster/mount', body);
     const { name, mount_point, ...rest } = body;
@@ -183,13 +183,13 @@ describe('mounts', () => {
     expectRefusal(await bench.post(await more()), 400, code, message);
   });
 
-  it('are refused with credentials that are not there or of another tenant', async () => {
+  it('are refused with missing credentials or those of another tenant', async () => {
     for (const id of [999_999, bench.foreign.credentialsConfId]) {
       expectRefusal(await bench.post({ credentials_config_id: id }), 404, 'CREDENTIALS_CONF.NOT_FOUND');
     }
   });
 
-  it('obey the same rules when they are changed, and keep what they had', async () => {
+  it('obey the same rules in updates, and keep their old values when refused', async () => {
     const id = await bench.makeMount({ is_read_only: true });
     const before = (await bench.call('GET', `/cluster/mount?mount_id=${id}`)).body;
     const put = (body: object) => bench.call('PUT', `/cluster/mount?mount_id=${id}`, body);

@@ -5,7 +5,7 @@ import { preparedDatabase } from './harness/test-api';
 
 const SILENCE = { ms: 35_000, answeredSeconds: 10, lostAfterSeconds: 195 };
 
-// Real: PostgreSQL. Left out: the processes that note seconds and the reconciler that asks; moments are written into rows.
+// Real: PostgreSQL. Left out: the processes that record seconds and the reconciler. The tests write times into rows.
 describe('the silence of a node', () => {
   const { dataSource } = preparedDatabase();
   let nodes: ClusterNodesRepository;
@@ -37,7 +37,7 @@ describe('the silence of a node', () => {
   const silent = { node_id: expect.any(Number), is_lost: false };
   const lost = { node_id: expect.any(Number), is_lost: true };
 
-  it('makes it lost once the lease and its margin have passed, while the platform answered', async () => {
+  it('marks it lost once the lease and its margin have passed while the platform answered', async () => {
     await answered(0, 600);
     await silentFor(30);
     expect(await judged()).toEqual([]);
@@ -49,7 +49,7 @@ describe('the silence of a node', () => {
     expect(await judged()).toEqual([lost]);
   });
 
-  it("is nobody's while the platform answered at no time", async () => {
+  it('does not count while the platform did not answer at all', async () => {
     await silentFor(100_000);
     expect(await judged()).toEqual([]);
     await answered(100_001, 100_600);
@@ -67,7 +67,7 @@ describe('the silence of a node', () => {
     expect(await judged()).toEqual([lost]);
   });
 
-  it('gives nodes time to come back after the platform was away', async () => {
+  it('gives nodes time to return after an outage of the platform', async () => {
     await answered(1_000, 2_000);
     await silentFor(1_005);
     expect(await judged()).toEqual([]);
@@ -77,7 +77,7 @@ describe('the silence of a node', () => {
     expect(await judged()).toEqual([silent]);
   });
 
-  it('notes a second once, and keeps as many as are needed', async () => {
+  it('records a second once, and keeps only the seconds that are needed', async () => {
     await Promise.all(Array.from({ length: 5 }, () => nodes.recordAnsweredSecond()));
     const count = async () => (await dataSource.query('SELECT count(*)::integer AS n FROM answered_seconds'))[0].n;
     expect(await count()).toBe(1);

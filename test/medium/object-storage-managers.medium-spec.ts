@@ -130,7 +130,7 @@ describe('object storage managers', () => {
     expect(await codeOf('POST', MANAGER, bodyOf(provider, type, more))).toEqual([400, code]);
   });
 
-  it('take credentials of the tenant only', async () => {
+  it('accept only credentials of the tenant', async () => {
     const stranger = await people.admin(await people.tenant());
     const foreign = await credentials('customS3', 'foreign', CREDENTIALS['customS3'], stranger);
     const refused = [404, 'CREDENTIALS_CONF.NOT_FOUND'];
@@ -139,9 +139,9 @@ describe('object storage managers', () => {
     );
   });
 
-  it('are refused when the endpoint may not be called', async () => {
+  it('are refused if the outbound policy forbids the endpoint', async () => {
     const id = await credentials('customS3', 'metadata');
-    // As when the policy was made stricter later: the operation for credentials would refuse this endpoint.
+    // The policy may have become stricter later: the operation for credentials would refuse this endpoint.
     const keys = { ...S3_KEYS, S3_ENDPOINT: 'http://169.254.169.254/' };
     const manager = api.database.manager;
     const secrets = api.app.get(TenantSecretsService, { strict: false });

@@ -108,14 +108,14 @@ describe('listOnPremNodeResources', () => {
     return people.as(await people.user([[role, isPlatform ? null : tenant]]), tenant);
   };
 
-  it('tells the nodes that are online, with a password and with an API token', async () => {
+  it('lists the nodes that are online, with a password and with an API token', async () => {
     const { url } = await startHypervisor();
     expect(await ask(admin, url)).toMatchObject({ status: 200, body: { nodes: [PVE1] } });
     const token = await credentials(admin, { USERNAME: TOKEN.id, PASSWORD: TOKEN.secret });
     expect(await ask(admin, url, token)).toMatchObject({ status: 200, body: { nodes: [PVE1] } });
   });
 
-  it('sends the password of administrators to any endpoint, of others where an environment sends it', async () => {
+  it('sends the password of administrators to any endpoint, and of others only to endpoints of an environment', async () => {
     const hypervisor = await startHypervisor();
     const user = await withRole('USER');
     expect(refusal(await ask(user, hypervisor.url))).toEqual([400, 'ONPREM.ENDPOINT_NOT_IN_USE']);
@@ -142,7 +142,7 @@ describe('listOnPremNodeResources', () => {
     expect((await api.call('GET', PATH)).status).toBe(401);
   });
 
-  it("opens no other tenant's credentials, and none of another kind", async () => {
+  it("uses no other tenant's credentials, and none of another kind", async () => {
     const hypervisor = await startHypervisor();
     const stranger = await people.admin(await people.tenant());
     for (const endpoint of [hypervisor.url, 'local://']) {
@@ -165,7 +165,7 @@ describe('listOnPremNodeResources', () => {
     },
   );
 
-  it('says what the hypervisor has against the call, and no secret', async () => {
+  it('returns the objection of the hypervisor, and no secret', async () => {
     const hypervisor = await startHypervisor();
     const wrong = await credentials(admin, { USERNAME: ROOT.name, PASSWORD: 'wrong password' });
     const refused = await ask(admin, hypervisor.url, wrong);
@@ -179,7 +179,7 @@ describe('listOnPremNodeResources', () => {
     expect(refusal(silent)).toEqual([500, 'ONPREM.UNAVAILABLE']);
   });
 
-  it('trusts the authorities that are configured, and nobody where hosts are named', async () => {
+  it('trusts the configured authorities, and skips the check only for the named hosts', async () => {
     const trusted = await startHypervisor({ identity });
     const own = await startHypervisor({ identity: selfSigned() });
     expect((await ask(admin, trusted.url)).body).toEqual({ nodes: [PVE1] });
@@ -195,17 +195,17 @@ describe('listOnPremNodeResources', () => {
     }
   });
 
-  describe('of an endpoint that the outbound policy refuses', () => {
+  describe('for an endpoint that the outbound policy refuses', () => {
     it.each([
       ['http://169.254.169.254', 'CLOUD_ENV.ENDPOINT_REFUSED'],
       ['https://[fe80::1]:8006', 'CLOUD_ENV.ENDPOINT_REFUSED'],
       ['https://root:secret@pve.example.org', 'CLOUD_ENV.ENDPOINT_INVALID'],
       ['ftp://pve.example.org', 'CLOUD_ENV.ENDPOINT_INVALID'],
-    ])('%s asks nobody', async (endpoint, code) => {
+    ])('%s calls no server', async (endpoint, code) => {
       expect(refusal(await ask(admin, endpoint))).toEqual([400, code]);
     });
 
-    it('makes no environment, and changes none', async () => {
+    it('creates and changes no environment', async () => {
       const provider = { tenant_id: tenant, cloud_provider_id: 3 };
       const { manager } = api.database;
       const { network_conf_id } = await insertPlain(manager, 'network_confs', { ...provider, name: 'net2' });
@@ -227,7 +227,7 @@ describe('listOnPremNodeResources', () => {
     });
   });
 
-  describe('of local://', () => {
+  describe('for local://', () => {
     const report = (name: string, age: string) =>
       api.database.query(`INSERT INTO local_hosts VALUES ($1, 4, 0.5, $2, $3, $4, $5, now() - $6::interval)`, [
         name,
@@ -241,7 +241,7 @@ describe('listOnPremNodeResources', () => {
     afterEach(() => api.database.query('DELETE FROM local_hosts'));
 
     it.each(['USER', 'CAN MANAGE CLUSTER', 'ADMIN', 'PLATFORM ADMIN'] as const)(
-      'tells %s the machines that have reported of late',
+      'lists for %s the machines that have reported recently',
       async (role) => {
         await report('b', '29 seconds');
         await report('a', '1 second');
@@ -256,13 +256,13 @@ describe('listOnPremNodeResources', () => {
       },
     );
 
-    it('is refused where no worker with local nodes has reported for minutes, and the API has none itself', async () => {
+    it('is refused if no worker with local nodes has reported for minutes and the API has none itself', async () => {
       const other = await startApi({ COMPUTE_LOCAL_ENABLED: 'false' });
       try {
         const path = `${PATH}?endpoint=local://&credential_config_id=${basicAuth}`;
         const { status, body } = await other.call('GET', path, { token: admin.token });
         expect([status, body.error_code]).toEqual([400, 'CLOUD_ENV.LOCAL_DISABLED']);
-        // As in a deployment whose API is elsewhere than its worker.
+        // In this deployment, API and worker run on different machines.
         await report('a', '6 minutes');
         expect((await other.call('GET', path, { token: admin.token })).status).toBe(400);
         await report('b', '4 minutes');
@@ -284,7 +284,7 @@ describe('listOnPremNodeResources', () => {
       expect(reported).not.toHaveBeenCalled();
     });
 
-    it('gets the report of the worker, which a failure does not stop', async () => {
+    it('gets the report of the worker, which continues after a failure', async () => {
       const logger = createLogger('test', 'silent');
       const warn = jest.spyOn(logger, 'warn');
       configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true', COMPUTE_LOCAL_SPARK_HOMES: '3.5.9=/a,3.5.3=/b' });

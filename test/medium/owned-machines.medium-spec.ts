@@ -10,7 +10,7 @@ const encoded = (values: object) => ({
 });
 
 // Real: the whole API and PostgreSQL. Left out: the worker and its provider.
-describe('what leads to machines', () => {
+describe('a configuration that leads to machines', () => {
   const api = wholeApi();
   const people = new People(api);
   let caller: Caller;
@@ -27,7 +27,7 @@ describe('what leads to machines', () => {
     tenancy = await makeTenancy(manager, `tenant ${made}`);
     caller = await people.as(await people.user([['PLATFORM ADMIN', null]]), tenancy.tenantId);
     nodeId = await makeNode(manager, tenancy, 1);
-    // That of the tenancy has other users, too.
+    // The tenancy's own environment has other users, too.
     credentialsId = await copiedCredentials();
     await api.database.query('UPDATE cloud_envs SET credentials_conf_id = $2 WHERE cloud_env_id = $1', [
       tenancy.cloudEnvId,
@@ -60,7 +60,7 @@ describe('what leads to machines', () => {
     return copy?.credentials_conf_id ?? 0;
   }
 
-  it('does not change as long as a cluster in ERROR may have machines, and the refusal names the cluster', async () => {
+  it('does not change while a cluster in ERROR may have machines, and the refusal names the cluster', async () => {
     const credential_config_id = tenancy.credentialsConfId;
     for (const change of [{ credential_config_id }, { endpoint: 'https://192.0.2.7:8006' }]) {
       const refused = await env(change);
@@ -80,7 +80,7 @@ describe('what leads to machines', () => {
     expect((await env({ credential_config_id })).status).toBe(201);
   });
 
-  it('is not another environment for a cluster in ERROR that may have machines', async () => {
+  it('cannot be replaced by another environment for a cluster in ERROR that may have machines', async () => {
     const [copy] = await api.database.query<{ cloud_env_id: number }[]>(
       `INSERT INTO cloud_envs (tenant_id, name, cloud_provider_id, network_conf_id, credentials_conf_id, boot_disk_image_id, labels, endpoint)
        SELECT tenant_id, 'other', cloud_provider_id, network_conf_id, credentials_conf_id, boot_disk_image_id, labels, endpoint
@@ -93,7 +93,7 @@ describe('what leads to machines', () => {
     expect((await cluster({ cloud_env_id: copy?.cloud_env_id })).status).toBe(201);
   });
 
-  it('is kept, also when its environment is gone: credentials that may own machines are not deleted', async () => {
+  it('is kept even after its environment is deleted: credentials that may own machines are not deleted', async () => {
     expect((await remove(`/cluster/cloud/environment?cloud_env_id=${tenancy.cloudEnvId}`)).status).toBe(201);
     const refused = await removeCredentials();
     expect(refused.body).toMatchObject({
@@ -106,7 +106,7 @@ describe('what leads to machines', () => {
     expect((await removeCredentials()).status).toBe(201);
   });
 
-  it('is kept while it owns machines that no cluster has, as far as the sweep has seen them of late', async () => {
+  it('is kept while the last sweep saw machines of it that no cluster owns', async () => {
     const places = new MachinePlacesRepository(api.database);
     await putNode(api.database.manager, nodeId, 'DESTROYED');
     expect((await remove(`/cluster/cloud/environment?cloud_env_id=${tenancy.cloudEnvId}`)).status).toBe(201);
@@ -117,7 +117,7 @@ describe('what leads to machines', () => {
     expect((await removeCredentials()).status).toBe(201);
   });
 
-  it('takes new secrets at any time, and those of another account only without machines', async () => {
+  it('accepts new secrets at any time, but those of another account only without machines', async () => {
     const values = {
       ...{ CLIENT_ID: 'c', TENANT_ID: 't', CLIENT_SECRET: 'one', SUBSCRIPTION_ID: 's' },
       ...{ STORAGE_ACCOUNT_NAME: 'a', CONTAINER_NAME: 'b' },

@@ -23,7 +23,7 @@ import { WorkflowRunner } from '../../src/platform/background/workflows/workflow
 
 const PAGE = { limit: 100, pageNumber: 1 };
 
-// Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says.
+// Real: the worker's services and PostgreSQL. Left out: the provider, which the tests script.
 describe('a provider with faults of every kind', () => {
   const app = new WorkerApp();
   let dataSource: DataSource;
@@ -58,7 +58,7 @@ describe('a provider with faults of every kind', () => {
     return context;
   }
 
-  /** As if the agents of the nodes had reported. */
+  /** Registers the agents of the nodes. */
   async function isUp(): Promise<void> {
     const { manager } = dataSource;
     await putCluster(manager, clusterId, 'RUNNING');
@@ -84,7 +84,7 @@ describe('a provider with faults of every kind', () => {
     return found ?? {};
   }
 
-  it('is told every setting of the cluster that is about its machine', async () => {
+  it('receives every setting of the cluster that concerns its machines', async () => {
     const settings = [
       ...[
         'enable_public_ip = true',
@@ -112,7 +112,7 @@ describe('a provider with faults of every kind', () => {
     ]);
   });
 
-  it('is asked for nothing where machines could not reach the platform, neither to start nor to destroy', async () => {
+  it('gets no request, neither to start nor to destroy, if machines could not reach the platform', async () => {
     const facts = app.get(ClusterSnapshots);
     const scripted = facts.withDriver;
     Reflect.deleteProperty(facts, 'withDriver');
@@ -136,7 +136,7 @@ describe('a provider with faults of every kind', () => {
     }
   });
 
-  it('has nodes brought again that went down while the cluster starts, where it can', async () => {
+  it('replaces nodes that went down while the cluster starts, if it can', async () => {
     const revived: string[] = [];
     let refusal: ComputeDriverError | null = null;
     const onSite = {
@@ -158,7 +158,7 @@ describe('a provider with faults of every kind', () => {
     await expect(awaitNodes(context)).rejects.toThrow('failed at the provider: the provider says invalid');
   });
 
-  it('is asked for the same machine to the byte, after a wait or a repetition', async () => {
+  it('gets exactly the same request for a machine after a wait or a retry', async () => {
     provider.faults = [fault('throttled', 7_000), fault('transient')];
     const context = await planned();
     expect(await provision(context)).toEqual(Step.wait(7_000, 'the provider says throttled'));
@@ -173,7 +173,7 @@ describe('a provider with faults of every kind', () => {
     });
   });
 
-  it('is not asked to start a machine that it has accepted and may not show yet', async () => {
+  it('gets no start request for a machine that it accepted but may not list yet', async () => {
     await dataSource.query('UPDATE clusters SET min_instances = 2, max_instances = 2 WHERE cluster_id = $1', [
       clusterId,
     ]);
@@ -183,7 +183,7 @@ describe('a provider with faults of every kind', () => {
     expect(await provision(context)).toEqual(Step.done);
     const [first, second, ...again] = provider.specs.map((spec) => JSON.stringify(spec));
     expect([again, provider.started]).toEqual([[first, second], []]);
-    // When it was seen, it is started: it may have been stopped.
+    // Once it was listed, it is started, because it may have been stopped.
     await awaitNodes(context);
     await provision(context);
     expect(provider.started).toHaveLength(2);
@@ -209,7 +209,7 @@ describe('a provider with faults of every kind', () => {
     expect(history).toEqual([{ reason: message }]);
   });
 
-  it('may not yet show a machine that it has just accepted', async () => {
+  it('may not list a machine yet that it has just accepted', async () => {
     const context = await planned();
     await provision(context);
     provider.state = 'gone';
@@ -218,7 +218,7 @@ describe('a provider with faults of every kind', () => {
     await expect(awaitNodes(context)).rejects.toThrow('The machine of node 0 has disappeared at the provider.');
   });
 
-  it('has lost a machine that it showed before', async () => {
+  it('loses a machine that it listed before', async () => {
     const context = await planned();
     await provision(context);
     for (const state of ['pending', 'running', 'stopping'] as const) {
@@ -230,7 +230,7 @@ describe('a provider with faults of every kind', () => {
     await expect(awaitNodes(context)).rejects.toThrow('The machine of node 0 has disappeared at the provider.');
   });
 
-  it('takes a spot machine back before it was ready', async () => {
+  it('reclaims a spot machine before it is ready', async () => {
     const context = await planned();
     await provision(context);
     provider.state = 'interrupted';
@@ -239,7 +239,7 @@ describe('a provider with faults of every kind', () => {
     );
   });
 
-  it('is given time to end machines', async () => {
+  it('gets time to end machines', async () => {
     await planned();
     await isUp();
     for (const [operation, workflow, doing, done] of [
@@ -258,7 +258,7 @@ describe('a provider with faults of every kind', () => {
     }
   });
 
-  it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
+  it('destroys machines that cannot be stopped, and the next start creates new ones', async () => {
     await planned();
     await isUp();
     provider.canStopIt = false;
@@ -272,7 +272,7 @@ describe('a provider with faults of every kind', () => {
     expect((await node())['token']).not.toBe(before['token']);
   });
 
-  it('brings up a machine whose agent registers once, with the token it was sent, while the start lasts', async () => {
+  it('starts a machine whose agent registers once, with the token it was sent, while the start lasts', async () => {
     const context = await planned();
     await provision(context);
     const token = provider.specs[0]?.boot.bootstrapToken ?? '';
@@ -300,7 +300,7 @@ describe('a provider with faults of every kind', () => {
     });
   });
 
-  describe('that refuses some nodes of a start', () => {
+  describe('refuses some nodes of a start and', () => {
     const entries = async (nodeNumber: number) => {
       const { data } = await app.get(ClusterHistoriesService).nodeStates(scope(), { id: clusterId }, nodeNumber, PAGE);
       return data;
@@ -323,7 +323,7 @@ describe('a provider with faults of every kind', () => {
       await app.get(WorkflowRunner).continue(START_CLUSTER, instanceId, start());
     }
 
-    it('has its words for a node told as those for this node alone', async () => {
+    it('has its message about a node reported for this node only', async () => {
       await fail([2, fault('quota')]);
       expect(await errorsOf(2)).toEqual(['provision-nodes: the provider says quota']);
       for (const other of [0, 1])
@@ -333,7 +333,7 @@ describe('a provider with faults of every kind', () => {
       expect(reasons).toEqual([ofOthers, ofOthers, 'the provider says quota']);
     });
 
-    it('has each told its own, and that of all told once', async () => {
+    it('has the message of each node reported, and a common one once', async () => {
       await fail([0, fault('capacity')], [1, fault('transient')], [2, fault('denied')]);
       expect(await errorsOf(0)).toEqual(['provision-nodes: the provider says capacity']);
       expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says transient']);
@@ -343,7 +343,7 @@ describe('a provider with faults of every kind', () => {
       expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says denied']);
     });
 
-    it('leaves entries that say who, why, how many and at which step', async () => {
+    it('leaves entries that name the nodes, the reason, their number and the step', async () => {
       await fail([2, fault('quota')]);
       const { data } = await app.get(ClusterHistoriesService).states(scope(), { id: clusterId }, PAGE);
       const [failed, began] = data;

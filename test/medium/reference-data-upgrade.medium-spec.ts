@@ -13,7 +13,7 @@ import { configure, createEmptyDatabase, type TestDatabase } from './harness/tes
 
 type Row = Record<string, unknown>;
 
-/** What a version called each id, by table. */
+/** The name of each id in a version, by table. */
 type Names = Record<LookupName, Record<string, string>>;
 
 function namesOf(version: number): Names {
@@ -22,7 +22,7 @@ function namesOf(version: number): Names {
 
 const NAMING = ['name', 'machine_architecture_type', 'local_disk_bus_type', 'lang_name', 'spark_docker_image_name'];
 
-/** What tells people which row it is; rules have no name but a provider. */
+/** Returns the text by which users recognize a row; rules have a provider instead of a name. */
 function nameOf(row: Row): string {
   if ('distro_name' in row) return [row['distro_name'], row['distro_version']].join(' ');
   const column = NAMING.find((key) => row[key] !== undefined);
@@ -54,7 +54,7 @@ describe.each([
     await database?.drop();
   });
 
-  /** The rows that the old version had. */
+  /** The rows of the old version. */
   function oldVersion(): ReferenceDataFiles {
     const rows = Object.fromEntries(
       LOOKUP_NAMES.map((table) => [
@@ -70,12 +70,12 @@ describe.each([
     return new Map(rows.map((row) => [idOf(table, row), row]));
   }
 
-  it.each(LOOKUP_NAMES)('gives the ids of %s the meaning they have', (table) => {
+  it.each(LOOKUP_NAMES)('keeps the meaning of the ids of %s', (table) => {
     const now = Object.fromEntries((release.rows[table] as Row[]).map((row) => [idOf(table, row), nameOf(row)]));
     expect(now).toMatchObject(names[table]);
   });
 
-  it('is extended by an upgrade, which touches no row in use', async () => {
+  it('is extended by an upgrade, which changes no row in use', async () => {
     await seedReferenceData(dataSource, oldVersion());
     const before = new Map<LookupName, Map<string, Row>>();
     for (const table of LOOKUP_NAMES) before.set(table, await stored(table));

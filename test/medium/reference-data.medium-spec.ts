@@ -8,7 +8,7 @@ import {
 import { seedReferenceData } from '../../src/modules/foundation/reference-data/seed-reference-data';
 import { soon, type TestAnswer, podsOf } from './harness/test-api';
 
-/** Every lookup that answers a list, with the number of its records. */
+/** Every lookup that returns a list, with the number of its records. */
 const LISTS: [string, number][] = [
   ['/lookup_cloud_providers', 5],
   ['/lookup_disk_machine_type', 24],
@@ -47,7 +47,7 @@ const RECORDS_AND_PAGES = [
   '/lookup_secret_type?secret_supports=hive',
 ];
 
-/** fetch adds no-cache of its own to a request with If-None-Match. */
+/** `fetch` adds `no-cache` to a request with If-None-Match. */
 function ifNoneMatch(etag: string): Record<string, string> {
   return { 'if-none-match': etag, 'cache-control': 'max-age=0' };
 }
@@ -64,7 +64,7 @@ describe('reference data', () => {
   const get = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>
     api.call('GET', path, { token, headers });
 
-  it.each(LISTS)('answers %s with %d records', async (path, count) => {
+  it.each(LISTS)('returns %s with %d records', async (path, count) => {
     const { status, headers, body } = await get(path);
     expect([status, body.length]).toEqual([200, count]);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -151,7 +151,7 @@ describe('reference data', () => {
       const conditions = ifNoneMatch(etag);
       const again = await get(path, conditions);
       expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, null, etag]);
-      // Pods agree on it: a client may reach any of them.
+      // All pods return the same ETag, because a client may reach any of them.
       expect((await otherPod.call('GET', path, { token, headers: conditions })).status).toBe(304);
       expect((await get(path, ifNoneMatch('"another"'))).status).toBe(200);
       expect((await api.call('GET', path, { headers: conditions })).status).toBe(401);
@@ -173,11 +173,11 @@ describe('reference data', () => {
         (row: { distro_name: string; distro_version: string }) => `${row.distro_name} ${row.distro_version}`,
       );
 
-    it('does nothing when the data is applied already', async () => {
+    it('does nothing if the data is already applied', async () => {
       await expect(seedReferenceData(api.database)).resolves.toBe(false);
     });
 
-    it('adds, changes and ends rows, which shows on every pod within a second', async () => {
+    it('adds, changes and closes rows, and every pod shows it within a second', async () => {
       const files = upgraded((rows) => {
         rows.linux_distros = rows.linux_distros
           .filter((row) => row.linux_distro_id !== 3)
@@ -202,7 +202,7 @@ describe('reference data', () => {
       expect(await distros()).toContain('DEBIAN 13');
     });
 
-    it('opens an ended row again', async () => {
+    it('reopens a closed row', async () => {
       await expect(
         seedReferenceData(
           api.database,

@@ -36,7 +36,7 @@ describe('metastores that runs open with a secret', () => {
     agent = await TestAgent.ofNewNode(api, tenancy);
   });
 
-  /** Makes a catalog that the cluster's runs find their tables in. */
+  /** Creates a catalog and attaches it to the cluster. */
   async function catalog(kind: 'glue' | 'unity', details: object = {}): Promise<number> {
     const { status, body } = await admin.call('POST', `/metastore/catalog/${kind}`, { name: 'shop', ...details });
     expect(status).toBe(200);
@@ -49,7 +49,7 @@ describe('metastores that runs open with a secret', () => {
 
   const place = (scope: Scope) => (scope === 'workspace' ? `?workspace_id=${tenancy.workspaceId}` : '');
 
-  /** Makes a secret and attaches it. */
+  /** Creates a secret and attaches it to the catalog. */
   async function attach(
     scope: Scope,
     id: number,
@@ -80,7 +80,7 @@ describe('metastores that runs open with a secret', () => {
     return id;
   }
 
-  /** What the agent is told of the metastores of runs. */
+  /** Returns the metastores that the agent receives with its runs. */
   async function told(runIds: readonly number[], version = 0): Promise<(RunMetastore | undefined)[]> {
     const answer = await agent.send('POST', '/poll', { body: { version, wait_ms: 0 } });
     expect(answer.status).toBe(200);
@@ -92,7 +92,7 @@ describe('metastores that runs open with a secret', () => {
   const member = async () => people.as(await people.user([['USER', tenancy.tenantId]]), tenancy.tenantId);
   const refused = (fault: string) => ({ kind: 'unusable', fault });
 
-  it('have the keys for AWS Glue of who runs the job, or else of the workspace, or else of the tenant', async () => {
+  it('use the AWS Glue keys of the user who runs the job, else of the workspace, else of the tenant', async () => {
     const id = await catalog('glue');
     const run = await runOf();
     const fault =
@@ -107,7 +107,7 @@ describe('metastores that runs open with a secret', () => {
     expect(await toldOne(run)).toEqual(glueWith('user'));
   });
 
-  it('have the token and the chosen catalogs of Unity', async () => {
+  it('get the token and the chosen catalogs of Unity', async () => {
     const id = await catalog('unity', { ...unityDetails, additional_catalogs: ['side', 'other'] });
     const run = await runOf();
     const needs =
@@ -116,13 +116,13 @@ describe('metastores that runs open with a secret', () => {
       refused(`${needs}none is attached to it for the user who runs the job, the workspace or the tenant. Attach one.`),
     );
     await attach('workspace', id, token('workspace'), { role: 'metastore' });
-    // That of the store opens the store only.
+    // The storage secret opens only the store.
     await attach('user', id, keys('user'));
     const unity = { kind: 'unity', endpoint: unityDetails.endpoint, catalogs: ['main', 'side', 'other'] };
     expect(await toldOne(run)).toEqual({ ...unity, token: 'hush-workspace' });
   });
 
-  it('are opened for each run by itself: nobody gets the keys of another user', async () => {
+  it('are opened separately for each run: nobody gets the keys of another user', async () => {
     const id = await catalog('glue');
     const [one, other] = [await member(), await member()];
     await attach('user', id, keys('one'), { caller: one });
@@ -133,7 +133,7 @@ describe('metastores that runs open with a secret', () => {
     expect(await told(runs)).toEqual([glueWith('one'), glueWith('tenant'), glueWith('tenant'), glueWith('one')]);
   });
 
-  it('are not opened by keys of the same user in another tenant', async () => {
+  it('are not opened with keys of the same user in another tenant', async () => {
     const elsewhere = await people.tenant();
     const userId = await people.user([
       ['USER', tenancy.tenantId],
@@ -146,7 +146,7 @@ describe('metastores that runs open with a secret', () => {
     expect(await toldOne(await runOf(userId))).toEqual(refused(expect.stringMatching(/ none is attached /) as string));
   });
 
-  it('are told with the reason where the nearest secret is of a wrong type or damaged, without a value', async () => {
+  it('come with a reason and without a value if the nearest secret has a wrong type or is damaged', async () => {
     const id = await catalog('glue');
     await attach('tenant', id, keys('tenant'));
     const principal = { client_id: 'a', client_secret: 'hush', subscription_id: 'b', tenant_id: 'c' };
@@ -163,7 +163,7 @@ describe('metastores that runs open with a secret', () => {
     ]);
   });
 
-  it('are told with the reason where the catalog was deleted', async () => {
+  it('come with a reason if the catalog was deleted', async () => {
     const id = await catalog('glue');
     await attach('tenant', id, keys('tenant'));
     await api.database.query('UPDATE metastore_catalogs SET to_date = now() WHERE metastore_catalog_id = $1', [id]);
@@ -171,13 +171,13 @@ describe('metastores that runs open with a secret', () => {
     expect(await toldOne(await runOf())).toEqual(refused(fault));
   });
 
-  it('are told while the run begins, and not again', async () => {
+  it('are sent while the run starts, and not again', async () => {
     await attach('tenant', await catalog('glue'), keys('tenant'));
     const run = await runOf();
     expect(await toldOne(run, 1)).toEqual(glueWith('tenant'));
     await api.database.query('UPDATE runs SET report_seq = 1 WHERE run_id = $1', [run]);
     expect(await toldOne(run, 1)).toBeUndefined();
-    // An agent that has lost its disk begins again.
+    // An agent that lost its disk starts the run again.
     expect(await toldOne(run)).toEqual(glueWith('tenant'));
     await named(null);
     expect(await toldOne(run)).toBeUndefined();

@@ -24,7 +24,7 @@ import { preparedDatabase } from './harness/test-api';
 const PARALLEL = 3;
 const NODES = 2;
 const RUNS = 30;
-/** Submissions at once; the pool has more connections. */
+/** Concurrent submissions; the pool has more connections. */
 const AT_ONCE = 15;
 
 interface Placed {
@@ -97,7 +97,7 @@ describe('RunScheduler', () => {
     return Number((await service.submit(scope, { job_conf_id: jobConfId })).job_id);
   }
 
-  /** Submits many at once, though no more than have a connection: the others would wait for one, and not for long. */
+  /** Submits many concurrently, but no more than there are connections: the others would time out. */
   async function submitMany(count: number): Promise<void> {
     let left = count;
     const some = async () => {
@@ -109,7 +109,7 @@ describe('RunScheduler', () => {
     await Promise.all(Array.from({ length: AT_ONCE }, some));
   }
 
-  /** Ends a run and hands its slot on, as the report of an agent does. */
+  /** Ends a run and passes its slot on, as the report of an agent does. */
   async function end(runId: number): Promise<void> {
     await dataSource.transaction(async (tx) => {
       const cluster = await clusters.lock(tx, tenancy.clusterId);
@@ -136,7 +136,7 @@ describe('RunScheduler', () => {
     for (const count of busy.values()) expect(count).toBeLessThanOrEqual(PARALLEL);
   }
 
-  it('finds the waiting runs by their index among many that ended, even if the planner believes that most wait', async () => {
+  it('finds the waiting runs by their index among many ended ones, even if the planner expects most to wait', async () => {
     const runId = await submit();
     const plans: string[] = [];
     const undone = dataSource.transaction(async (tx) => {
@@ -163,7 +163,7 @@ describe('RunScheduler', () => {
     for (const plan of plans) expect(plan).toContain('"ix_runs_waiting"');
   });
 
-  it('fills every slot and no more when many runs come at once', async () => {
+  it('fills every slot and no more if many runs are submitted at once', async () => {
     await Promise.all(Array.from({ length: RUNS }, submit));
     const all = await placed();
     expectBounded(all);
@@ -175,7 +175,7 @@ describe('RunScheduler', () => {
     expect(new Set((await placed()).map(({ node_id }) => node_id)).size).toBe(NODES);
   });
 
-  it('keeps to the slots while runs come, end and are settled all at once, and leaves no run behind', async () => {
+  it('never exceeds the slots while runs are submitted, ended and scheduled concurrently, and forgets none', async () => {
     await Promise.all(Array.from({ length: RUNS / 2 }, submit));
     for (;;) {
       const all = await placed();
@@ -191,7 +191,7 @@ describe('RunScheduler', () => {
     expect(all.filter(({ status }) => status !== 'DONE')).toEqual([]);
   });
 
-  it('gives a free slot to the oldest run, and the same end twice frees one slot only', async () => {
+  it('gives a free slot to the oldest run, and frees a slot once if a run ends twice', async () => {
     const ids: number[] = [];
     for (let count = 0; count < NODES * PARALLEL + 3; count += 1) ids.push(await submit());
     const [first = 0] = ids;
@@ -204,7 +204,7 @@ describe('RunScheduler', () => {
     expect(history?.count).toBe(2);
   });
 
-  it('gives no slot of a node that is not ready, and none of a cluster that is not running', async () => {
+  it('assigns no slot of a node that is not ready or a cluster that is not running', async () => {
     await dataSource.query(
       `UPDATE cluster_nodes SET daemons_state = 'starting' WHERE cluster_id = $1 AND node_number = 0`,
       [tenancy.clusterId],
@@ -222,7 +222,7 @@ describe('RunScheduler', () => {
     expect((await placed()).filter(isRunning)).toHaveLength(NODES * PARALLEL);
   });
 
-  it('lets a configuration have as many unfinished runs as it may, however many come at once', async () => {
+  it('keeps to the limit of unfinished runs of a configuration, however many are submitted at once', async () => {
     await dataSource.query('UPDATE job_confs SET max_concurrency = 4, unfinished_runs = 0 WHERE job_conf_id = $1', [
       tenancy.jobConfId,
     ]);
@@ -237,7 +237,7 @@ describe('RunScheduler', () => {
     await expect(submit()).rejects.toMatchObject({ code: 'JOB_CONF.MAX_CONCURRENCY' });
   });
 
-  it('ends all that wait for a cluster that was destroyed, in transactions of bounded length', async () => {
+  it('ends all runs that wait for a destroyed cluster, in transactions of bounded length', async () => {
     await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'starting' WHERE cluster_id = $1`, [
       tenancy.clusterId,
     ]);
@@ -256,7 +256,7 @@ describe('RunScheduler', () => {
     expect(ends).toEqual({ ...all, moments: 3 });
   });
 
-  it('ends what a disabled user submitted instead of beginning it, and begins what waits behind', async () => {
+  it('ends runs of a disabled user instead of starting them, and starts the next ones', async () => {
     const mine = await Promise.all(Array.from({ length: PARALLEL * NODES + 2 }, submit));
     const waits = (await placed()).filter(({ node_id }) => node_id === null).map(({ run_id }) => run_id);
     const { user_id: other } = await insertPlain(dataSource.manager, 'users', {
@@ -272,7 +272,7 @@ describe('RunScheduler', () => {
       [waits[0]],
     );
     await end(mine.find((id) => !waits.includes(id)) ?? 0);
-    // A slot that becomes free is given once, so the worker is asked to look at what waits behind.
+    // A free slot is assigned once, so the worker must reschedule the runs that wait behind.
     const asked = `SELECT payload FROM outbox_messages WHERE job_name = 'job.dispatch' ORDER BY outbox_message_id DESC LIMIT 1`;
     expect(await dataSource.query(asked)).toEqual([{ payload: { cluster_id: tenancy.clusterId } }]);
     await scheduler.schedule(tenancy.clusterId);
@@ -356,7 +356,7 @@ describe('RunScheduler', () => {
     } else expect(run).toEqual({ status: 'TERMINATED', reason_code: 'SUBMITTER_NOT_ALLOWED', node_id: null });
   });
 
-  it('stops all that were submitted by then, in transactions of bounded length, and nothing that came later', async () => {
+  it('stops all runs submitted until then, in transactions of bounded length, and no later ones', async () => {
     await submitMany(250);
     const running = (await placed()).find(isRunning)?.run_id ?? 0;
     await dataSource.transaction(async (tx) => {
@@ -388,11 +388,11 @@ describe('RunScheduler', () => {
     expect(await scheduler.stopBatch(tenancy.clusterId, order)).toBe(false);
   });
 
-  it('looks again for runs that came while the last slot became free, and for nothing else', async () => {
+  it('reschedules only if runs were submitted while the last slot became free', async () => {
     const ids: number[] = [];
     for (let count = 0; count < NODES * PARALLEL + 1; count += 1) ids.push(await submit());
     expect(await runs.needsScheduling(tenancy.clusterId)).toBe(false);
-    // As a report whose transaction did not see the last run.
+    // The transaction of this report does not see the last run.
     await dataSource.transaction(async (tx) => {
       const run = await runs.lock(tx, ids[0] ?? 0);
       if (run) await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
@@ -403,7 +403,7 @@ describe('RunScheduler', () => {
     expect(await runs.needsScheduling(tenancy.clusterId)).toBe(false);
   });
 
-  it('folds the changes of the counts in pieces and loses none', async () => {
+  it('folds the changes of the counts in batches and loses none', async () => {
     await Promise.all(Array.from({ length: 9 }, submit));
     const of = () => runs.countByStatus(tenancy.tenantId, 'cluster_id', tenancy.clusterId);
     const before = await of();

@@ -43,7 +43,7 @@ describe('secrets that a cluster names for its runs', () => {
     return id;
   }
 
-  /** What the agent is told of the run's secrets. */
+  /** Returns the secrets that the agent receives with the run. */
   async function told(runId: number, version = 0): Promise<RunSecrets | undefined> {
     const answer = await agent.send('POST', '/poll', { body: { version, wait_ms: 0 } });
     expect(answer.status).toBe(200);
@@ -55,7 +55,7 @@ describe('secrets that a cluster names for its runs', () => {
 
   const member = async () => people.as(await people.user([['USER', tenancy.tenantId]]), tenancy.tenantId);
 
-  it.each(['NOTEBOOK', 'PLATFORM_FUNCTIONS'])('are not the user’s where others drive the run: %s', async (type) => {
+  it.each(['NOTEBOOK', 'PLATFORM_FUNCTIONS'])('are not the user’s if other users control the run: %s', async (type) => {
     await make('user', 'mine', 'of user');
     await make('user', 'key', 'of user');
     await make('workspace', 'key', 'of workspace');
@@ -71,7 +71,7 @@ describe('secrets that a cluster names for its runs', () => {
     expect((await told(id))?.fault).toContain('mine');
   });
 
-  it('are the user’s, or else the workspace’s, or else the tenant’s', async () => {
+  it('are the user’s, else the workspace’s, else the tenant’s', async () => {
     const user = await make('user', 'key', 'of user');
     const workspace = await make('workspace', 'key', 'of workspace');
     await make('tenant', 'key', 'of tenant');
@@ -126,7 +126,7 @@ describe('secrets that a cluster names for its runs', () => {
     expect((await told(await runOf()))?.fault).toMatch(/"foreign": neither /);
   });
 
-  it('of the same user in another tenant are not taken', async () => {
+  it('of the same user in another tenant are not used', async () => {
     const elsewhere = await people.tenant();
     const userId = await people.user([
       ['USER', tenancy.tenantId],
@@ -137,9 +137,9 @@ describe('secrets that a cluster names for its runs', () => {
     expect((await told(await runOf(userId)))?.fault).toMatch(/"key": neither /);
   });
 
-  it('of a wrong type, or damaged, or too large together, are told with the reason and no value', async () => {
+  it('come with a reason and no value if they have a wrong type, are damaged or are too large together', async () => {
     await make('user', 'typed', { secret_type: 'DATABRICKS UNITY TOKEN', token: 'hush' });
-    // The nearest counts, be it of use or not.
+    // The nearest secret counts, whether it is usable or not.
     await make('tenant', 'typed', 'hush');
     await make('tenant', 'good', 'hush');
     await names({ TYPED: 'typed', GOOD: 'good' });
@@ -170,14 +170,14 @@ describe('secrets that a cluster names for its runs', () => {
     });
   });
 
-  it('are told while the run begins, and not again', async () => {
+  it('are sent while the run starts, and not again', async () => {
     await make('tenant', 'key', 'hush');
     await names({ KEY: 'key' });
     const run = await runOf();
     expect(await told(run, 1)).toEqual({ env: { KEY: 'hush' }, conf: {} });
     await api.database.query('UPDATE runs SET report_seq = 1 WHERE run_id = $1', [run]);
     expect(await told(run, 1)).toBeUndefined();
-    // An agent that has lost its disk begins again.
+    // An agent that lost its disk starts the run again.
     expect(await told(run)).toEqual({ env: { KEY: 'hush' }, conf: {} });
     await names({});
     expect(await told(run)).toBeUndefined();

@@ -39,7 +39,7 @@ const DEFINITIONS = [
   'private object P { def of(i: Int) = P("n", i) }',
 ];
 
-/** One that was measured at 72 seconds before the interpreter's own parser did it. */
+/** A source that took 72 seconds before the interpreter's own parser was used. */
 const LONG = Array.from({ length: 20_000 }, (_, i) => `val v${i} = ${i}`).join('\n');
 
 const SOURCES = {
@@ -53,7 +53,7 @@ const SOURCES = {
 
 type Found = { statements: [line: number, code: string][]; errors: boolean };
 
-// Real: the Scala interpreter that comes with Spark. Left out: Spark, which does not take part in this.
+// Real: the Scala interpreter that ships with Spark. Left out: Spark, which the splitting does not use.
 describe('statements of raw Scala', () => {
   let folder: string;
   let found: Record<string, Found>;
@@ -86,12 +86,12 @@ describe('statements of raw Scala', () => {
 
   const codes = (name: string) => found[name]?.statements.map(([, code]) => code);
 
-  it('keep neighbouring definitions together and every value or expression alone', () => {
+  it('keep neighbouring definitions together and separate every value and expression', () => {
     const rest = ['val k = 3', 'k.show()', 'implicit class Q(i: Int)', 'lazy val l = 1'];
     expect(codes('definitions')).toEqual([DEFINITIONS.join('\n'), ...rest]);
   });
 
-  it.each(TOGETHER)('go on over %s', (name, source) => {
+  it.each(TOGETHER)('continue over %s', (name, source) => {
     expect(codes(name)).toEqual([source]);
   });
 
@@ -100,7 +100,7 @@ describe('statements of raw Scala', () => {
     expect(codes(name)?.[1]).toBe('val b = 1');
   });
 
-  it('are found with the line where each starts', () => {
+  it('are found with the line on which each starts', () => {
     expect(found['lines']?.statements.map(([line]) => line)).toEqual([3, 6]);
   });
 
@@ -112,7 +112,7 @@ describe('statements of raw Scala', () => {
     expect(codes('long')).toHaveLength(20_000);
   });
 
-  it('of a source that is not Scala come with an error', () => {
+  it('come with an error if the source is not Scala', () => {
     expect(found['broken']?.errors).toBe(true);
   });
 });

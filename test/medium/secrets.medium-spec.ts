@@ -18,7 +18,7 @@ describe('Rotation of the master key', () => {
       new TenantSecretsRepository(),
       configure(config.database.url, { SECRETS_MASTER_KEYS: keys.map(text).join(',') }),
     );
-  /** What users are told; the log has the cause. */
+  /** The message for users; the log has the cause. */
   const lockedFor = (keyId: string) => ({
     kind: 'damaged',
     code: 'SECRETS.LOCKED',
@@ -33,12 +33,12 @@ describe('Rotation of the master key', () => {
     tenants = made.map(({ tenantId }) => tenantId);
   });
 
-  it('leaves secrets readable for pods with both keys at every moment, and then for those with the new one alone', async () => {
+  it('keeps secrets readable for pods with both keys at every moment, and afterwards for pods with only the new key', async () => {
     const [one = '', two = ''] = tenants;
     const seal = (service: TenantSecretsService, tenantId: string) =>
       service.seal(dataSource.manager, tenantId, 'things', 7, { password: `of ${tenantId}` });
     const first = await seal(pod(old), one);
-    // A tenant whose first secret came after the new key had become the first.
+    // This tenant got its first secret after the new key had become the first.
     const second = await seal(pod(young, old), two);
     await expect(open(pod(young), one, first)).rejects.toMatchObject(lockedFor('old'));
     await expect(seal(pod(young), one)).rejects.toMatchObject(lockedFor('old'));
@@ -52,7 +52,7 @@ describe('Rotation of the master key', () => {
     expect(await rewrapDataKeys(dataSource, [young, old])).toEqual({ rewrapped: 0, failed: [] });
   });
 
-  it('names the tenants whose master key is not given and goes on with the others', async () => {
+  it('names the tenants whose master key is missing and goes on with the others', async () => {
     const [one = '', two = ''] = tenants;
     const other = { id: 'other', key: randomBytes(32) };
     await dataSource.query(`UPDATE tenant_data_keys SET master_key_id = 'old' WHERE tenant_id = $1`, [one]);

@@ -28,7 +28,7 @@ async function readinessOf(api: TestApi): Promise<number> {
   return answer.status;
 }
 
-// Real: PostgreSQL, Redis. Left out: the processes themselves, which are shown in test/e2e.
+// Real: PostgreSQL, Redis. Left out: the processes themselves, which test/e2e covers.
 describe('A start', () => {
   let database: TestDatabase;
   let config: Config;
@@ -53,18 +53,18 @@ describe('A start', () => {
     await database?.drop();
   });
 
-  it('of an API that does not migrate, and of a worker, waits for the schema and says so at once', async () => {
+  it('of an API that does not migrate, and of a worker, waits for the schema and logs that at once', async () => {
     const starts = (['api', 'worker'] as const).map((service) => ensureDatabase(config, service, logger));
     await eventually(() => said('Waiting for the schema').length === 2, { what: 'a line of both' });
     expect(lines[0]).toMatchObject({ code: 'DATABASE.SCHEMA_OLDER', variable: 'DATABASE_MIGRATE_ON_START' });
-    // Whoever waits only reads: two that each created a table were in each other's way.
+    // A waiting process only reads: two that each created a table would block each other.
     expect(await sql(`SELECT to_regclass('schema_migrations') AS made`)).toEqual([{ made: null }]);
     await prepare(config);
     await Promise.all(starts);
     expect(await sql('SELECT 1 FROM schema_migrations')).toHaveLength(MIGRATIONS.length);
   });
 
-  it('is refused, and a running API is not ready, once the schema is for newer releases only', async () => {
+  it('fails, and a running API is not ready, once the schema is for newer releases only', async () => {
     const api = await TestApi.startWhole(config);
     const ready = () => readinessOf(api);
     try {
@@ -89,7 +89,7 @@ describe('A start', () => {
     }
   });
 
-  it('is refused with a login that PostgreSQL refuses, or without the database, and waits for nothing', async () => {
+  it('fails without waiting if PostgreSQL refuses the login or lacks the database', async () => {
     const at = (change: (url: URL) => void): Config => {
       const url = new URL(database.url);
       change(url);
@@ -108,7 +108,7 @@ describe('A start', () => {
       ensureDatabase({ ...config, secrets: { masterKeys } }, 'api', logger);
     const wrong = { code: 'SECRETS.WRONG_MASTER_KEY', help: { variable: 'SECRETS_MASTER_KEYS' } };
 
-    it('other than the one that the data keys of an earlier release were wrapped by, is refused', async () => {
+    it('other than the one that wrapped the data keys of an earlier release, fails', async () => {
       const { tenantId } = await makeTenancy(dataSource.manager, 'sealed');
       const pod = new TenantSecretsService(new TenantSecretsRepository(), {
         ...config,
@@ -119,7 +119,7 @@ describe('A start', () => {
       await start(first);
     });
 
-    it('other than the one that was first seen under the id, is refused, and a second key is not', async () => {
+    it('other than the first one seen under its id, fails; a second key is accepted', async () => {
       await sql('DELETE FROM tenant_data_keys');
       await start(second, first);
       await expect(start(impostor)).rejects.toMatchObject(wrong);
@@ -127,7 +127,7 @@ describe('A start', () => {
       await start(first);
     });
 
-    it('missing, says whose secrets are locked and serves the others', async () => {
+    it('missing, names the tenants with locked secrets and serves the others', async () => {
       const { tenantId } = await makeTenancy(dataSource.manager, 'locked');
       await new TenantSecretsRepository().addKey(dataSource.manager, tenantId, randomBytes(32), 'lost');
       await start(first);
@@ -153,7 +153,7 @@ describe('A start', () => {
       }
     }
 
-    it('lets go of a table that others use, tries again, and says how long each migration took', async () => {
+    it('releases a table that others use, retries, and logs the duration of each migration', async () => {
       await sql('CREATE TABLE busy (id int)');
       class AddToBusy2000000000001 {
         readonly up = (runner: { query(text: string): Promise<unknown> }) =>
@@ -174,7 +174,7 @@ describe('A start', () => {
       await sql('SELECT more FROM busy');
     });
 
-    it('changes large tables in pieces, and can begin again after a piece', async () => {
+    it('changes large tables in batches, and can resume after a batch', async () => {
       await sql('CREATE TABLE large (id bigint PRIMARY KEY, name text)');
       await sql('INSERT INTO large (id) SELECT generate_series(1, 25)');
       const runner = dataSource.createQueryRunner();
@@ -195,7 +195,7 @@ describe('A start', () => {
   });
 
   describe('without Redis', () => {
-    it('makes an API that is ready, and a worker that is not', async () => {
+    it('leads to an API that is ready, and a worker that is not', async () => {
       const redis = await PrivateRedis.start();
       await redis.kill();
       const api = await TestApi.startWhole(configure(database.url, { REDIS_URL: redis.url }));

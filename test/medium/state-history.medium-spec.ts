@@ -42,7 +42,7 @@ describe('state history', () => {
     });
   }
 
-  it('has neither hole nor overlap when many write at once and some roll back', async () => {
+  it('has neither gaps nor overlaps if many transactions write at once and some roll back', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: WRITERS }, (_, index) => append(index % 2 === 0 ? 'RUNNING' : 'ERROR', index % 5 === 0)),
     );
@@ -55,7 +55,7 @@ describe('state history', () => {
       [tenancy.clusterId],
     );
     expect(entries).toEqual(
-      // Behind that of the cluster as it was made.
+      // After the first entry of the new cluster.
       Array.from({ length: 1 + written }, (_, index) => ({
         sequence: index + 1,
         seamless: true,
@@ -65,7 +65,7 @@ describe('state history', () => {
     );
   });
 
-  describe('is the only way from status to status, which the database insists on', () => {
+  describe('is required by the database for each change of status', () => {
     let nodeId: number;
 
     beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('state history', () => {
     const became = (key: string, from: string, to: string, history: string) =>
       `The status of ${key} changed from ${from} to ${to} without an entry in ${history}`;
 
-    it('of a cluster', async () => {
+    it('for a cluster', async () => {
       const { manager } = dataSource;
       const refused = became(`cluster_id ${tenancy.clusterId}`, 'RUNNING', 'STOPPING', 'cluster_states');
       await expect(setCluster(manager, 'STOPPING')).rejects.toThrow(refused);
@@ -97,7 +97,7 @@ describe('state history', () => {
       await manager.query('UPDATE clusters SET last_active_at = now() WHERE cluster_id = $1', [tenancy.clusterId]);
     });
 
-    it('of a node', async () => {
+    it('for a node', async () => {
       const sql = `UPDATE cluster_nodes SET status = 'ERROR' WHERE node_id = $1`;
       const refused = became(`node_id ${nodeId}`, 'RUNNING', 'ERROR', 'node_states');
       await expect(dataSource.query(sql, [nodeId])).rejects.toThrow(refused);
@@ -109,7 +109,7 @@ describe('state history', () => {
     it.each([
       ['clusters', 'cluster_id', 'cluster_states', ['name']],
       ['cluster_nodes', 'node_id', 'node_states', ['token', 'node_number', 'bootstrap_token_hash']],
-    ])('of new %s', async (table, key, history, unique) => {
+    ])('for new %s', async (table, key, history, unique) => {
       const others = unique.map((column) => [column, column === 'token' ? randomUUID() : '7']);
       const sql = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT copy.* FROM ${table} t
         CROSS JOIN LATERAL jsonb_populate_record(t, $1::jsonb || jsonb_build_object('${key}', nextval(pg_get_serial_sequence('${table}', '${key}')))) copy
@@ -120,7 +120,7 @@ describe('state history', () => {
       );
     });
 
-    it('through several in one transaction, of which each needs its own', async () => {
+    it('for several changes in one transaction, each with its own entry', async () => {
       await dataSource.transaction(async (tx) => {
         await setCluster(tx, 'STOPPING');
         await setCluster(tx, 'STOPPED');
@@ -140,7 +140,7 @@ describe('state history', () => {
       await expect(other).rejects.toThrow('without an entry in cluster_states');
     });
 
-    it('by an entry of the same transaction, a savepoint in it included', async () => {
+    it('in the same transaction, a savepoint in it included', async () => {
       const { manager } = dataSource;
       await enter(manager, 'RUNNING', 'STOPPING');
       await expect(setCluster(manager, 'STOPPING')).rejects.toThrow('without an entry in cluster_states');

@@ -6,7 +6,7 @@ import { operationsOf } from './access-matrix/requests';
 import { People } from './harness/people';
 import { wholeApi } from './harness/test-api';
 
-/** What the SSO provider adds is its own matter; the session of a kernel's socket may have any name. */
+/** The SSO provider may add parameters of its own; the socket of a kernel accepts any session name. */
 const OPEN = ['prepareKernelSocket', 'completeSsoLogin'];
 
 // Real: the whole API and PostgreSQL.
@@ -14,7 +14,7 @@ describe('an unknown query parameter', () => {
   const api = wholeApi();
   const people = new People(api);
 
-  it('is looked for by every operation', () => {
+  it('is checked by every operation', () => {
     const { app } = api;
     const scanner = new MetadataScanner();
     const without: string[] = [];
@@ -51,7 +51,7 @@ describe('an unknown query parameter', () => {
         .replace('/api/v1', '')
         .replaceAll(/\{tenant_id\}/g, tenantId)
         .replaceAll(/\{\w+\}/g, '1');
-      // The guard looks for the workspace before anybody looks at the query.
+      // The guard looks for the workspace before the query is checked.
       const place = parameters.some(({ name }) => name === 'workspace_id') ? `workspace_id=${workspaceId}&` : '';
       const { status, body } = await call(method, `${url}?${place}surprise=1`);
       if (status !== 400 || !String(body.error_message).includes('surprise is not a known field'))

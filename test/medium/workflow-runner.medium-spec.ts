@@ -48,7 +48,7 @@ interface Instance {
   ended: boolean;
 }
 
-/** Lets a test hold a step until it says so. */
+/** Holds a step until the test releases it. */
 class Gate {
   private release: () => void = () => undefined;
   private reach: () => void = () => undefined;
@@ -129,7 +129,7 @@ describe('WorkflowRunner', () => {
     return found.map(({ name, outcome }) => `${name} ${outcome}`);
   }
 
-  /** Takes the lease away as the passing of time would. */
+  /** Ends the lease as if its time had passed. */
   async function expireLease(id: number): Promise<void> {
     await dataSource.query(
       `UPDATE workflow_job_instances SET lease_until = now() - interval '1 second' WHERE workflow_job_instance_id = $1`,
@@ -145,7 +145,7 @@ describe('WorkflowRunner', () => {
     return row?.lease_until.getTime() ?? 0;
   }
 
-  /** Delays, milliseconds, of the jobs that the outbox has for the instance. */
+  /** Delays in milliseconds of the jobs that the outbox holds for the instance. */
   async function sent(id: number): Promise<number[]> {
     const found = await dataSource.query<{ delay_ms: number }[]>(
       `SELECT delay_ms FROM outbox_messages WHERE (payload->>'workflow_job_instance_id')::bigint = $1
@@ -157,7 +157,7 @@ describe('WorkflowRunner', () => {
 
   const done: Work = () => Promise.resolve(Step.done);
 
-  it('runs the steps in order, once each, and ends DONE', async () => {
+  it('runs each step once, in order, and ends DONE', async () => {
     const order: string[] = [];
     const note =
       (name: string): Work =>
@@ -173,7 +173,7 @@ describe('WorkflowRunner', () => {
     expect(await steps(id)).toEqual(['a done', 'b done']);
   });
 
-  it('keeps what went wrong in steps that wait, are done or fail, for each part of the subject', async () => {
+  it('keeps the faults of waiting, completed and failed steps for each part of the subject', async () => {
     const id = await newInstance();
     let tries = 0;
     const wait = (): Promise<StepOutcome> => {
@@ -241,7 +241,7 @@ describe('WorkflowRunner', () => {
     expect(await steps(id)).toEqual(['a interrupted', 'a done', 'b done']);
   });
 
-  it('tells its step when the lease is lost', async () => {
+  it('notifies its step when the lease is lost', async () => {
     const short = configure(config.database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
     const hasty = new WorkflowRunner(
@@ -275,7 +275,7 @@ describe('WorkflowRunner', () => {
   });
 
   it('extends its lease while a step takes longer', async () => {
-    // The lease is a minute, which passes here and in the database as the test says.
+    // The lease is a minute. The test controls the clock here and in the database.
     const beats = jest.spyOn(globalThis, 'setInterval');
     const id = await newInstance(600_000);
     const gate = new Gate();
@@ -299,7 +299,7 @@ describe('WorkflowRunner', () => {
     }
   });
 
-  it('does not lose a wake-up that comes during the step that waits', async () => {
+  it('does not lose a wake-up during the step that waits', async () => {
     const gate = new Gate();
     let looks = 0;
     const id = await newInstance();
@@ -323,7 +323,7 @@ describe('WorkflowRunner', () => {
     expect(await instance(id)).toMatchObject({ state: 'DONE' });
   });
 
-  it('goes on with a sleeping instance at its deadline, whatever the step waits for', async () => {
+  it('continues a sleeping instance at its deadline, whatever the step waits for', async () => {
     const id = await newInstance(20_000);
     await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(180_000)) }));
     const [, wait = 0] = await sent(id);
@@ -331,7 +331,7 @@ describe('WorkflowRunner', () => {
     expect(wait).toBeLessThanOrEqual(20_001);
   });
 
-  it('sends a sleeping instance again at once when it is woken, and not when it has ended', async () => {
+  it('enqueues a sleeping instance at once when it is woken, unless it has ended', async () => {
     const id = await newInstance();
     await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(30_000)) }));
     expect(await instance(id)).toMatchObject({ state: 'EXECUTING', lease_owner: null, attempt: 0 });
@@ -343,7 +343,7 @@ describe('WorkflowRunner', () => {
     expect(await sent(id)).toEqual([0, 30_000, 0]);
   });
 
-  it('tries a failing step again, later each time, and compensates after the last try', async () => {
+  it('retries a failing step with growing delays, and compensates after the last attempt', async () => {
     const failures: WorkflowFailure[] = [];
     const failing = definition(
       { a: done, b: () => Promise.reject(new Error('no answer')) },
@@ -361,7 +361,7 @@ describe('WorkflowRunner', () => {
     expect(await steps(id)).toEqual(['a done', 'b failed', 'b failed', 'b failed', 'compensate done']);
   });
 
-  it('counts the tries of a step anew after a success', async () => {
+  it('resets the attempts of a step after a success', async () => {
     let calls = 0;
     const flaky: Work = () => {
       calls += 1;
@@ -384,7 +384,7 @@ describe('WorkflowRunner', () => {
     expect(await steps(id)).toEqual(['a failed', 'compensate done']);
   });
 
-  it('fails a step that begins after the deadline', async () => {
+  it('fails a step that starts after the deadline', async () => {
     const compensate = jest.fn((_context: Context, _failure: WorkflowFailure) => Promise.resolve());
     const ran = jest.fn(done);
     const id = await newInstance(-1);
@@ -397,7 +397,7 @@ describe('WorkflowRunner', () => {
     expect(await instance(id)).toMatchObject({ state: 'ERROR' });
   });
 
-  it('says what a step waited for, or failed at, when the deadline passed', async () => {
+  it('names what a step waited for, or its failure, when the deadline passed', async () => {
     const late = () => dataSource.query(`UPDATE workflow_job_instances SET deadline_at = now() - interval '1 second'`);
     for (const work of [
       () => Promise.resolve(Step.wait(1, 'the provider is busy')),
@@ -414,7 +414,7 @@ describe('WorkflowRunner', () => {
     }
   });
 
-  it('repeats a compensation until it succeeds, whatever else it is given', async () => {
+  it('repeats a compensation until it succeeds', async () => {
     let tries = 0;
     const compensate = () => {
       tries += 1;
@@ -436,7 +436,7 @@ describe('WorkflowRunner', () => {
 
     beforeEach(() => givenUp.splice(0));
 
-    it('is tried later each time, and given up with the latest cause when its time is over', async () => {
+    it('is retried with growing delays, and abandoned with the latest cause after its time limit', async () => {
       const logger = createLogger('test', 'silent');
       const logged = jest.spyOn(logger, 'error');
       runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), makeWorker(1), logger);
@@ -464,7 +464,7 @@ describe('WorkflowRunner', () => {
       expect((await steps(id)).at(-1)).toBe('compensate given-up');
     });
 
-    it('is retried when the fault asks for it, unless that is at once or too late', async () => {
+    it('is retried at the time that the fault requests, unless that is at once or too late', async () => {
       const waits = [2_500, 3_000, 100, 3_600_000];
       const compensate = () => Promise.reject(Object.assign(new Error('busy'), { retryAfterMs: waits.shift() }));
       const patient = definition(fails, { compensate, giveUp, compensationMs: 600_000 });
@@ -473,7 +473,7 @@ describe('WorkflowRunner', () => {
       expect(await sent(id)).toEqual([0, 2_500, 3_000, 2_000, 60_000]);
     });
 
-    it('is given up at once when no try would cure it', async () => {
+    it('is abandoned at once if no retry can succeed', async () => {
       const compensate = () => Promise.reject(new PermanentError('no driver'));
       const id = await newInstance();
       await runner.continue(JOB, id, definition(fails, { compensate, giveUp }));
@@ -481,7 +481,7 @@ describe('WorkflowRunner', () => {
       expect(await steps(id)).toEqual(['a failed', 'compensate given-up']);
     });
 
-    it('has a time of its own, however late the failure was', async () => {
+    it('has its own time limit, however late the failure was', async () => {
       const compensate = jest.fn(() => Promise.resolve());
       const id = await newInstance(-1);
       await runner.continue(JOB, id, definition({ a: done }, { compensate, giveUp }));
@@ -490,7 +490,7 @@ describe('WorkflowRunner', () => {
     });
   });
 
-  it('ends without a trace when another operation has replaced it', async () => {
+  it('ends without a trace if another operation has replaced it', async () => {
     const later = jest.fn(done);
     const id = await newInstance();
     await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.superseded), b: later }));
@@ -498,7 +498,7 @@ describe('WorkflowRunner', () => {
     expect(await instance(id)).toMatchObject({ state: 'TERMINATED', ended: true });
   });
 
-  it('gives its lease back when it is told to stop, and counts no try', async () => {
+  it('releases its lease when it is asked to stop, and counts no attempt', async () => {
     const gate = new Gate();
     const id = await newInstance();
     const running = runner.continue(
@@ -523,7 +523,7 @@ describe('WorkflowRunner', () => {
     expect(await steps(id)).toEqual(['a interrupted', 'a done', 'b done']);
   });
 
-  it('is sent again when nobody works on it and its moment has passed, once', async () => {
+  it('is enqueued again, once, if it is due and no worker holds it', async () => {
     const id = await newInstance();
     const resend = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
     await resend();
@@ -536,7 +536,7 @@ describe('WorkflowRunner', () => {
     expect(await sent(id)).toEqual([0, 0]);
   });
 
-  it('writes a history whose entries follow each other', async () => {
+  it('writes a history without gaps', async () => {
     const id = await newInstance();
     await runner.continue(JOB, id, definition({ a: done }));
     const found = await dataSource.query<{ state: string; seamless: boolean }[]>(
@@ -548,7 +548,7 @@ describe('WorkflowRunner', () => {
     expect(found).toEqual(['INIT', 'RECEIVED', 'EXECUTING', 'DONE'].map((state) => ({ state, seamless: true })));
   });
 
-  it('moves between states as its table says, in all of these tests', async () => {
+  it('followed its transition table in all of these tests', async () => {
     const [first, second] = [await newInstance(), await newInstance()];
     await markSent(dataSource.manager, [first]);
     await runner.continue(JOB, first, definition({ a: done }));

@@ -28,7 +28,7 @@ describe('a download of a file that is overwritten meanwhile', () => {
     return { status: response.status, content: await response.text() };
   };
 
-  it('has the bytes that took the place of the old ones', async () => {
+  it('has the new bytes', async () => {
     expect(await upload('old')).toBe(200);
     const { read } = DirectoryBlobStore.prototype;
     jest.spyOn(DirectoryBlobStore.prototype, 'read').mockImplementationOnce(async function (

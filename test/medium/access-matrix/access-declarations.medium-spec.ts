@@ -24,9 +24,9 @@ import { Declarations, wideningsOf } from './mutations';
 const MINUTES = 60_000;
 
 /**
- * The matrix can fail: each declaration that keeps somebody out is widened in each way, each check of the guard is dropped,
- * one at a time, and a cell must notice. That all cells hold without a change is access-mutations.medium-spec.ts.
- * Real: the whole API, PostgreSQL, Redis; taken away are declarations and steps of the guard.
+ * Proves that the matrix can fail: widens each restrictive declaration in each way and drops each check of the guard,
+ * one at a time; a cell must fail each time. access-mutations.medium-spec.ts shows that all cells hold without a change.
+ * Real: the whole API, PostgreSQL, Redis. Removed: declarations and steps of the guard.
  */
 describe('the access matrix notices', () => {
   let matrix: AccessMatrix;
@@ -38,7 +38,7 @@ describe('the access matrix notices', () => {
   afterAll(() => matrix?.stop());
 
   it(
-    'each declaration of access that is widened',
+    'each widened declaration of access',
     async () => {
       const declarations = new Declarations(matrix.app);
       let count = 0;
@@ -59,7 +59,7 @@ describe('the access matrix notices', () => {
     20 * MINUTES,
   );
 
-  describe('a check of the guard that is gone:', () => {
+  describe('a missing check of the guard:', () => {
     interface Admitting {
       admit(request: AuthenticatedRequest, access: Access): Promise<void>;
     }
@@ -73,7 +73,7 @@ describe('the access matrix notices', () => {
       ): TokenClaims;
     }
 
-    /** Has the guard enforce another access than the declared one. */
+    /** Makes the guard enforce another access than the declared one. */
     function enforce(instead: (access: Access) => Access): void {
       const prototype = AccessGuard.prototype as unknown as Admitting;
       const admit = prototype.admit;
@@ -91,7 +91,7 @@ describe('the access matrix notices', () => {
       });
     }
 
-    /** Has the guard take tokens that Passport refuses for what `change` makes of them. */
+    /** Makes the guard admit tokens that Passport refuses, with the claims that `change` returns. */
     function changeTokens(change: (token: string) => Omit<TokenClaims, 'tokenHash'>): void {
       const prototype = TokenGuard.prototype as unknown as Handling;
       const handle = prototype.handleRequest;
@@ -161,7 +161,7 @@ describe('the access matrix notices', () => {
           jest.spyOn(authenticator, 'authenticate').mockImplementation(async (request) => {
             const principal = await authenticate(request);
             const tenantId = (await sessions.find(principal.sessionId))?.tenant_id ?? null;
-            // The guard looks for a role in the tenant, too, whatever else is held.
+            // The guard also looks for a role in the tenant, whatever other roles are held.
             const roles = new Set<Role>(tenantId === null ? principal.roles : [...principal.roles, 'USER']);
             return { ...principal, tenantId, roles };
           });

@@ -11,16 +11,16 @@ jest.mock('../../../src/platform/kernel/persistence/tenant-condition', () => {
 });
 
 const MINUTES = 60_000;
-/** By which a login may do without a body. */
+/** HTTP Basic credentials, with which a login needs no body. */
 const BASIC = `Basic ${Buffer.from(`${LOGIN_NAME}:${PASSWORD}`).toString('base64')}`;
 
-/** Operations called without the conditions of a site: more of them would show nothing that these do not. */
+/** The number of operations called per removed condition; further ones would show nothing new. */
 const OPERATIONS_PER_SITE = isLong ? 12 : 4;
 
 /**
- * Every operation of the OpenAPI document, called by everybody, is answered as expected-access.yaml says; and it is noticed
- * when what a caller of `ofTenant` or `inTenant` makes keeps nobody out, one at a time. One file, because the calls tell
- * which operations send it.
+ * Calls every operation of the OpenAPI document as every kind of caller and compares the responses with
+ * expected-access.yaml. Then disables each condition made by `ofTenant` or `inTenant`, one at a time: a cell must fail.
+ * Both are in one file because the first calls record which operations send which condition.
  * Real: the whole API, PostgreSQL, Redis. Left out: the worker, and the node agents' own API.
  */
 describe('access', () => {
@@ -48,7 +48,7 @@ describe('access', () => {
   });
 
   it(
-    'is as expected in every cell',
+    'matches the expectation in every cell',
     async () => {
       const started = Date.now();
       const failures = await matrix.runAll();
@@ -60,7 +60,7 @@ describe('access', () => {
   );
 
   it(
-    'notices each condition on a tenant that is gone, but for second lines of defence',
+    'fails if any condition on a tenant is disabled, except for second lines of defence',
     async () => {
       const sites = sentSites();
       const secondLines = readSecondLines();
@@ -85,7 +85,7 @@ describe('access', () => {
     20 * MINUTES,
   );
 
-  it('refuses a request without its body wherever the document says that there is one, and nowhere else', async () => {
+  it('refuses a request without a body if the document requires one, and no other request', async () => {
     const taking = matrix.operations.filter(({ body }) => body.kind === 'json');
     expect(taking.length).toBeGreaterThan(30);
     const wrong: string[] = [];
@@ -100,7 +100,7 @@ describe('access', () => {
     expect(optional.sort()).toEqual(['createToken', 'login']);
   });
 
-  it('refuses an empty value of every parameter that has listed ones', async () => {
+  it('refuses an empty value of every parameter with listed values', async () => {
     const wrong: string[] = [];
     let asked = 0;
     for (const operation of matrix.operations) {

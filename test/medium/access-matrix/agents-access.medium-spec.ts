@@ -10,16 +10,16 @@ import { wholeApi, type TestApi } from '../harness/test-api';
 import { readExpectedAccess } from './expected-access';
 import { Declarations, wideningsOf } from './mutations';
 
-/** What a call of one of the agents' operations carries, and whom it is about. */
+/** The credentials of a call of an agent's operation, and the records that it names. */
 interface Call {
   token: string | null;
-  /** The agent that the call says it is. */
+  /** The agent id that the call sends. */
   agentId: string;
   /** A run of the node of the records. */
   runId: number;
 }
 
-/** What a caller is to be answered by operations of nodes, by those about a run of the node, and by the registration. */
+/** The responses to a caller from operations of nodes, from those about a run of the node and from the registration. */
 interface Verdicts {
   node: Verdict;
   ofRun: Verdict;
@@ -29,7 +29,7 @@ type Verdict = 'admitted' | 401 | 404 | 410;
 
 interface Caller extends Verdicts {
   name: string;
-  /** Whether the node has an agent, though it may still use the bootstrap token. */
+  /** True if the node has a registered agent, which may still use the bootstrap token. */
   isRegistered?: true;
   token: (world: World) => Promise<string | null>;
 }
@@ -101,7 +101,7 @@ const CALLERS: Caller[] = [
   { name: 'nonsense', ...REFUSED, token: () => Promise.resolve('nonsense') },
 ];
 
-/** What is called for, made anew for each call: some of them change it. */
+/** The API and the records of one call. Each call gets its own, because some calls change them. */
 interface World {
   api: TestApi;
   own: Tenancy;
@@ -134,11 +134,11 @@ const QUERIES: Record<string, string> = {
   agentRunRequests: '?after=0&wait_ms=0',
 };
 
-/** Where the run has no file to give and takes no frames, whoever gets as far as that is admitted. */
+/** The run has no files and takes no frames, so these errors prove that the caller was admitted. */
 const NOTHING_THERE = ['JOB.FILE_NOT_FOUND', 'CHANNEL.NOT_FOUND', 'AGENT.BUNDLE_NOT_FOUND'];
 
 /**
- * Every operation of node agents, called by everybody, is answered as expected-access.yaml says.
+ * Calls every operation of node agents as every kind of caller and compares the responses with expected-access.yaml.
  * Real: the whole API and PostgreSQL. Left out: the agents, whose calls the test makes.
  */
 describe('access to the API of agents', () => {
@@ -158,7 +158,7 @@ describe('access to the API of agents', () => {
     operations = declarations.all().filter(({ access }) => isForNodes(access));
   });
 
-  /** What is wrong with the answer to a caller; null when nothing is. */
+  /** Returns a description of the wrong response to a caller, or null if the response is right. */
   async function problemOf(operation: OperationOptions, caller: Caller): Promise<string | null> {
     const agent = await TestAgent.unregistered(api, own, nextNumber());
     if ((await agent.register()) !== 200) return `${operation.id}: the agent of the node cannot register`;
@@ -196,7 +196,7 @@ describe('access to the API of agents', () => {
     return { status: answer.status, text: await answer.text() };
   }
 
-  /** What is wrong with the answers of operations, up to so many. */
+  /** Returns up to `atMost` wrong responses of the operations. */
   async function problemsOf(concerned: readonly OperationOptions[], atMost = Infinity): Promise<string[]> {
     const problems: string[] = [];
     for (const operation of concerned) {
@@ -209,12 +209,12 @@ describe('access to the API of agents', () => {
     return problems;
   }
 
-  it('is as expected in every cell', async () => {
+  it('matches the expectation in every cell', async () => {
     expect(operations).toHaveLength(10);
     expect(await problemsOf(operations)).toEqual([]);
   });
 
-  it('notices each declaration that is widened', async () => {
+  it('fails if any declaration is widened', async () => {
     const unnoticed: string[] = [];
     for (const operation of operations) {
       for (const { name, access } of wideningsOf(operation.access)) {
@@ -222,11 +222,11 @@ describe('access to the API of agents', () => {
         if (problems.length === 0) unnoticed.push(`${operation.id}: ${name}`);
       }
     }
-    // The exchange looks for the token once more, in the transaction that spends it.
+    // The exchange checks the token once more, in the transaction that spends it.
     expect(unnoticed).toEqual(['agentRegister: public']);
   });
 
-  describe('notices a check of the guard that is gone:', () => {
+  describe('fails without a check of the guard:', () => {
     const repository = () => api.app.get(ClusterNodesRepository, { strict: false });
     const service = () => api.app.get(ClusterNodesService, { strict: false });
 

@@ -11,7 +11,7 @@ export interface Answer {
   sent: readonly string[];
 }
 
-/** What is wrong with an answer: its status, a record of a tenant that the caller has no business with, a page's count. */
+/** Returns the problems of a response: a wrong status, a record of another tenant, a wrong count on a page. */
 export function problemsOf(
   cell: Cell,
   answer: Answer,
@@ -23,7 +23,7 @@ export function problemsOf(
   return [
     ...statusProblems(cell, answer, unreachable),
     ...leaks(hidden, answer, tenants),
-    // Where nothing is hidden, other calls may add records between the count and the page.
+    // If nothing is hidden, other calls may add records between the count and the page.
     ...(hidden.length > 0 ? pageProblems(answer) : []),
   ];
 }
@@ -68,7 +68,7 @@ function describe(expected: Expectation): string {
 }
 
 interface PageBody {
-  /** Records, or one record that holds lists of others, or of what holds these; one list is called otherwise. */
+  /** Records, or one record with nested lists of records; one list has another name. */
   data?: unknown[] | Record<string, unknown>;
   cluster_mounts?: unknown[];
   result_set: { total_objects: number; limit: number; current_page: number };
@@ -96,7 +96,7 @@ function holdsLists(value: unknown): value is object {
   return value instanceof Object && Object.values(value).some(Array.isArray);
 }
 
-/** A count that does not belong to the data tells of records that are kept back. */
+/** A count that does not match the data reveals hidden records. */
 function pageProblems({ status, text }: Answer): string[] {
   const body = status < 300 ? (parsed(text) as PageBody | null) : null;
   if (!body?.result_set) return [];
@@ -114,19 +114,19 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Marks of records that the caller must not see. An error may repeat what the request named. */
+/** Returns the marks of records that the caller must not see. An error may repeat values of the request. */
 function leaks(hidden: readonly Side[], { status, text, sent }: Answer, tenants: Tenants): string[] {
   const kept = status < 400 ? text : sent.reduce((rest, value) => rest.replaceAll(value, ''), text);
   return hidden.flatMap((side) => {
     const { text: word, idPrefix } = MARKS[side];
-    // Digits within a UUID are no id.
+    // Digits within a UUID are not an id.
     const mark = new RegExp(`${word}|(?<![\\w.-])${idPrefix}\\d{7}(?![\\w-])|${tenants[side].tenantId}`);
     const found = mark.exec(kept)?.[0];
     return found === undefined ? [] : [`"${found}" of another tenant is in the answer`];
   });
 }
 
-/** Sides of which the caller must see nothing in an answer of the operation. */
+/** Returns the sides whose records must not appear in the response of the operation. */
 function hiddenFrom(caller: CallerSpec, { access, foreign }: ExpectedOperation): Side[] {
   const sides: Side[] = ['own', 'foreign'];
   if (caller.badToken) return sides;

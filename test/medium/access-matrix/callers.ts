@@ -13,26 +13,26 @@ import { SECRET_TYPE } from '../../samples/scoped-secrets';
 import { personalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
 import { Session } from '../../../src/modules/foundation/iam/entities/session.entity';
 
-/** Password of every caller, and the name of the one who logs in. */
+/** The password of every caller. {@link LOGIN_NAME} is the caller who logs in. */
 export const PASSWORD = 'the password of all callers';
 export const LOGIN_NAME = 'caller-who-logs-in';
 
 const HOUR_MS = 3_600_000;
 
-/** What a token is made with. */
+/** The data and functions that make a token. */
 interface Minting {
   tx: EntityManager;
   userId: number;
   keyId: string | undefined;
   /** A node of the records' own tenant. */
   nodeId: number;
-  /** Opens a session of the user and answers its id. */
+  /** Opens a session of the user and returns its id. */
   open: (more?: object) => Promise<string>;
   /** Signs a token for an hour, or until the given moment. */
   sign: (claims: { sessionId: string; userId?: number }, expiresAt?: Date) => string;
 }
 
-/** Tokens that are to be refused, and how each is made; null sends none. */
+/** Tokens that must be refused, by name, with the function that makes each; null sends none. */
 const BAD_TOKENS = {
   absent: () => Promise.resolve(null),
   malformed: () => Promise.resolve('neither.a.token'),
@@ -75,18 +75,18 @@ function past(): Date {
   return new Date(Date.now() - HOUR_MS);
 }
 
-/** Somebody who calls every operation. */
+/** A caller of every operation. */
 export interface CallerSpec {
   name: string;
-  /** Roles that are bound to no tenant ignore `at`. */
+  /** Platform-wide roles ignore `at`. */
   roles: readonly { role: Role; at: Side }[];
-  /** Roles through a group instead of directly. */
+  /** True if the caller holds the roles through a group instead of directly. */
   rolesByGroup?: boolean;
-  /** Tenant that the session has selected. */
+  /** The tenant that the session has selected. */
   session: Side | null;
-  /** Whether the session is a personal token, which stays with its tenant. */
+  /** True if the session is a personal token, which is bound to its tenant. */
   personalToken?: boolean;
-  /** Permission on the workspace called for. */
+  /** The permission on the requested workspace. */
   permission?: { level: WorkspacePermission; byGroup?: boolean; onOther?: boolean };
   badToken?: BadToken;
 }
@@ -95,7 +95,7 @@ export interface Caller {
   spec: CallerSpec;
   /** Null sends no Authorization header. */
   token: string | null;
-  /** Records of the caller alone, by the names that parameters have. */
+  /** Records that belong to this caller only, by the names of parameters. */
   own: Record<string, unknown>;
 }
 
@@ -118,7 +118,7 @@ function permitted(level: WorkspacePermission, byGroup = false): CallerSpec {
   return { name, roles: [USER_HERE], session: 'own', permission: { level, byGroup } };
 }
 
-/** Everybody who calls; the first ones are those of the records' own tenant, strongest first. */
+/** All callers. Those of the records' own tenant come first, strongest first. */
 export const CALLERS: readonly CallerSpec[] = [
   ...within('own'),
   ...within('foreign'),
@@ -171,7 +171,7 @@ export const CALLERS: readonly CallerSpec[] = [
   })),
 ];
 
-/** The caller's standing towards records of the `own` side. */
+/** Returns the caller's standing towards records of the `own` side. */
 export function standingOf({ roles, session, permission, personalToken = false }: CallerSpec): Standing {
   const held = roles.filter(({ role, at }) => PLATFORM_ROLES.includes(role) || at === session).map(({ role }) => role);
   return {
@@ -184,12 +184,12 @@ export function standingOf({ roles, session, permission, personalToken = false }
   };
 }
 
-/** Whether the caller, or what the session says, has to do with the other tenant. */
+/** True if the session or a role of the caller is in the other tenant. */
 export function concernsBothTenants(caller: CallerSpec): boolean {
   return !caller.badToken && (caller.session === 'foreign' || membershipsOf(caller).includes('foreign'));
 }
 
-/** Sides in whose tenant the caller holds a role. */
+/** Returns the sides in whose tenant the caller holds a role. */
 export function membershipsOf({ roles }: Pick<CallerSpec, 'roles'>): Side[] {
   return roles.filter(({ role }) => !PLATFORM_ROLES.includes(role)).map(({ at }) => at);
 }
@@ -206,7 +206,7 @@ export class CallerMaker {
     private readonly config: Config,
   ) {}
 
-  /** @param hasRecords whether the caller has records of their own, without which some calls cannot succeed */
+  /** @param hasRecords true adds records of the caller, without which some calls cannot succeed */
   async make(spec: CallerSpec, tenants: Tenants, hasRecords: boolean): Promise<Caller> {
     const passwordHash = await (this.passwordHash ??= hashPassword(PASSWORD, 'test'));
     return this.dataSource.transaction(async (tx) => {
@@ -225,7 +225,7 @@ export class CallerMaker {
     });
   }
 
-  /** The account that the login operation is called for. */
+  /** The account that logs in with the login operation. */
   async makeLoginAccount(): Promise<void> {
     const account = { username: LOGIN_NAME, email: `${LOGIN_NAME}@example.org` };
     await insertPlain(this.dataSource.manager, 'users', {
@@ -277,7 +277,7 @@ async function insertSecrets(tx: EntityManager, user_id: number, records: Tenant
   };
 }
 
-/** A group that only this user is in. */
+/** Adds a group with this user as the only member. */
 async function insertGroup(tx: EntityManager, userId: number): Promise<number> {
   const { group_id } = await insertPlain<{ group_id: number }>(tx, 'groups', { group_name: `group-${randomUUID()}` });
   await insertPlain(tx, 'group_users', { group_id, user_id: userId });
@@ -313,5 +313,5 @@ async function grantPermission(
   }
 }
 
-/** Of the lookup table. */
+/** Ids of the lookup table. */
 const PERMISSION_IDS: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };

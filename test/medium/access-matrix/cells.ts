@@ -3,7 +3,7 @@ import { type ExpectedOperation, verdictOf } from './expected-access';
 import { type Address, formsOf, type Operation, type RequestForm } from './requests';
 import type { Side } from './tenant-records';
 
-/** What one call must be answered. `reached`: with a success, as a request that is right in every way. */
+/** The expected response to a call. `reached` is a success: the request is valid in every way. */
 export type Expectation = 401 | 403 | 'not found' | 'admitted' | 'reached';
 
 /** One call of the matrix. */
@@ -12,7 +12,7 @@ export interface Cell {
   form: RequestForm;
   caller: CallerSpec;
   expected: Expectation;
-  /** Of these addresses the record is the other tenant's; of the rest the caller's own. */
+  /** Addresses that name a record of the other tenant; all others name the caller's own records. */
   strange: readonly Address[];
 }
 
@@ -20,7 +20,7 @@ export function isAdmitted(expected: Expectation): boolean {
   return expected === 'admitted' || expected === 'reached';
 }
 
-/** Every call of an operation, those that are refused first. */
+/** Returns every call of an operation, the refused ones first. */
 export function cellsOf(operation: Operation, expected: ExpectedOperation): Cell[] {
   const forms = formsOf(operation);
   const [plain] = forms;
@@ -48,8 +48,8 @@ function expectationOf(form: RequestForm, caller: CallerSpec, expected: Expected
 }
 
 /**
- * Admitted strangers in every form of the request, with one record of the other tenant at a time and the rest their
- * own: otherwise the first strange record would hide that the others are not looked at. And with all of them, since
+ * Admitted callers from outside in every form of the request, with one record of the other tenant at a time and the rest
+ * their own: otherwise the first foreign record would hide that the others are not checked. And with all of them, because
  * filters that contradict each other find nothing either.
  */
 function strangersCells(operation: Operation, forms: readonly RequestForm[], expected: ExpectedOperation): Cell[] {
@@ -63,14 +63,14 @@ function strangersCells(operation: Operation, forms: readonly RequestForm[], exp
   );
 }
 
-/** Every form of the request in the own tenant must succeed: a refusal elsewhere is then not for another reason. */
+/** Every form of the request must succeed in the own tenant, so that refusals elsewhere have no other reason. */
 function reachingCells(operation: Operation, forms: readonly RequestForm[], expected: ExpectedOperation): Cell[] {
   const [caller] = strongest('own', expected);
   if (!caller) return [];
   return forms.map((form) => ({ operation, form, caller, expected: 'reached', strange: [] }));
 }
 
-/** The two strongest of a side who are admitted in their own tenant. */
+/** Returns the two strongest callers of a side that are admitted in their own tenant. */
 function strongest(side: Side, expected: ExpectedOperation): CallerSpec[] {
   const within = CALLERS.filter(({ session, badToken }) => session === side && !badToken);
   const admitted = within.filter(

@@ -10,7 +10,7 @@ import {
   type WorkspacePermission,
 } from '../../../src/platform/kernel/auth/roles';
 
-/** Who may call an operation by the contract; see expected-access.yaml. */
+/** The callers that the contract admits to an operation; see expected-access.yaml. */
 export type ExpectedAccess =
   | { kind: 'public' | 'signed-in' | 'own-tenant' | 'member' | 'node' | 'bootstrap' }
   | { kind: 'roles' | 'platform'; roles: readonly Role[] }
@@ -18,29 +18,29 @@ export type ExpectedAccess =
 
 export interface ExpectedOperation {
   access: ExpectedAccess;
-  /** What an admitted caller is answered about another tenant's record. */
+  /** The response to an admitted caller about another tenant's record. */
   foreign: 404 | 403 | 'admitted';
-  /** Whether personal tokens are admitted like logins. */
+  /** True if personal tokens are admitted like logins. */
   byToken: boolean;
 }
 
-/** What decides about a call: the roles held in the selected tenant and everywhere, and the rest. */
+/** The facts that decide about a call. `roles` are those of the selected tenant and the platform-wide ones. */
 export interface Standing {
-  /** Whether a tenant is selected in which the caller holds a role, or a role everywhere. */
+  /** True if a tenant is selected, and the caller holds a role in it or a platform-wide role. */
   inTenant: boolean;
   roles: readonly Role[];
-  /** Whether the tenant called for is the selected one. */
+  /** True if the tenant of the requested record is the selected one. */
   ownTenant: boolean;
-  /** Whether the caller holds a role in the tenant called for. */
+  /** True if the caller holds a role in the tenant of the requested record. */
   belongs: boolean;
   permission: WorkspacePermission | null;
-  /** Whether a personal token calls, which stays with its tenant. */
+  /** True if the caller uses a personal token, which is bound to its tenant. */
   personalToken: boolean;
 }
 
 export type Verdict = 'admitted' | 'foreign' | 403;
 
-/** Reads expected-access.yaml; throws what is odd in it. */
+/** Reads expected-access.yaml; throws an error that names the first invalid entry. */
 export function readExpectedAccess(): Map<string, ExpectedOperation> {
   const entries = parse(readFileSync(join(__dirname, 'expected-access.yaml'), 'utf8')) as Record<string, unknown>;
   return new Map(Object.entries(entries).map(([id, entry]) => [id, expectedOperation(id, entry)]));
@@ -84,10 +84,10 @@ function roleOf(id: string, name: unknown): Role {
 }
 
 function odd(id: string, entry: unknown): Error {
-  return new Error(`expected-access.yaml says of ${id} what is not understood: ${JSON.stringify(entry)}`);
+  return new Error(`expected-access.yaml has an invalid entry for ${id}: ${JSON.stringify(entry)}`);
 }
 
-/** What a caller with a valid token is to be answered; `foreign` where the record is another tenant's. */
+/** Returns the expected response to a caller with a valid token; `foreign` if the record is another tenant's. */
 export function verdictOf(expected: ExpectedOperation, caller: Standing): Verdict {
   const { access, foreign, byToken } = expected;
   if ((caller.personalToken && !byToken) || !mayCall(access, caller)) return 403;
@@ -95,7 +95,7 @@ export function verdictOf(expected: ExpectedOperation, caller: Standing): Verdic
   return caller.ownTenant || isEverywhere || foreign === 'admitted' ? 'admitted' : 'foreign';
 }
 
-/** Roles that operations without named ones admit: PLATFORM BILLING may call only what names it. */
+/** Roles admitted by operations that name none. PLATFORM BILLING may call only operations that name it. */
 const MEMBERS: readonly Role[] = ROLES.filter((role) => role !== 'PLATFORM BILLING');
 
 function mayCall(access: ExpectedAccess, caller: Standing): boolean {
@@ -128,7 +128,7 @@ function maySelect(caller: Standing): boolean {
   return caller.belongs || holds(caller, PLATFORM_ROLES);
 }
 
-/** Of another tenant's workspace nobody learns what would be needed. */
+/** In another tenant's workspace, the missing record comes before the missing permission. */
 function mayEnter(caller: Standing, needed: WorkspacePermission): boolean {
   if (!caller.ownTenant || holds(caller, ['ADMIN', 'PLATFORM ADMIN'])) return true;
   return caller.permission !== null && includesPermission(caller.permission, needed);

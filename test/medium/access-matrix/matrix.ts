@@ -25,16 +25,16 @@ export interface Failure {
 }
 
 interface RunOptions {
-  /** On records that nobody else uses, because they may come to harm. */
+  /** Uses records that no other call uses, because the calls may change them. */
   fresh?: boolean;
   stopAtFirst?: boolean;
-  /** Only these cells. */
+  /** Runs only these cells. */
   only?: (cell: Cell) => boolean;
-  /** These cells first. */
+  /** Runs these cells first. */
   likely?: (cell: Cell) => boolean;
 }
 
-/** Enables the endpoint local://, whose nodes the API only tells of; nothing is looked for in the directories. */
+/** Enables the endpoint local://. The API only reports its nodes and reads nothing from the directories. */
 const LOCAL_NODES = {
   COMPUTE_LOCAL_ENABLED: 'true',
   COMPUTE_LOCAL_DIR: '/nodes',
@@ -43,35 +43,35 @@ const LOCAL_NODES = {
   COMPUTE_LOCAL_PYTHON: '/python',
 };
 
-/** From before anything is billed. */
+/** The price is valid from before the first usage. */
 const PRICED = { BILLING_UNIT_PRICES: '2000-01-01:1:USD' };
 
 const AT_ONCE = 8;
-/** Pairs of tenants that are made in one transaction. */
+/** Pairs of tenants created in one transaction. */
 const PAIRS_PER_BATCH = 10;
 const OPERATIONS_AT_ONCE = 4;
 
-/** Operations that cannot succeed here, and what they answer to a request that is right. */
+/** Operations that cannot succeed here, with their status for a valid request. */
 const UNREACHABLE: Record<string, number> = {
-  // There is no single sign-on where passwords are checked.
+  // Single sign-on is off, because passwords are checked here.
   completeSsoLogin: 404,
-  // Basic auth is checked at a hypervisor, and none is named.
+  // A hypervisor checks basic auth, and the request names none.
   checkCredentialsConf: 400,
-  // No server may be called there.
+  // The outbound policy forbids the server.
   fetchUnityCatalogs: 400,
   validateTenantSecret: 400,
   validateWorkspaceSecret: 400,
   validateUserSecret: 400,
-  // There is a kernel only in an instance that runs.
+  // Only a running instance has a kernel.
   ...Object.fromEntries(
     ['startOrGetKernel', 'interruptKernel', 'restartKernel', 'openKernelSocket'].map((id) => [id, 409]),
   ),
-  // The job serves none.
+  // The job serves no function.
   invokeFunction: 400,
   describeFunction: 400,
-  // It serves no SQL.
+  // The job serves no SQL.
   thriftSql: 400,
-  // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
+  // The catalog has no attached secret, or no catalogs of its own.
   ...Object.fromEntries(
     [
       ...['browseCatalogs', 'searchBrowseCatalogs', 'browseSchemas', 'searchBrowseSchemas', 'browseTables'],
@@ -81,18 +81,18 @@ const UNREACHABLE: Record<string, number> = {
   ),
 };
 
-/** Operations that answer what is done in the tenant: their calls are made one by one, where nobody else is. */
+/** Operations that list what happens in the tenant: their calls run one by one, in tenants without other calls. */
 const ALONE: ReadonlySet<string> = new Set(['listAuditEvents']);
 
-/** Prefix of the correlation id of the matrix' requests; the operation id follows. */
+/** The correlation id of the matrix' requests is this prefix and the operation id. */
 export const CORRELATION_PREFIX = 'matrix.';
 
-/** The whole API over a database of its own, and every call that anybody can make of it. */
+/** The whole API over a database of its own, and every possible call of it. */
 export class AccessMatrix {
   cellCount = 0;
   private base: Promise<World> | null = null;
   private readonly learned: Record<string, unknown> = {};
-  /** Worlds of fresh runs in which nothing has come to harm. */
+  /** Worlds of fresh runs whose records are unchanged. */
   private readonly unharmed: World[] = [];
   private readonly unusedTenants: Tenants[] = [];
   private lastTenants: Promise<unknown> = Promise.resolve();
@@ -110,7 +110,7 @@ export class AccessMatrix {
 
   static async start(): Promise<AccessMatrix> {
     const database = await createTestDatabase();
-    // Every request reads its session: what a mutation changes of that shows at once.
+    // Every request reads its session, so that a mutation takes effect at once.
     const config = configure(database.url, {
       SESSION_CACHE_MS: '0',
       LOGIN_ATTEMPTS: '1000000',
@@ -142,7 +142,7 @@ export class AccessMatrix {
     await this.database.drop();
   }
 
-  /** Served operations that expected-access.yaml does not know. */
+  /** Returns the served operations that expected-access.yaml lacks. */
   unexpected(): string[] {
     return this.operations.map(({ id }) => id).filter((id) => !this.expected.has(id));
   }
@@ -153,14 +153,14 @@ export class AccessMatrix {
     return expected;
   }
 
-  /** Every call of every operation; returns what was not as expected. */
+  /** Makes every call of every operation and returns the failures. */
   async runAll(): Promise<Failure[]> {
     const found = await concurrently(this.operations, OPERATIONS_AT_ONCE, (operation) => this.run(operation));
     return found.flat();
   }
 
   /**
-   * Every call of one operation: first those that must change nothing, then those of admitted callers, each on records
+   * Makes every call of one operation: first those that must change nothing, then those of admitted callers on records
    * that no other call has changed.
    */
   async run(operation: Operation, options: RunOptions = {}): Promise<Failure[]> {
@@ -177,10 +177,10 @@ export class AccessMatrix {
       if (!done()) failures.push(...(await this.call(cell, world, await world.caller(cell.caller))));
     };
     const [likely, others] = byLikelihood(harmless, options);
-    // One by one: mostly the first is enough, and callers cost more than their calls.
+    // One by one: the first is mostly enough, and a caller costs more than its calls.
     await concurrently(likely, 1, call);
     await concurrently(others, isAlone ? 1 : AT_ONCE, call);
-    // Every call was refused, as it should be.
+    // Every call was refused as expected, so the records are unchanged.
     if (isFresh && failures.length === 0) this.unharmed.push(world);
     if (changing.length === 0 || done()) return failures;
     const shared = await this.newWorld();
@@ -193,7 +193,7 @@ export class AccessMatrix {
     return failures;
   }
 
-  /** What the operation answers to one who may call it, with a request that is right but for the change. */
+  /** Returns the response to an admitted caller, whose request is valid but for the change. */
   async answerTo(operation: Operation, change: (request: BuiltRequest) => BuiltRequest): Promise<Answer> {
     const cell = cellsOf(operation, this.expectedOf(operation)).find(({ expected }) => expected === 'reached');
     if (!cell) throw new Error(`Nobody may call ${operation.id}`);
@@ -239,7 +239,7 @@ export class AccessMatrix {
     return { status: response.status, text: await response.text(), sent: request.sent };
   }
 
-  /** Asks for a WebSocket, whose path ends with the caller's token. */
+  /** Requests a WebSocket, whose path ends with the caller's token. */
   private handshake(built: BuiltRequest, caller: Caller): Promise<Answer> {
     const path = built.path.replace(/[^/]+\/[^/]+$/, `any_session/${caller.token ?? 'none'}`);
     const headers = {
@@ -265,7 +265,7 @@ export class AccessMatrix {
 
   private baseWorld(): Promise<World> {
     return (this.base ??= this.newWorld({ callersHaveRecords: true }).then(async (world) => {
-      // All at once: whoever came to the tenant later would change its lists while others read them.
+      // All at once: a user who joined the tenant later would change its lists while others read them.
       for (const caller of CALLERS) await world.caller(caller);
       await this.learn(world);
       return world;
@@ -294,7 +294,7 @@ export class AccessMatrix {
     return new World(await this.newTenants(), this.callers, callersHaveRecords);
   }
 
-  /** Waits for those who came before: what they leave is used first. */
+  /** Waits for earlier requests, and uses the tenants that they leave first. */
   private newTenants(): Promise<Tenants> {
     const next = this.lastTenants.then(async () => {
       if (this.unusedTenants.length === 0) this.unusedTenants.push(...(await this.records.make(PAIRS_PER_BATCH)));
@@ -309,13 +309,13 @@ function byLikelihood(cells: Cell[], { likely = () => false }: RunOptions): [Cel
   return [cells.filter(likely), cells.filter((cell) => !likely(cell))];
 }
 
-/** The cells that change nothing if they are answered as expected, and the others. */
+/** Splits the cells into those that change nothing if the response is as expected, and the others. */
 function byHarm(operation: Operation, cells: Cell[]): [Cell[], Cell[]] {
   const isHarmless = ({ expected }: Cell) => !operation.changes || !isAdmitted(expected);
   return [cells.filter(isHarmless), cells.filter((cell) => !isHarmless(cell))];
 }
 
-/** A tenant, another one, and those who call. */
+/** Two tenants and the callers. */
 class World {
   private readonly known = new Map<string, Promise<Caller>>();
 
@@ -325,20 +325,20 @@ class World {
     private readonly callersHaveRecords: boolean,
   ) {}
 
-  /** The caller, made at the first call. */
+  /** Returns the caller, which is created at its first call. */
   caller(spec: CallerSpec): Promise<Caller> {
     const caller = this.known.get(spec.name) ?? this.newCaller(spec, this.callersHaveRecords);
     this.known.set(spec.name, caller);
     return caller;
   }
 
-  /** A caller whose account and session nobody else uses. */
+  /** Creates a caller with an account and a session of its own. */
   newCaller(spec: CallerSpec, hasRecords: boolean): Promise<Caller> {
     return this.callers.make(spec, this.tenants, hasRecords);
   }
 }
 
-/** The first cell that fails, of the operations in turn; null when none does. */
+/** Runs the operations in turn and returns the first failing cell, or null. */
 export async function firstFailure(
   matrix: AccessMatrix,
   operationIds: Iterable<string>,

@@ -8,15 +8,15 @@ import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../.
 import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation-options';
 import type { CallerSpec } from './callers';
 
-/** A way to let more people call an operation than its declaration does. */
+/** An access that admits more callers to an operation than its declaration. */
 export interface Widening {
   name: string;
   access: Access;
-  /** Whether the caller is likely to be let in by it: their calls are made first, for one of them is to notice. */
+  /** True if the widening probably admits the caller. Such callers go first, because one of them must notice. */
   letsIn: (caller: CallerSpec) => boolean;
 }
 
-/** Every smallest way to widen an access, and the widest ones. */
+/** Returns the smallest ways to widen an access, and the widest ones. */
 export function wideningsOf(access: Access): Widening[] {
   const everyone: Widening = {
     name: 'public',
@@ -44,7 +44,7 @@ export function wideningsOf(access: Access): Widening[] {
     case 'signed-in':
       return [everyone];
     case 'tenant': {
-      // Who has no tenant lacks the scope of its records as well: with every role admitted, `signed in` is no wider.
+      // A caller without a tenant has no scope of records either: if every role is admitted, `signed in` is no wider.
       const { roles } = access;
       if (roles === null || EVERY_TENANT_ROLE.every((role) => roles.includes(role))) return [everyone];
       return [...withFurtherRole({ kind: 'tenant', roles }), member, signedIn];
@@ -75,7 +75,7 @@ function isToken({ badToken }: CallerSpec): boolean {
   return badToken === 'of a node' || badToken === 'that is a bootstrap token';
 }
 
-/** The declarations of the running API, which the guard reads at every request. */
+/** The access declarations of the running API, which the guard reads at every request. */
 export class Declarations {
   private readonly handlers = new Map<string, object>();
 

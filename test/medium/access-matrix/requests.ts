@@ -24,7 +24,7 @@ interface Parameter {
   schema: Schema;
 }
 
-/** An operation as the OpenAPI document describes it, with what a request needs. */
+/** An operation of the OpenAPI document, with the data that a request needs. */
 export interface Operation {
   id: string;
   method: string;
@@ -36,12 +36,12 @@ export interface Operation {
     /** A list of texts. */
     | { kind: 'texts' }
     | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
-  /** Whether the document says that the body must be sent. */
+  /** True if the document requires a body. */
   bodyIsRequired: boolean;
-  /** Answers a page or array of records. */
+  /** True if the response is a page or an array of records. */
   isList: boolean;
   changes: boolean;
-  /** That it may answer. */
+  /** The documented statuses. */
   statuses: number[];
 }
 
@@ -51,7 +51,7 @@ export interface Address {
   name: string;
 }
 
-/** One form of an operation's request: which of its optional addresses are given. */
+/** One form of an operation's request: it names some of the optional addresses. */
 export interface RequestForm {
   name: string;
   addresses: Address[];
@@ -66,7 +66,7 @@ export interface BuiltRequest {
   sent: string[];
 }
 
-/** Names that are called otherwise among the records. */
+/** Names of parameters whose record has another name in {@link TenantRecords}. */
 const ALIASES: Record<string, string> = {
   credential_config_id: 'credentials_conf_id',
   cluster_ids: 'cluster_id',
@@ -81,7 +81,7 @@ const ALIASES: Record<string, string> = {
   source_file_path: 'file_path',
 };
 
-/** Whose secrets are attached to metastore catalogs. */
+/** Owners of secrets that are attached to metastore catalogs. */
 const CATALOG_SECRET_SCOPES = ['tenant', 'workspace', 'user'] as const;
 
 /** Names of parameters and body fields that name a tenant's record. */
@@ -98,16 +98,16 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...['file_id', 'file_path', 'file_name', 'source_file_id', 'source_file_path', 'job_application_id'],
 ]);
 
-/** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
+/** Ids that name no record of a tenant. */
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
   ...['encryption_type_id', 'network_project_id', 'correlation_id'],
-  // Of outputs that a client sends: all that counts is whether one is named.
+  // Outputs that a client sends name a run; only its presence matters.
   'run_id',
 ];
 
-/** Ids in the operation's request of which it is not said what they name. */
+/** Returns the ids in the operation's request that these tables do not explain. */
 export function unknownIds({ parameters, body }: Operation): string[] {
   const names = [...parameters.map(({ name }) => name), ...(body.kind === 'json' ? Object.keys(body.properties) : [])];
   const isKnown = (name: string) =>
@@ -115,10 +115,10 @@ export function unknownIds({ parameters, body }: Operation): string[] {
   return names.filter((name) => /_ids?$/.test(name) && !isKnown(name));
 }
 
-/** Operations whose bodies have values of other systems, some of which are called like addresses. */
+/** Operations whose bodies hold values of other systems, some of which have the names of addresses. */
 const TAKES_SECRET = /^(create|update)(Tenant|Workspace|User)Secret$/;
 
-/** Pairs of which one is given to select a record, and which lists take as optional filters. */
+/** Pairs of parameters: a request names one to select a record, and lists take both as optional filters. */
 const FILTERS_OF_LISTS = [
   'metastore_catalog',
   'cluster_conf',
@@ -130,7 +130,7 @@ const FILTERS_OF_LISTS = [
   'tenant',
 ];
 
-/** Values of parameters and body fields that name no tenant's record: reference data, and what is made up. */
+/** Values of parameters and body fields that name no tenant's record: reference data and invented values. */
 const CONSTANTS: Record<string, unknown> = {
   ...REFERENCE,
   availability_zone_id: 0,
@@ -138,7 +138,7 @@ const CONSTANTS: Record<string, unknown> = {
   role_id: roleId('CAN MANAGE CLUSTER'),
   role_ids: [roleId('CAN MANAGE CLUSTER')],
   timeout: '1h',
-  // Of what is billed in the records.
+  // The period in which the records have usage.
   ...Object.fromEntries(
     ['start_date', 'end_date', 'start_month_year', 'end_month_year'].map((day) => [day, BILLED_ON]),
   ),
@@ -148,26 +148,26 @@ const CONSTANTS: Record<string, unknown> = {
   password: PASSWORD,
 };
 
-/** Values that are tried on a server that nobody may call, which is a 400. */
+/** Values whose validation would call a forbidden server, which is a 400. */
 const VALIDATED = {
   secret: { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN', token: 'any' } },
   metastore: { metastore_details: { endpoint: 'http://169.254.169.254' } },
 };
 
-/** What an operation needs beside the generated request: values of the body, or of a parameter. */
+/** Values that an operation needs besides the generated request, in the body or as a parameter. */
 const MORE: Record<string, Record<string, unknown>> = {
   ...Object.fromEntries(KINDS.flatMap(requestsOfSample)),
   createHiveCatalog: { hiveSiteXml: hiveSite() },
   createUnityCatalog: unityDetails,
-  // A server that nobody may call.
+  // The outbound policy forbids this server.
   fetchUnityCatalogs: { endpoint: 'http://169.254.169.254' },
   ...Object.fromEntries(['Tenant', 'Workspace', 'User'].map((scope) => [`validate${scope}Secret`, VALIDATED])),
   listOnPremNodeResources: { endpoint: 'local://' },
-  // What the records hold.
+  // The records hold these permissions.
   revokeWorkspaceUserPermission: { permission_id: 0 },
   revokeWorkspaceGroupPermission: { permission_id: 0 },
   renameWorkspaceFile: { file_name: 'renamed' },
-  // Whose cluster is looked for.
+  // The operation looks for the cluster of the job configuration.
   importWorkspace: {
     workspace: {},
     spark_job_confs: [{ name: 'imported', job_type: 'Python3', command: 'job.py' }],
@@ -176,7 +176,7 @@ const MORE: Record<string, Record<string, unknown>> = {
   updateNotebookCells: {
     cells: [{ cell_uuid: 'cell', code: CELL_SOURCE, output: [{ type: 'text', Celloutput: 'done' }] }],
   },
-  // The zone is of this provider.
+  // The zone belongs to this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   login: { username: LOGIN_NAME, password: PASSWORD },
   ...Object.fromEntries(
@@ -187,7 +187,7 @@ const MORE: Record<string, Record<string, unknown>> = {
   ),
 };
 
-/** What creates and changes a record, by operation id: all of the sample but what it refers to. */
+/** Returns the requests that create and change a record, by operation id: the sample without its references. */
 function requestsOfSample([kind, { body, change }]: (typeof KINDS)[number]): [string, Record<string, unknown>][] {
   const own = Object.entries(body({})).filter(([name]) => !ADDRESS_NAMES.has(name));
   return [
@@ -196,18 +196,18 @@ function requestsOfSample([kind, { body, change }]: (typeof KINDS)[number]): [st
   ];
 }
 
-/** Metastore catalogs are made, changed and deleted by operations of each type. */
+/** Each type of metastore catalog has operations of its own. */
 const CATALOG_TYPES = ['Hive', 'Glue', 'Unity'] as const;
 
-/** Body fields that name what is yet to be made. */
+/** Body fields with the name of a record that does not exist yet. */
 const NEW_NAMES: Record<string, string> = {
   ...Object.fromEntries(KINDS.map(([kind, { nameField = 'name' }]) => [`create${operationName(kind)}`, nameField])),
   createNotebookConf: 'notebook_name',
-  // Selected by its id only, since the body has the same name.
+  // The record is selected by its id only, because the body has a field with the same name.
   updateNotebookConf: 'notebook_name',
 };
 
-/** Optional parameters and body fields without which the generated request is none. */
+/** Optional parameters and body fields without which the generated request is invalid. */
 const ALWAYS_GIVEN: Record<string, string> = {
   listClusterMounts: 'cluster_id',
   updateNotebookConf: 'notebook_conf_id',
@@ -273,7 +273,7 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   ),
 };
 
-/** The same, only where the operation must succeed: elsewhere the usual record shows who may not. */
+/** The same, but only for requests that must succeed: in all others, the usual record is enough. */
 const INSTEAD_TO_SUCCEED: Record<string, (records: TenantRecords) => object> = {
   deleteTenant: ({ unused }) => unused,
   deleteGroup: ({ unused }) => unused,
@@ -281,7 +281,7 @@ const INSTEAD_TO_SUCCEED: Record<string, (records: TenantRecords) => object> = {
   enableUser: ({ disabledUser }) => disabledUser,
 };
 
-/** Reads the operations out of the document. */
+/** Reads the operations from the document. */
 export function operationsOf(document: OpenAPIObject): Operation[] {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
   const resolve = (schema: Schema): Schema =>
@@ -329,7 +329,7 @@ function isListAnswer(responses: DescribedOperation['responses'], resolve: (sche
 }
 
 /**
- * The forms of an operation's request. Where a record is selected by id or name there is a form for each; every further
+ * Returns the forms of an operation's request. A record that is selected by id or name has a form for each; every further
  * optional reference has a form of its own.
  */
 export function formsOf(operation: Operation): RequestForm[] {
@@ -385,14 +385,14 @@ function partnerOf(address: GivenAddress, all: readonly GivenAddress[]): GivenAd
 
 let made = 0;
 
-/** Where the values of a request come from. */
+/** The sources of a request's values. */
 export interface RequestValues {
   caller: Side;
-  /** Of whose tenant the record at an address is. */
+  /** Returns the records of the tenant that an address names. */
   recordsFor: (address: Address) => TenantRecords;
-  /** Values that the running API made up: ids of what it derives from its own declarations. */
+  /** Ids that the running API derives from its own declarations. */
   learned: Readonly<Record<string, unknown>>;
-  /** Where the request must succeed, the caller's own records; records are then in the state that the operation needs. */
+  /** Set if the request must succeed: the caller's own records. All records are then in the state that the operation needs. */
   toSucceed: Readonly<Record<string, unknown>> | null;
 }
 
@@ -468,12 +468,12 @@ function bodyOf(
     if (value !== undefined) values[name] = value;
   }
   Object.assign(values, MORE[id]);
-  // Changes need a field at least.
+  // An update needs at least one field.
   if (Object.keys(values).length === 0 && body.properties['description']) values['description'] = 'changed';
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(values) };
 }
 
-/** A plain value that fits the schema. Names are new ones, with the mark of the caller's side. */
+/** Returns a plain value that fits the schema. Names are unique and carry the mark of the caller's side. */
 function inventValue(operationId: string, name: string, schema: Schema, caller: Side): unknown {
   const own = MORE[operationId]?.[name] ?? CONSTANTS[name];
   if (own !== undefined) return own;

@@ -12,12 +12,12 @@ import { CATALOG_TYPE, unityDetails } from '../../samples/metastore-catalog';
 import { SECRET_TYPE } from '../../samples/scoped-secrets';
 import { REFERENCE } from '../../samples/reference';
 
-/** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
+/** One of the two tenants: `own` has the requested records, `foreign` the callers from outside. */
 export type Side = 'own' | 'foreign';
 
 /**
- * What is in every text and every id of one side's records and nowhere else, so that a record shows wherever it leaks
- * to. Ids are that prefix and seven digits.
+ * Marks every text and every id of one side's records, so that a leaked record is recognized anywhere.
+ * Ids are the prefix and seven digits.
  */
 export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
   own: { text: 'quokka', idPrefix: '71' },
@@ -26,22 +26,22 @@ export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
 
 const ID_STEP = 10_000_000;
 
-/** Since which day a node of each tenant has been running by the ledger. */
+/** The day since which, by the ledger, a node of each tenant has been running. */
 export const BILLED_ON = '2020-01-31';
 
-/** Of the one cell of each notebook. */
+/** The code of the only cell of each notebook. */
 export const CELL_SOURCE = 'spark.range(1)';
 
 export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
 
-/** Kinds whose row needs more than its sample, or is needed in more states than one. */
+/** Kinds that need more than the sample row, or rows in several states. */
 const OTHER_KINDS: readonly Kind[] = [
   ...['mount', 'object_storage_manager', 'cluster', 'workspace', 'job_conf', 'user', 'group'],
   ...['workspace_secret', 'user_secret'],
 ];
-/** The rest: a new one is among them. */
+/** All other kinds, new ones included. */
 export const PLAIN_KINDS = KINDS.map(([kind]) => kind).filter((kind) => !OTHER_KINDS.includes(kind));
 
 /** Every record of one tenant: ids and names by the names that parameters and body fields of the API have. */
@@ -49,7 +49,7 @@ export interface TenantRecords {
   side: Side;
   tenantId: string;
   values: Record<string, string | number>;
-  /** Records that nothing refers to: for what must not be in use. */
+  /** Records that nothing refers to, for operations that refuse records in use. */
   unused: Record<string, string | number>;
   /** Credentials that open an object store. */
   storeCredentials: Record<string, string | number>;
@@ -58,17 +58,17 @@ export interface TenantRecords {
   nodeId: number;
   disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
-  /** Without jobs. */
+  /** Job configurations without jobs. */
   jobConfs: Record<'idle' | 'disabled', JobConfRef>;
-  /** Without instances. */
+  /** Notebook configurations without instances. */
   notebookConfs: Record<'idle' | 'disabled', NotebookConfRef>;
   /** A file of the object storage manager. */
   storageFile: { file_id: number; file_path: string; file_name: string };
-  /** A metastore catalog of each type, which no cluster has. */
+  /** A metastore catalog of each type that no cluster uses. */
   catalogs: Record<'Hive' | 'Glue' | 'Unity', { metastore_catalog_id: number }>;
   /** A Hive catalog to which secrets of the tenant, of the workspace and of the user are attached. */
   openedCatalog: { metastore_catalog_id: number; metastore_catalog_name: string };
-  /** A further workspace, for permissions that are held on another than the one called for. */
+  /** A further workspace, for permissions on another workspace than the requested one. */
   otherWorkspace: WorkspaceRef;
 }
 
@@ -87,10 +87,10 @@ interface NotebookConfRef {
   notebook_name: string;
 }
 
-/** Where the object storage managers of the tenants have their buckets. */
+/** The object store with the buckets of the tenants' object storage managers. */
 export interface StoreOfRecords {
   store: MemoryS3;
-  /** Seals the credentials of the store for a row. */
+  /** Seals the credentials of the store for a database row. */
   seal: (tx: Tx, tenantId: string, credentialsConfId: number) => Promise<Buffer>;
 }
 
@@ -124,7 +124,7 @@ export class TenantRecordsMaker {
     });
   }
 
-  /** Begins with the tenant itself. */
+  /** Adds the tenant itself and returns the functions that add its records. */
   private async begin(side: Side, tx: Tx, rows: PlainRows): Promise<Inserting> {
     const { text, idPrefix } = MARKS[side];
     const nextId = () => Number(idPrefix) * ID_STEP + this.next[side]++;
@@ -155,7 +155,7 @@ export class TenantRecordsMaker {
   }
 }
 
-/** Where the records of a tenant go, of which only the tenant itself is in the database before all of them are made. */
+/** Collects the records of a tenant. Only the tenant itself is in the database before all of them are complete. */
 interface Inserting extends StoreOfRecords {
   tx: Tx;
   rows: PlainRows;
@@ -166,9 +166,9 @@ interface Inserting extends StoreOfRecords {
   blob: StoredBlob;
   nextId: () => number;
   nameOf: (kind: string) => string;
-  /** Has a record of the tenant inserted and answers its id. */
+  /** Adds a record of the tenant and returns its id. */
   insert: (table: string, idColumn: string, values: object) => Promise<number>;
-  /** Has a record with a name inserted and answers both, as `<prefix>_id` and `<prefix>_name`. */
+  /** Adds a record with a name and returns both, as `<prefix>_id` and `<prefix>_name`. */
   named: (table: string, prefix: string, values?: object) => Promise<Record<string, string | number>>;
 }
 
@@ -226,7 +226,7 @@ export function personalToken(userId: number, tenantId: string | null): Record<s
   return { user_id: userId, tenant_id: tenantId, kind: 'token', expires_at: 'infinity' };
 }
 
-/** A user and a group of the tenant, the user in the group; and some that are by themselves. */
+/** Adds a user in a group, and users and groups without each other. */
 async function insertPeople({ rows, tenantId, tenantName, text, nextId, nameOf, named }: Inserting) {
   const user = async (more: object = {}) => {
     const [userId, username] = [nextId(), nameOf('user')];
@@ -256,16 +256,16 @@ async function insertPeople({ rows, tenantId, tenantName, text, nextId, nameOf, 
   };
 }
 
-/** Columns of plain kinds that are other than in their samples. */
+/** Columns of plain kinds that differ from their samples. */
 const OWN_COLUMNS: Partial<Record<Kind, (nameOf: (kind: string) => string) => object>> = {
   cloud_env: () => ({ endpoint: 'local://' }),
-  // A tenant has each URL once.
+  // URLs are unique in a tenant.
   dependency_repository: (nameOf) => ({ url: `https://${nameOf('host')}.example.org/` }),
 };
 
 /**
- * One record of each kind that its sample says all of. They refer to those of `others`, so that nothing refers to
- * them, or to each other.
+ * Adds one record of each kind for which the sample is enough. They refer to the records of `others`, so that nothing
+ * refers to them, or to each other.
  */
 async function insertInfrastructure(
   { named, nameOf }: Inserting,
@@ -279,7 +279,7 @@ async function insertInfrastructure(
   return made;
 }
 
-/** A mount; the credentials that open it have another name among parameters. */
+/** Adds a mount. Parameters call its credentials by another name. */
 async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials: Record<string, string | number>) {
   const name = nameOf('mount');
   const row = rowOf('mount', storeCredentials as Ids);
@@ -300,10 +300,10 @@ async function insertCatalogs({ named }: Inserting): Promise<TenantRecords['cata
   };
 }
 
-/** Columns of secrets that open the metastore of a Hive catalog and the store of its tables. */
+/** Columns of the secrets that open the metastore of a Hive catalog and the store of its tables. */
 const OPENING_TYPES = { metastore_secret_id: SECRET_TYPE.hiveBasic, storage_secret_id: SECRET_TYPE.awsKeys };
 
-/** A catalog with secrets of each scope: those of a workspace and of a user. */
+/** Adds a catalog with secrets of each scope. */
 async function insertCatalogSecrets({ insert, named, nameOf }: Inserting, owners: Ids) {
   const details = { files: ['hiveSiteXml'] };
   const catalog = await named('metastore_catalogs', 'metastore_catalog', {
@@ -356,7 +356,7 @@ async function insertObjectStorageManager(into: Inserting) {
 
 type ClusterRef = TenantRecords['clusters']['running'];
 
-/** A cluster in each state that operations need; the running one has a node with a history. */
+/** Adds a cluster in each state that operations need; the running one has a node with a history. */
 async function insertClusters(into: Inserting, infrastructure: Record<string, string | number>) {
   const { rows, text, nextId, insert, named } = into;
   const cluster = async (status: string, toDate: Date | 'infinity' = 'infinity'): Promise<ClusterRef> => {
@@ -423,7 +423,7 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
   return { running: { ...running }, byState, nodeId, node: { node_status_id: nodeStateId } };
 }
 
-/** A workflow of the tenant with a step that failed; answers the id of its instance. */
+/** Adds a workflow of the tenant with a failed step and returns the id of its instance. */
 async function insertWorkflow({ rows, insert, nextId, text }: Inserting, job: object): Promise<number> {
   const workflowJobId = await insert('workflow_jobs', 'workflow_job_id', job);
   const instanceId = nextId();
@@ -553,7 +553,7 @@ async function insertNotebooks(
   };
 }
 
-/** With a notebook of one cell. */
+/** Adds a notebook configuration whose notebook has one cell. */
 async function insertNotebookConf(
   { rows, tenantId, text, blob, nameOf, insert }: Inserting,
   values: { settings: object; workspace_id: string | number | undefined } & Record<string, unknown>,

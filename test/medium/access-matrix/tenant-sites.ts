@@ -7,32 +7,32 @@ import { CORRELATION_PREFIX } from './matrix';
 
 type Query = (this: Client, ...args: unknown[]) => unknown;
 
-/** A place in the code that makes a condition on a tenant. */
+/** A place in the code that builds a condition on a tenant. */
 export interface TenantSite {
   /** `MountsRepository.list`, or outside of classes `workspaces.joins.mayRun`; `#2` for the second one in a function. */
   key: string;
-  /** Operations that sent a statement with it. */
+  /** Operations that sent a statement with the condition. */
   operations: ReadonlySet<string>;
   mark: string;
 }
 
 interface KnownSite extends TenantSite {
   operations: Set<string>;
-  /** Within the file: line and column. */
+  /** Line and column in the file. */
   position: readonly [number, number];
 }
 
-/** Methods of these names make the conditions that others of the same object begin with: those are told apart. */
+/** Methods whose condition other methods of the same object reuse; each of those methods is a site of its own. */
 const PASSED_ON: readonly (string | null)[] = ['within', 'rowsOfScope'];
 const SRC = join(__dirname, '..', '..', '..', 'src');
 
-/** By key and position. */
+/** Sites by key and position. */
 const sites = new Map<string, KnownSite>();
 const sent = new Map<string, KnownSite[]>();
 let broken: TenantSite | null = null;
 const query = Reflect.get(Client.prototype, 'query') as Query;
 
-/** Stands for `tenant-condition.ts`: makes the same conditions, each with the mark of the site that called for it. */
+/** Replaces `tenant-condition.ts`: builds the same conditions, each with the mark of the calling site. */
 export const markedConditions: typeof tenantCondition = {
   ofTenant(alias, place = '?', column = 'tenant_id') {
     return `(${alias}.${column} = ${place}${markOfCaller(markedConditions.ofTenant)})`;
@@ -44,10 +44,10 @@ export const markedConditions: typeof tenantCondition = {
   },
 };
 
-/** A comment in the condition, which is void once ` OR TRUE` stands there instead. */
+/** An SQL comment in the condition. Replacing it by ` OR TRUE` disables the condition. */
 function markOfCaller(helper: (...given: never[]) => unknown): string {
   const calls = callsUntil(helper).filter((call) => call.getFileName()?.startsWith(SRC));
-  // A function without a name is known by who calls it; what a file makes when it is loaded, by the file.
+  // An anonymous function is named after its caller; a condition built while a file loads, after the file.
   const caller =
     calls.find((call) => call.getFunctionName() && !PASSED_ON.includes(call.getFunctionName())) ?? calls[0];
   if (!caller) throw new Error('Nobody calls for the condition');
@@ -60,7 +60,7 @@ function markOfCaller(helper: (...given: never[]) => unknown): string {
   return site.mark;
 }
 
-/** The calls that led to the helper's, the last first. */
+/** Returns the calls that led to the call of the helper, the last first. */
 function callsUntil(helper: (...given: never[]) => unknown): NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {
@@ -74,20 +74,20 @@ function callsUntil(helper: (...given: never[]) => unknown): NodeJS.CallSite[] {
   }
 }
 
-/** Of the object whose method it is, which may have inherited that; null for a function. */
+/** Returns the class of the object whose method was called, which may inherit the method; null for a function. */
 function classOf(call: NodeJS.CallSite): string | null {
   const type = call.getTypeName();
   return type === null || type === 'Object' || type === 'Function' || call.getFunctionName() === null ? null : type;
 }
 
-/** Notes from now on which operations of the matrix send which marks. */
+/** Records from now on which operations of the matrix send which marks. */
 export function watchStatements(): void {
   Client.prototype.query = function (this: Client, ...[statement, ...rest]: unknown[]) {
     return query.call(this, rewritten(statement), ...rest);
   } as typeof Client.prototype.query;
 }
 
-/** Gives the driver back as it was. */
+/** Restores the driver. */
 export function unwatchStatements(): void {
   Client.prototype.query = query as typeof Client.prototype.query;
 }
@@ -96,13 +96,13 @@ function rewritten(statement: unknown): unknown {
   if (typeof statement === 'string') return rewrittenText(statement);
   if (typeof statement !== 'object' || statement === null || !('text' in statement)) return statement;
   const text = rewrittenText(String(statement.text));
-  // Another text needs a plan of its own.
+  // A changed statement needs a plan of its own.
   return text === statement.text ? statement : { ...statement, text, name: undefined };
 }
 
 function rewrittenText(statement: string): string {
   const id = correlationId();
-  // The matrix makes its records by some of the same statements.
+  // The matrix creates its records with some of the same statements.
   if (!id.startsWith(CORRELATION_PREFIX)) return statement;
   const concerned = sent.get(statement) ?? [...sites.values()].filter(({ mark }) => statement.includes(mark));
   sent.set(statement, concerned);
@@ -110,7 +110,7 @@ function rewrittenText(statement: string): string {
   return broken && statement.includes(broken.mark) ? statement.replaceAll(broken.mark, ' OR TRUE') : statement;
 }
 
-/** The sites whose conditions have been sent until now. */
+/** Returns the sites whose conditions have been sent until now. */
 export function sentSites(): TenantSite[] {
   const times = new Map<string, number>();
   return [...sites.values()]
@@ -123,7 +123,7 @@ export function sentSites(): TenantSite[] {
     });
 }
 
-/** Runs `fn` while what the site makes keeps nobody out. */
+/** Runs `fn` while the condition of the site is disabled. */
 export async function without<T>(site: TenantSite, fn: () => Promise<T>): Promise<T> {
   broken = site;
   try {

@@ -7,9 +7,9 @@ const WAITING = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend' AND wait_event_type = 'Lock'`;
 
 /**
- * Asks for the change of a record while another transaction changes a cluster that is made of it: locks the cluster,
- * waits until the asked change waits for it, then reads the record as a change of the cluster does. Answers the change's
- * answer; throws where the two would wait for each other.
+ * Requests the change of a record while another transaction changes a cluster that refers to it: locks the cluster,
+ * waits until the request waits for it, then reads the record as a change of the cluster does. Returns the response to
+ * the request; throws if the two transactions deadlock.
  */
 export async function changeMeanwhile(
   database: DataSource,

@@ -9,7 +9,7 @@ import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/m
 import type { ClusterSubscriber } from '../../../src/modules/execution/clusters';
 import { ClusterChangesSubscriber } from '../../../src/modules/execution/runs/jobs/cluster-changes.subscriber';
 
-/** Transitions with the subscribers of the product, or others in place of those of their domains. */
+/** Cluster transitions with the subscribers of the product, some of them replaced by those of the test. */
 export function makeLifecycle(dataSource: DataSource, subscribers: ClusterSubscriber[] = []): ClusterLifecycle {
   const replaced = new Set(subscribers.map(({ domain }) => domain));
   const usual = [new ClusterChangesSubscriber(), new LedgerSubscriber(new LedgerRepository(dataSource))];

@@ -2,7 +2,7 @@ import { IamApiModule } from '../../../src/modules/foundation/iam/iam.api.module
 import { IamModule } from '../../../src/modules/foundation/iam/iam.module';
 import { configure, prepare, TestApi, type TestDatabase } from './test-api';
 
-/** The API of users with the variables of a directory, which are gone again for the next one. */
+/** The API of users with the variables of a directory. The variables are removed again afterwards. */
 export async function startIamApi(database: TestDatabase, environment: Record<string, string>): Promise<TestApi> {
   const config = configure(database.url, { LOGIN_ATTEMPTS: '1000', ...environment });
   try {
@@ -13,7 +13,7 @@ export async function startIamApi(database: TestDatabase, environment: Record<st
   }
 }
 
-/** Makes a tenant in which the group has the role. */
+/** Creates a tenant in which the group has the role. */
 export async function giveGroupRole(api: TestApi, groupName: string, role: string): Promise<string> {
   const [tenant] = await api.database.query<{ tenant_id: string }[]>(
     'INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id',

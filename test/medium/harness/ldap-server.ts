@@ -32,7 +32,7 @@ export class LdapServer {
       ...['-cp', required('TEST_LDAP_SERVER_JAR'), 'com.unboundid.ldap.listener.InMemoryDirectoryServerTool'],
       ...['--baseDN', 'dc=example,dc=org', '--ldifFile', ldifFile],
       ...['--additionalBindDN', ROOT_DN, '--additionalBindPassword', rootPassword],
-      // Searching needs a login, as with most servers in earnest.
+      // A search needs a login, as on most production servers.
       ...['--authenticationRequiredOperationType', 'search'],
       ...(certificate ? [encryption === 'ldaps' ? '--useSSL' : '--useStartTLS'] : []),
       ...(certificate ? ['--keyStorePath', certificate.keyStore, '--keyStorePassword', KEYSTORE_PASSWORD] : []),
@@ -52,7 +52,7 @@ export class LdapServer {
       LDAP_BIND_PASSWORD: SEARCHER.password,
       LDAP_USER_BASE_DN: 'ou=people,dc=example,dc=org',
       LDAP_GROUP_BASE_DN: 'ou=groups,dc=example,dc=org',
-      // A Java process that has just started may take its time on a busy machine.
+      // A Java process that has just started may respond slowly on a busy machine.
       LDAP_TIMEOUT_MS: '60000',
     };
   }
@@ -81,7 +81,7 @@ export class LdapServer {
   }
 }
 
-/** A key with a certificate for this machine's addresses that nobody but itself has signed. */
+/** A key with a self-signed certificate for the addresses of this machine. */
 export async function makeCertificate(folder: string): Promise<{ keyStore: string; pem: string }> {
   const keyStore = join(folder, 'server.p12');
   const pem = join(folder, 'server.pem');

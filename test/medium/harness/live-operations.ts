@@ -12,7 +12,7 @@ import type { UpgradeHandler } from '../../../src/platform/http/upgrades/upgrade
 const EVERY_MS = 20;
 const shared = { summary: 'For tests', tag: 'Tests' };
 
-/** Operations that stay open until somebody ends them; the product has no upgrade yet. */
+/** Operations that stay open until somebody ends them. */
 @Controller()
 class LiveController {
   @Upgrade({ ...shared, path: '/workspace/{workspace_id}/echo/{number}', id: 'echo', access: Allow.workspace('RUN') })

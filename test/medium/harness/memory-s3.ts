@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 export const MEMORY_S3_KEYS = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' };
 
 /**
- * As much of the S3 API as small files need, over buckets in memory. For tests of what lies above the store; the store
+ * The part of the S3 API that small files need, over buckets in memory. For tests of the layers above the store; the store
  * itself is tested against real servers in `test/stores`.
  */
 export class MemoryS3 {
@@ -29,7 +29,7 @@ export class MemoryS3 {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Makes the bucket where there is none. */
+  /** Creates the bucket if it does not exist. */
   put(bucket: string, key: string, content: Buffer): void {
     const files = this.buckets.get(bucket) ?? new Map<string, Buffer>();
     this.buckets.set(bucket, files.set(key, content));

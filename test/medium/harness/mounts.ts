@@ -41,7 +41,7 @@ export const CREDENTIAL_VALUES: Record<CredentialKind, Record<string, string>> =
   },
 };
 
-/** The whole API with two tenants, the first of which is selected, and what it takes to make mounts there. */
+/** The whole API with two tenants, the first of which is selected, and the records that mounts need. */
 export class MountsBench {
   private made = 0;
 

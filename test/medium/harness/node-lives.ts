@@ -8,7 +8,7 @@ import type { Tenancy } from './records';
 
 const CAUSE = { reason: 'As a test has it', userId: null, workflowInstanceId: null };
 
-/** What a node is billed by, where it matters. */
+/** The properties that decide the price of a node, as far as a test sets them. */
 type Billed = Partial<Pick<ClusterNode, 'machine_type_id' | 'machine_price_ycu' | 'is_spot' | 'labels'>>;
 
 /** Plans nodes and moves them from state to state, as workflows do, without machines. */
@@ -20,7 +20,7 @@ export class NodeLives {
     private readonly lifecycle: ClusterLifecycle,
   ) {}
 
-  /** A planned node of the cluster; its id. */
+  /** Plans a node of the cluster and returns its id. */
   async plan({ tenantId, clusterId }: Pick<Tenancy, 'tenantId' | 'clusterId'>, billed: Billed = {}): Promise<number> {
     this.planned += 1;
     const token = randomUUID();

@@ -7,19 +7,19 @@ export interface OidcPerson {
   claims: Record<string, unknown> & { sub: string };
 }
 
-/** What the provider does wrong from now on. */
+/** The faults of the provider's next responses. */
 export interface Fault {
-  /** Of ID tokens. */
+  /** Replaces claims of ID tokens. */
   claims?: Record<string, unknown>;
-  /** Of ID tokens' signatures. */
+  /** True if a key that is not the provider's signs ID tokens. */
   foreignKey?: boolean;
-  /** No tokens at all. */
+  /** True if the provider returns no tokens at all. */
   away?: boolean;
 }
 
 const CLIENT_ID = 'platform';
 
-/** Nothing has to listen there: tests read where the provider sends the browser. */
+/** Nothing listens at this address: tests only read the redirect. */
 const REDIRECT_URL = 'http://127.0.0.1:8080/api/v1/login/sso/callback';
 
 /** A real OpenID Connect provider on a free port of this machine. */
@@ -60,7 +60,7 @@ export class OidcServer {
     return this.tell('fault', fault);
   }
 
-  /** Logs in as a browser does; answers the query with which the provider sends it back. */
+  /** Logs in as a browser does and returns the query string of the redirect back to the API. */
   async browse(loginUrl: string, username: string, password: string): Promise<string> {
     const cookies = new Map<string, string>();
     const body = new URLSearchParams({ username, password });

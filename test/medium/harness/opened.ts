@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { WebSocket } from 'ws';
 
-/** Something that a caller has open, and how it ended. */
+/** An open connection of a caller, and its end. */
 export interface Opened {
-  /** Null while it is open: the code of a closed WebSocket, the status of an answer, or that it was broken off. */
+  /** Null while it is open; then the code of the closed WebSocket, the status of the response, or that it was aborted. */
   end(): number | 'broken off' | null;
   close(): void;
 }
 
 type Headers = Record<string, string>;
 
-/** Answers once a WebSocket is open and has said something; throws with the status where it was refused. */
+/** Returns once a WebSocket is open and has sent a message; throws the status if the upgrade was refused. */
 export async function openSocket(
   url: string,
   headers: Headers,
@@ -33,7 +33,7 @@ export async function openSocket(
   return { socket, said, end: () => end, close: () => socket.terminate() };
 }
 
-/** A download, once its first bytes have come. */
+/** Starts a download and returns once its first bytes have arrived. */
 export async function openDownload(url: string, headers: Headers): Promise<Opened> {
   const request = httpRequest(url, { headers, agent: false }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -45,7 +45,7 @@ export async function openDownload(url: string, headers: Headers): Promise<Opene
   return { end: () => end, close: () => request.destroy() };
 }
 
-/** An upload whose bytes come one by one and never end. */
+/** Starts an upload that sends byte after byte and never ends. */
 export async function openUpload(url: string, headers: Headers): Promise<Opened> {
   const request = httpRequest(url, { method: 'POST', headers, agent: false });
   let end: 'broken off' | number | null = null;
@@ -57,7 +57,7 @@ export async function openUpload(url: string, headers: Headers): Promise<Opened>
   request.write('.');
   const timer = setInterval(() => request.write('.'), 20);
   request.on('close', () => clearInterval(timer));
-  // Long enough for its head to be answered, if it is refused at once.
+  // Long enough for an immediate refusal to arrive.
   await new Promise((resolve) => setTimeout(resolve, 300));
   if (end !== null) throw new Error(String(end));
   return {

@@ -20,7 +20,7 @@ export const PASSWORD = 'a password of some length';
 /** Ids of the roles, as the first start gives them. */
 export const ROLE_ID = Object.fromEntries(ROLES.map((role, id) => [role, id])) as Record<Role, number>;
 
-/** A role and where: in a tenant, or everywhere (null). */
+/** A role and its place: a tenant id, or null for a platform-wide role. */
 type Held = readonly [role: Role, tenantId: string | null];
 
 export interface Caller {
@@ -29,7 +29,7 @@ export interface Caller {
   call(method: string, path: string, body?: unknown): Promise<TestAnswer>;
 }
 
-/** Puts tenants, users and groups into the database of an API and acts as them; who is not named gets a number. */
+/** Inserts tenants, users and groups into the database of an API and acts as them. Unnamed records get numbered names. */
 export class People {
   private count = 0;
   private unknownHash: Promise<string> | null = null;
@@ -45,7 +45,7 @@ export class People {
     return (await insertRow(this.manager, Tenant, { name, tenant_id })).tenant_id;
   }
 
-  /** One that can log in, with a password that nobody knows unless it is set; the platform's unless a tenant is named. */
+  /** An account with an unknown password until one is set; the platform owns it unless a tenant is named. */
   async user(held: readonly Held[] = [], columns: Partial<User> = {}): Promise<number> {
     const { username = this.unique('user'), directory = 'local', owner_tenant_id: owner } = columns;
     const { user_id } = await insertRow(this.manager, User, {
@@ -59,12 +59,12 @@ export class People {
     return user_id;
   }
 
-  /** A user of this name who can log in with the {@link PASSWORD}. */
+  /** A user of this name who can log in with {@link PASSWORD}. */
   async withPassword(username: string, held: readonly Held[] = []): Promise<number> {
     return this.user(held, { username, password_hash: await hashPassword(PASSWORD, 'test') });
   }
 
-  /** Gives a role as a row of its own; nobody is woken. */
+  /** Inserts a role assignment directly, without a notification to any process. */
   async giveRole(userId: number, role: Role, tenantId: string | null): Promise<void> {
     await insertRow(this.manager, UserRole, { user_id: userId, role_id: ROLE_ID[role], tenant_id: tenantId });
   }
@@ -85,7 +85,7 @@ export class People {
     return group_id;
   }
 
-  /** Lets the group view a workspace of the tenant. */
+  /** Gives the group VIEW on a new workspace of the tenant. */
   async workspacePermission(tenantId: string, groupId: number): Promise<void> {
     const name = this.unique('workspace');
     const workspace = await insertPlain(this.manager, 'workspaces', { name, tenant_id: tenantId });
@@ -101,13 +101,13 @@ export class People {
     });
   }
 
-  /** Sets the {@link PASSWORD} of a user for a login. */
+  /** Sets a user's password to {@link PASSWORD}, so that it can log in. */
   async givePassword(userId: number): Promise<void> {
     const hash = await hashPassword(PASSWORD, 'test');
     await this.manager.query('UPDATE users SET password_hash = $2 WHERE user_id = $1', [userId, hash]);
   }
 
-  /** A session of the user, in the tenant if one is given. */
+  /** Opens a session of the user, with the tenant selected if one is passed. */
   async as(userId: number, tenantId: string | null = null): Promise<Caller> {
     const { session_id } = await insertRow(this.manager, Session, {
       user_id: userId,
@@ -129,7 +129,7 @@ export class People {
     return this.as(await this.user([['USER', tenantId]]), tenantId);
   }
 
-  /** A workspace that the caller makes; its id. */
+  /** Creates a workspace as the caller and returns its id. */
   async workspace(caller: Caller): Promise<number> {
     const { status, body } = await caller.call('POST', '/workspace', { name: this.unique('workspace') });
     if (status !== 200) throw new Error(`No workspace could be made: ${JSON.stringify(body)}`);
@@ -141,7 +141,7 @@ export class People {
     return this.as(await this.user([['PLATFORM ADMIN', null]]));
   }
 
-  /** A new ADMIN with the tenant selected, who is a PLATFORM ADMIN, too. */
+  /** A new ADMIN with the tenant selected who also is a PLATFORM ADMIN. */
   async everywhere(tenantId: string): Promise<Caller> {
     const roles: Held[] = [
       ['PLATFORM ADMIN', null],
@@ -156,7 +156,7 @@ export class People {
 }
 
 /**
- * The API of users on two pods over one database, with two tenants and whoever administers them, for the tests of the block
+ * The API of users on two pods over one database, with two tenants and their administrators, for the tests of the block
  * in which this is called.
  */
 export function directory() {
@@ -174,7 +174,7 @@ export function directory() {
   return { api, otherPod, people, own, foreign, admin, platformAdmin };
 }
 
-/** What tests compare of a refusal. */
+/** The parts of a refusal that tests compare. */
 export function refusal({ status, body }: TestAnswer): [number, string] {
   return [status, body.error_code];
 }

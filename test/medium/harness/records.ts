@@ -8,7 +8,7 @@ import { REFERENCE } from '../../samples/reference';
 export interface Tenancy {
   tenantId: string;
   userId: number;
-  /** Of every record, by `<kind>_id`. */
+  /** The id of every record, by `<kind>_id`. */
   ids: Ids;
   credentialsConfId: number;
   networkConfId: number;
@@ -27,10 +27,10 @@ interface NeededColumn {
   type: string;
 }
 
-/** By table; every test database has the same schema. */
+/** Columns by table. Every test database has the same schema, so they are read once. */
 const neededColumns = new Map<string, NeededColumn[]>();
 
-/** Inserts a row; what the table needs beyond `values` gets the plainest value of its type. */
+/** Inserts a row. Required columns that `values` lacks get the plainest value of their type. */
 export async function insertPlain<T = Record<string, unknown>>(
   tx: Tx,
   table: string,
@@ -48,7 +48,7 @@ export async function insertPlain<T = Record<string, unknown>>(
   return inserted as T;
 }
 
-/** What begins the history of a row of the table, which the database insists on. */
+/** SQL that inserts the first history entry of a row, which the database requires. */
 const FIRST_ENTRY: Readonly<Record<string, string>> = {
   clusters: `, entry AS (
     INSERT INTO cluster_states (cluster_id, sequence, status, reason, start_time, node_count)
@@ -66,8 +66,8 @@ async function plainEntries(tx: Tx, table: string, values: Readonly<Record<strin
 }
 
 /**
- * Rows as {@link insertPlain} inserts them, without beginnings of histories, sent together and in the order in which tables
- * refer to each other: whoever makes thousands of records waits for few answers and has few statements planned.
+ * Inserts rows as {@link insertPlain} does, but without history entries, in batches and in the order in which tables
+ * refer to each other: thousands of records need few round trips and few query plans.
  */
 export class PlainRows {
   /** Values of rows, by table and columns. */
@@ -97,7 +97,7 @@ export class PlainRows {
 /** Every test database has the same schema. */
 let orderOfTables: string[] | undefined;
 
-/** Tables that others refer to, each before those. */
+/** All tables, each one after the tables it refers to. */
 async function tableOrder(tx: Tx): Promise<string[]> {
   return (orderOfTables ??= orderedByReference(
     await rows<{ name: string; refers_to: string[] }>(
@@ -124,7 +124,7 @@ function orderedByReference(tables: { name: string; refers_to: string[] }[]): st
   return [...ordered];
 }
 
-/** A constant of SQL, which takes the type of its column; objects are JSON. */
+/** Returns an SQL literal, which takes the type of its column; objects become JSON. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
@@ -165,12 +165,12 @@ function plainValue(type: string): unknown {
   }
 }
 
-/** Without a volume, since nobody needs one, and without more people than the user. */
+/** Kinds that a tenancy leaves out: no test needs the volume, and the tenancy has its own user. */
 export const KINDS_OF_TENANCY = KINDS.map(([kind]) => kind).filter(
   (kind) => !['volume_conf', 'user', 'group'].includes(kind),
 );
 
-/** Makes a tenant with a record of each kind; the cluster is RUNNING. */
+/** Creates a tenant with a record of each kind; the cluster is RUNNING. */
 export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
   const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
   const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
@@ -203,7 +203,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
   };
 }
 
-/** Lets the user run things in the workspace. */
+/** Gives the user RUN on the workspace. */
 async function admit(tx: Tx, ids: { user_id: number; tenant_id: string; workspace_id: number }): Promise<void> {
   const { user_id, tenant_id } = ids;
   const lookups = await firstRow<{ role_id: number; permission_id: number }>(
@@ -214,7 +214,7 @@ async function admit(tx: Tx, ids: { user_id: number; tenant_id: string; workspac
   await insertPlain(tx, 'workspace_users', { ...ids, permission_id: lookups?.permission_id });
 }
 
-/** Adds a node that takes runs. */
+/** Adds a node that is ready for runs. */
 export async function makeNode(tx: Tx, tenancy: Tenancy, nodeNumber: number): Promise<number> {
   const node = await insertPlain(tx, 'cluster_nodes', {
     tenant_id: tenancy.tenantId,

@@ -12,13 +12,13 @@ export class ScriptedProvider {
   readonly specs: NodeSpec[] = [];
   readonly started: string[] = [];
   readonly destroyed: string[] = [];
-  /** Of single nodes; others are in `state`. */
+  /** States of single nodes; all others are in `state`. */
   readonly states = new Map<string, ProviderNodeState>();
   faults: (ComputeDriverError | null)[] = [];
-  /** What it refuses for good, by the number of the node. */
+  /** Permanent refusals, by the number of the node. */
   readonly refusals = new Map<number, ComputeDriverError>();
   state: ProviderNodeState = 'running';
-  /** What it says of nodes that failed. */
+  /** The reason that the provider gives for failed nodes. */
   fault: ComputeDriverError | null = null;
   canStopIt = true;
   isSlow = false;

@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 
 const STARTS_WITHIN_MS = 180_000;
 
-/** A server that a test file starts as a process of its own, to stop and halt it. */
+/** A server that runs as a process of its own, so that a test can suspend and kill it. */
 export class ServerProcess {
   private constructor(private readonly child: ChildProcess) {}
 
-  /** @param pattern of the line that it prints once it serves; answers the first group of it */
+  /** @param pattern of the line that it prints once it serves @returns the first group of the pattern */
   static async start(
     command: string,
     args: string[],
@@ -37,7 +37,7 @@ export class ServerProcess {
     await ended;
   }
 
-  /** It keeps its port and its connections and answers nothing until {@link resume}. */
+  /** The server keeps its port and its connections, but does not respond until {@link resume}. */
   halt(): void {
     this.child.kill('SIGSTOP');
   }

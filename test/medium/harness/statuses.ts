@@ -3,7 +3,7 @@ import { ClusterRowsRepository } from '../../../src/modules/execution/clusters/m
 import type { ClusterStatus, NodeStatus } from '../../../src/modules/execution/clusters/model/cluster-state';
 import type { Tx } from '../../../src/platform/kernel/persistence/sql';
 
-/** Of what tests do by hand. */
+/** The cause that the history records for changes made by a test. */
 const CAUSE = { reason: 'As a test has it', userId: null };
 
 /** Puts a cluster into a status, whatever it was in, with the entry in its history. */

@@ -3,10 +3,10 @@ import { AGENT_BASE_PATH, type PollResponse, type RegisterResponse } from '../..
 import { insertPlain, makeNode, type Tenancy } from './records';
 import type { TestApi } from './test-api';
 
-/** Speaks to the API as the agent of a node. */
+/** Calls the API as the agent of a node. */
 export class TestAgent {
   readonly agentId = randomUUID();
-  /** Of the node; empty until the agent has registered. */
+  /** The node token; empty until the agent has registered. */
   token = '';
 
   private constructor(
@@ -16,14 +16,14 @@ export class TestAgent {
     readonly bootstrapToken: string,
   ) {}
 
-  /** A node of the tenancy's cluster, registered as its agent does it. */
+  /** Adds a node to the tenancy's cluster and registers it as its agent would. */
   static async ofNewNode(api: TestApi, tenancy: Tenancy): Promise<TestAgent> {
     const agent = await TestAgent.unregistered(api, tenancy);
     expect(await agent.register()).toBe(200);
     return agent;
   }
 
-  /** A node of the tenancy's cluster that waits for its agent. */
+  /** Adds a node that waits for its agent to the tenancy's cluster. */
   static async unregistered(api: TestApi, tenancy: Tenancy, nodeNumber = 0): Promise<TestAgent> {
     const nodeId = await makeNode(api.database.manager, tenancy, nodeNumber);
     const bootstrapToken = `bootstrap-${nodeId}`;
@@ -34,7 +34,7 @@ export class TestAgent {
     return new TestAgent(api, nodeId, baseUrl, bootstrapToken);
   }
 
-  /** Exchanges the bootstrap token for a node token, which is used from then on; answers the status. */
+  /** Exchanges the bootstrap token for a node token, which later calls use; returns the HTTP status. */
   async register(agentId: string = this.agentId): Promise<number> {
     const body = { agent_id: agentId, hostname: 'node', pid: 1 };
     const answer = await this.send('POST', '/register', { token: this.bootstrapToken, body });
@@ -48,7 +48,7 @@ export class TestAgent {
     return (await answer.json()) as PollResponse;
   }
 
-  /** What the agent of the node proves itself by. */
+  /** The header with the node token. */
   get bearer(): { authorization: string } {
     return { authorization: `Bearer ${this.token}` };
   }
@@ -57,7 +57,7 @@ export class TestAgent {
     return this.send('GET', path);
   }
 
-  /** Any call of the protocol, by the node token unless another is given; a body of bytes is sent as it is. */
+  /** Sends any call of the protocol, with the node token unless another is passed; bytes are sent unchanged. */
   send(
     method: string,
     path: string,
@@ -70,7 +70,7 @@ export class TestAgent {
     return fetch(`${this.baseUrl}${path}`, { method, headers, body: content, signal });
   }
 
-  /** A run of Python that is given to the node. */
+  /** Adds a Python run that is assigned to the node. */
   async giveRun(tenancy: Tenancy, settings: object = { command: null }, job_type = 'SPARK_JOB'): Promise<number> {
     const { manager } = this.api.database;
     const { tenantId: tenant_id, clusterId: cluster_id } = tenancy;

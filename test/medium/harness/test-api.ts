@@ -25,7 +25,7 @@ export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../.
 
 export const ADMIN_PASSWORD = 'the password of the first administrator';
 
-/** Lets environments of local nodes be described, of which none is ever made: there is no worker. */
+/** Admits environments with local nodes. No node is created, because no worker runs. */
 export const LOCAL_NODES = {
   COMPUTE_LOCAL_ENABLED: 'true',
   COMPUTE_LOCAL_DIR: '/nodes',
@@ -34,7 +34,7 @@ export const LOCAL_NODES = {
   COMPUTE_LOCAL_PYTHON: '/python',
 };
 
-/** Sets what the process' configuration reads; the signing keys are the same for every API of a test file. */
+/** Sets the environment that the configuration reads. All APIs of a test file share their signing keys. */
 export function configure(databaseUrl: string, more: Record<string, string> = {}): Config {
   Object.assign(process.env, {
     NODE_ENV: 'test',
@@ -42,9 +42,9 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     DATABASE_URL: databaseUrl,
     REDIS_URL: required('TEST_REDIS_URL'),
     REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
-    // Whoever waits for a lock gets it, however busy the machine is.
+    // On a busy machine, a request that waits for a lock must not time out.
     DATABASE_LOCK_TIMEOUT_MS: '25000',
-    // An API that stops waits for what is open.
+    // An API that stops waits for open connections, so they are kept alive for a second only.
     HTTP_KEEP_ALIVE_MS: '1000',
     DATA_DIR: required('TMPDIR'),
     AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
@@ -78,7 +78,7 @@ export interface TestAnswer {
 export class TestApi {
   private served: { app: INestApplication; baseUrl: string } | null = null;
 
-  /** One that is not served yet: whoever makes it can give it to others before. */
+  /** An application that does not listen yet, so that the caller can change it first. */
   constructor(private readonly make: () => Promise<INestApplication>) {}
 
   static start(modules: Type[]): Promise<TestApi> {
@@ -119,7 +119,7 @@ export class TestApi {
     try {
       await app.listen(0, '127.0.0.1');
     } catch (error) {
-      // What is connected already would outlive the test.
+      // Open connections would outlive the test.
       await app.close();
       throw error;
     }
@@ -132,7 +132,7 @@ export class TestApi {
     return this.whenServed.app;
   }
 
-  /** Payloads of the wake-ups that this process gets on the channel from now on. */
+  /** Collects the payloads of the notifications that this process receives on the channel from now on. */
   wakeUps(channel: NotificationChannel): string[] {
     const payloads: string[] = [];
     this.app.get(PgListener).on(channel, (payload) => payloads.push(payload));
@@ -147,7 +147,7 @@ export class TestApi {
     await this.served?.app.close();
   }
 
-  /** For requests that {@link call} does not make. */
+  /** The base URL, for requests that {@link call} cannot send. */
   urlOf(path: string): string {
     return `${this.whenServed.baseUrl}${path}`;
   }
@@ -204,12 +204,12 @@ export function wholeApi(environment: Record<string, string> = {}, more: readonl
   return served(1, environment, (config) => TestApi.wholeApp(config, more))[0]!;
 }
 
-/** The HTTP side of some modules, likewise. */
+/** The HTTP side of some modules over a database of its own, for the tests of the calling block. */
 export function apiOf(modules: Type[], environment: Record<string, string> = {}): TestApi {
   return served(1, environment, () => TestApi.appOf(modules))[0]!;
 }
 
-/** Two pods of the same, over one database. */
+/** Two pods with the same modules over one database. */
 export function podsOf(modules: Type[], environment: Record<string, string> = {}): [TestApi, TestApi] {
   return served(2, environment, () => TestApi.appOf(modules)) as [TestApi, TestApi];
 }

@@ -1,7 +1,7 @@
 import { soon, type TestAnswer, type TestApi } from './test-api';
 
 /**
- * Sends requests that wait for the same row in this order, so that each finds what those before it did.
+ * Sends requests that wait for the same row, in this order: each one sees the effects of those before it.
  * @param lock statement that locks the row, and its parameter
  */
 export async function inTurns(

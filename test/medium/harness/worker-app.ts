@@ -7,11 +7,11 @@ import { WorkerModule } from '../../../src/worker.module';
 import { plannedTestDatabase } from '../../harness/test-databases';
 import { configure, prepare } from './test-api';
 
-/** What the worker is made of, without its loops, over a database of its own; there from the first `beforeAll` on. */
+/** The services of the worker without its loops, over a database of its own; usable from the first `beforeAll` on. */
 export class WorkerApp {
   private context: INestApplicationContext | undefined;
 
-  /** Makes it for the tests of the block in which this is called, as a worker whose tenants are kept apart. */
+  /** Creates the application for the tests of the calling block, as a worker whose tenants are kept apart. */
   constructor(environment: Record<string, string> = {}) {
     const database = plannedTestDatabase();
     beforeAll(async () => {

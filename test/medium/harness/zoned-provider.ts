@@ -12,30 +12,30 @@ interface Machine {
   attempt: number;
   zone: string;
   state: ProviderNode['state'];
-  /** Looks at it until it has gone; null while nobody ends it. */
+  /** The number of looks until the machine is gone; null while nobody ends it. */
   ends: number | null;
 }
 
-/** What a worker that is killed throws at, as a test takes it. */
+/** Thrown in the place where a test kills the worker. */
 export class Killed extends Error {}
 
-/** A provider of one region, some of whose zones have no room. It keeps account of who asked for what where. */
+/** A provider of one region, some of whose zones have no capacity. It records every request for a machine. */
 export class ZonedProvider {
   readonly machines: Machine[] = [];
   /** `node/attempt zone` of every request that arrived for a machine. */
   readonly asked: string[] = [];
   readonly full = new Set<string>();
-  /** Whether machines are accepted where there is no room, and fail then. */
+  /** True if the provider accepts machines in zones without capacity, and lets them fail later. */
   failsLater = false;
-  /** How often a machine that is to end is still there. */
+  /** The number of looks at which a machine that was ended is still listed. */
   endsAfter = 0;
   scope: FaultScope = 'zone';
   canStopIt = true;
-  /** Refuses for good in these zones. */
+  /** Zones that refuse every request permanently. */
   readonly refusing = new Set<string>();
-  /** The most machines that any node had at a time. */
+  /** The maximum number of machines that a node had at the same time. */
   mostOfOneNode = 0;
-  /** Called before and after whatever the provider does. */
+  /** Called before and after every operation of the provider. */
   moment: () => Promise<void> = () => Promise.resolve();
 
   async provision(spec: NodeSpec): Promise<ProviderNode> {

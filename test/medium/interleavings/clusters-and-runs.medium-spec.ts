@@ -22,8 +22,8 @@ interface UnfinishedRun {
 
 const READY = { state: 'ready', master_url: null, error: null } as const;
 
-// Real: PostgreSQL and the services of API and worker. Left out: HTTP, Redis, machines and their agents, whose reports come
-// from here.
+// Real: PostgreSQL and the services of API and worker. Left out: HTTP, Redis, machines and their agents, whose reports
+// the tests send.
 describe('clusters and runs, in every order of statements', () => {
   let world: World;
 
@@ -83,7 +83,7 @@ describe('clusters and runs, in every order of statements', () => {
     if (runs.length > 0) await report(random.pick(runs), random, random.pick(['running', 'ended', 'ended']));
   }
 
-  /** Agents that are up say that they are ready. */
+  /** Running agents report that they are ready. */
   async function reportReady({ clusterId }: Ground): Promise<void> {
     const nodes = await world.sql<{ node_id: string }>(
       `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND provider_ref IS NOT NULL AND to_date = 'infinity'
@@ -95,7 +95,7 @@ describe('clusters and runs, in every order of statements', () => {
       await world.get(Transactions).run((tx) => service.recordDaemons(tx, Number(id), READY));
   }
 
-  /** Spark of a node fails for good. */
+  /** Spark of a node fails permanently. */
   async function loseOne({ clusterId }: Ground, random: SeededRandom): Promise<void> {
     const nodes = await world.sql<{ node_id: string }>(
       `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND status = 'RUNNING' ORDER BY node_id`,
@@ -108,7 +108,7 @@ describe('clusters and runs, in every order of statements', () => {
     await world.get(Transactions).run((tx) => service.recordDaemons(tx, nodeId, failed));
   }
 
-  /** What agents do when nothing disturbs them: they come up, and end every run. */
+  /** Agents work undisturbed: they start, and end every run. */
   async function agents(ground: Ground, random: SeededRandom): Promise<void> {
     await reportReady(ground);
     for (const run of await unfinished(ground)) await report(run, random, 'ended');
@@ -117,7 +117,7 @@ describe('clusters and runs, in every order of statements', () => {
   const operate = ({ clusterId }: Ground, operation: 'start' | 'stop' | 'destroy') =>
     world.get(ClusterOperationsService)[operation](scope(), { id: clusterId });
 
-  /** The deeds of a seed: some of the usual, each of which may be cut short by a crash. */
+  /** Returns the deeds of a seed: a selection, each of which may be ended by a crash. */
   function deedsOf(seed: number, ground: Ground): Deed[] {
     const random = drawsOf(seed, 1);
     const kinds: Record<string, () => Promise<unknown>> = {
@@ -153,7 +153,7 @@ describe('clusters and runs, in every order of statements', () => {
   async function expectHolds(seed: number): Promise<void> {
     const random = drawsOf(seed, 2);
     const ground = await makeGround(world, random);
-    // Something is under way when it begins.
+    // Work is already in progress when the deeds start.
     for (let count = random.below(4); count > 0; count -= 1) await submit(ground).catch(ignoreRefusal);
     const outcomes = await world.interleaving.run(seed, deedsOf(seed, ground));
     const { trace } = world.interleaving;
@@ -165,7 +165,7 @@ describe('clusters and runs, in every order of statements', () => {
     throw new Error([`Seed ${seed} does not hold`, ...errors, ...broken, 'What went on:', ...trace].join('\n'));
   }
 
-  it.each(seedsOf(160, 2_000))('hold what they must: seeds %i to %i', async (first, last) => {
+  it.each(seedsOf(160, 2_000))('satisfy their invariants: seeds %i to %i', async (first, last) => {
     for (let seed = first; seed <= last; seed += 1) await expectHolds(seed);
   });
 });

@@ -6,7 +6,7 @@ import { REFERENCE } from '../../samples/reference';
 import { PlainRows } from '../harness/records';
 import type { World } from './world';
 
-/** Ids of what a seed works on; each has its own. */
+/** Ids of the records of a seed; each seed has its own. */
 export interface Ground {
   clusterId: number;
   jobConfId: number;
@@ -17,7 +17,7 @@ const IDS = `SELECT nextval(pg_get_serial_sequence('clusters', 'cluster_id'))::i
   ARRAY[nextval(pg_get_serial_sequence('cluster_nodes', 'node_id')),
     nextval(pg_get_serial_sequence('cluster_nodes', 'node_id'))]::int[] AS nodes`;
 
-/** Makes a running cluster of one or two nodes, with its history, and a job configuration for it. */
+/** Creates a running cluster of one or two nodes, with its history, and a job configuration for it. */
 export async function makeGround(world: World, random: SeededRandom): Promise<Ground> {
   const { tenantId: tenant_id, workspaceId: workspace_id, cloudEnvId, clusterConfId } = world.tenancy;
   const name = world.name();

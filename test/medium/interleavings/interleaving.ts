@@ -7,13 +7,13 @@ import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs
 
 /** A statement that takes longer than this may be waiting for a lock; milliseconds. */
 const SLOW_MS = 3;
-/** The longest that a step may take: beyond it something waits for what never comes. */
+/** Maximum duration of a step in milliseconds: after that, something waits forever. */
 const STUCK_MS = 100_000;
 
-/** Thrown to what goes on after the crash of its process. */
+/** Thrown to code that continues after the crash of its process. */
 export class Crashed extends Error {}
 
-/** Something that goes on beside others, one database statement at a time. */
+/** An action that runs concurrently with others, one database statement at a time. */
 export interface Deed {
   name: string;
   act: () => Promise<unknown>;
@@ -21,7 +21,7 @@ export interface Deed {
   crashAt?: number;
 }
 
-/** How a deed ended. */
+/** The end of a deed; `error` is null if it succeeded. */
 export interface Outcome {
   name: string;
   error: unknown;
@@ -35,7 +35,7 @@ interface Actor extends Deed {
   rollbacks: Promise<unknown>[];
 }
 
-/** A statement that waits for its turn, or runs. */
+/** A statement that waits for its turn or is running. */
 interface Statement {
   actor: Actor;
   sql: string;
@@ -46,15 +46,15 @@ interface Statement {
 }
 
 /**
- * Lets deeds go on one statement at a time, in an order that follows from a seed. Whoever waits for a lock is left waiting
- * while others go on, so that every interleaving that PostgreSQL admits can come.
+ * Runs deeds one statement at a time, in an order that follows from a seed. A deed that waits for a lock stays waiting
+ * while others continue, so that every interleaving that PostgreSQL admits is possible.
  */
 export class Interleaving {
   private readonly current = new AsyncLocalStorage<Actor>();
   private statements: Statement[] = [];
   private actors: Actor[] = [];
   private random: SeededRandom = seededRandom(0);
-  /** What went on, for a seed that fails. */
+  /** The statements in their order, for the message of a failed seed. */
   trace: string[] = [];
 
   private constructor(private readonly observer: Client) {}
@@ -75,7 +75,7 @@ export class Interleaving {
     await this.observer.end();
   }
 
-  /** Goes on until every deed is over; answers how each ended. */
+  /** Runs until every deed has ended and returns how each ended. */
   async run(seed: number, deeds: readonly Deed[]): Promise<Outcome[]> {
     this.random = seededRandom(seed);
     this.statements = [];
@@ -89,7 +89,7 @@ export class Interleaving {
       rollbacks: [],
     }));
     const ends = this.actors.map((actor) => this.current.run(actor, () => this.begin(actor)));
-    // What a deed has left to be done after its end is done, too.
+    // Work that a deed leaves behind after its end runs, too.
     while (this.actors.some(({ isOver }) => !isOver) || this.statements.length > 0) {
       await this.settled();
       const waiting = this.statements.filter(({ isUnderWay }) => !isUnderWay);
@@ -137,7 +137,7 @@ export class Interleaving {
     return Object.assign(runner, { query: watched });
   }
 
-  /** What a transaction holds is given back, as the server does when a process has died; all else comes to a halt. */
+  /** Rolls back an open transaction, as the server does when a process dies; all other statements never return. */
   private afterCrash(actor: Actor, runner: QueryRunner, send: () => Promise<unknown>, sql: string): Promise<unknown> {
     if (sql !== 'ROLLBACK')
       return runner.isTransactionActive ? Promise.reject(new Crashed()) : new Promise(() => undefined);
@@ -170,11 +170,11 @@ export class Interleaving {
     statement.go();
   }
 
-  /** Returns when each deed is over, has a statement that waits for its turn, or waits for a lock. */
+  /** Returns when each deed has ended, waits for its turn, or waits for a lock. */
   private async settled(): Promise<void> {
     const deadline = performance.now() + STUCK_MS;
     for (let tries = 0; ; tries += 1) {
-      // What a statement answered is used before the next one comes.
+      // The result of a statement is processed before the next statement.
       await macrotask();
       await macrotask();
       const underWay = this.statements.filter(({ isUnderWay }) => isUnderWay);

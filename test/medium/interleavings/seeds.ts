@@ -1,10 +1,10 @@
 import { isLong } from '../../harness/long';
 
-/** Of one test: few enough that a failure comes soon, and the test within its deadline. */
+/** The seeds of one test: few enough for an early failure and the deadline of the test. */
 const AT_ONCE = 20;
 
 /**
- * The seeds of a test run in ranges, first and last; with TEST_SEED, that one only, as the message of a failure names it.
+ * Returns the seeds of a test run as ranges, first and last; with TEST_SEED, which a failure names, only that seed.
  */
 export function seedsOf(usual: number, long: number): [number, number][] {
   const only = process.env['TEST_SEED'];

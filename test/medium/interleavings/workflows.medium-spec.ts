@@ -19,7 +19,7 @@ import { seedsOf } from './seeds';
 import { drawsOf, World } from './world';
 
 const STEPS = ['first', 'second', 'third'];
-/** Beyond it everything a step tries succeeds, so that each workflow can end. */
+/** After this many attempts every step succeeds, so that each workflow can end. */
 const WHIMS = 6;
 
 interface RecordedStep {
@@ -46,7 +46,7 @@ describe('workflows and their outbox, in every order of statements', () => {
     return new WorkflowRunner(dataSource(), world.get(Config), new WorkflowObserver(), worker, world.app.get(LOGGER));
   }
 
-  /** Steps that read something and then succeed, wait, fail or have been superseded, as they like. */
+  /** Steps that read something and then succeed, wait, fail or are superseded, at random. */
   function whimsical(random: SeededRandom): Workflow<'cluster'> {
     let whims = 0;
     const act = async (): Promise<StepOutcome> => {
@@ -91,7 +91,7 @@ describe('workflows and their outbox, in every order of statements', () => {
       .map(([name, act]) => ({ name, act, ...(random.below(5) === 0 ? { crashAt: random.between(1, 15) } : {}) }));
   }
 
-  /** What contradicts that each step was committed once, in order, by whoever held the lease. */
+  /** Returns the violations of this rule: each step is committed once, in order, by the holder of the lease. */
   async function brokenSteps(instanceId: number): Promise<string[]> {
     const done = await world.sql<RecordedStep>(
       `SELECT name, outcome FROM workflow_steps WHERE workflow_job_instance_id = $1 AND outcome = 'done'
@@ -131,7 +131,7 @@ describe('workflows and their outbox, in every order of statements', () => {
     throw new Error([`Seed ${seed} does not hold`, ...errors, ...broken, 'What went on:', ...trace].join('\n'));
   }
 
-  it.each(seedsOf(160, 2_000))('hold what they must: seeds %i to %i', async (first, last) => {
+  it.each(seedsOf(160, 2_000))('satisfy their invariants: seeds %i to %i', async (first, last) => {
     for (let seed = first; seed <= last; seed += 1) await expectHolds(seed);
   });
 });

@@ -31,7 +31,7 @@ import { makeTenancy, type Tenancy } from '../harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
 import { Interleaving } from './interleaving';
 
-/** Longer than a seed takes: only a jump of the clock ends a lease. */
+/** Longer than a seed runs: only a jump of the clock ends a lease. */
 const LEASE_MS = 60_000;
 const ROUNDS = 40;
 
@@ -41,8 +41,8 @@ interface Message {
 }
 
 /**
- * The services of a worker, all of them real, on a database of its own. In place of BullMQ, which may deliver anything
- * at any time and twice, there is a list of messages; in place of machines, a driver that always succeeds.
+ * The services of a worker, all of them real, on a database of its own. A list of messages replaces BullMQ, which may
+ * deliver anything at any time and twice; a driver that always succeeds replaces the machines.
  */
 export class World {
   readonly signal = new AbortController().signal;
@@ -55,7 +55,7 @@ export class World {
   private constructor(
     readonly database: TestDatabase,
     readonly app: INestApplicationContext,
-    /** Of the tests, whose statements are no turns. */
+    /** Connections of the tests, whose statements take no turns. */
     private readonly plain: Pool,
     readonly interleaving: Interleaving,
     readonly tenancy: Tenancy,
@@ -85,9 +85,9 @@ export class World {
     this.app.get(Drivers).isolateTenants = () => true;
     this.app.get(Drivers).serves = () => true;
     this.app.get(OnPremNodesService).allowsLocalNodes = () => Promise.resolve(true);
-    // Each deed is what a test says, and nothing goes on beside it.
+    // Only the deeds of a test run, so background work is off.
     void this.app.get(ScalingReconciler).onApplicationShutdown();
-    // Those of one process share their passes, which end with it: here each deed is a process that may crash.
+    // Callers in one process share a pass, which ends with the process. Here each deed is a process that may crash.
     const scheduler = this.app.get(RunScheduler);
     scheduler.reschedule = (clusterId) => scheduler['pass'](clusterId);
     this.handlers = new Map(this.app.get(WorkflowJobs).handlers());
@@ -118,18 +118,18 @@ export class World {
     return this.app.get<T>(type);
   }
 
-  /** Name for a record, no other has it. */
+  /** Returns a unique name for a record. */
   name(): string {
     this.made += 1;
     return `made-${this.made}`;
   }
 
-  /** Reads or writes beside the deeds. */
+  /** Reads or writes outside of the deeds. */
   async sql<T>(statement: string, parameters: unknown[] = []): Promise<T[]> {
     return (await this.plain.query(statement, parameters)).rows as T[];
   }
 
-  /** Lets time pass. */
+  /** Moves the clock forward. */
   pass(seconds: number): Promise<void> {
     // One after the other: PostgreSQL refuses to replace a function twice at once.
     this.clockTurn = this.clockTurn.then(() => this.setClockAhead(seconds));
@@ -142,12 +142,12 @@ export class World {
     await setClock(clock, `${this.aheadSeconds} seconds`);
   }
 
-  /** Ends every lease that is held now. */
+  /** Ends every lease that is currently held. */
   passLease(): Promise<void> {
     return this.pass(LEASE_MS / 1_000 + 1);
   }
 
-  /** One worker's relay, which sends what it finds and ends. */
+  /** Runs the relay of one worker, which sends the messages it finds and ends. */
   async relay(): Promise<void> {
     const listener = { on: () => () => undefined } as unknown as PgListener;
     const [queues, config] = [this.app.get(Queues), this.app.get(Config)];
@@ -164,12 +164,12 @@ export class World {
     await this.handle(message);
   }
 
-  /** Redis is wiped. */
+  /** Deletes everything in Redis. */
   forgetMessages(): void {
     this.messages = [];
   }
 
-  /** Has the messages of a job handled by this instead of the worker's own handler. */
+  /** Handles the messages of a job with this function instead of the worker's own handler. */
   handleWith(name: string, handler: (payload: WorkflowPayload) => Promise<void>): void {
     this.handlers.set(name, handler);
   }
@@ -188,12 +188,12 @@ export class World {
     await this.app.get(JobReconciler).reconcile(this.signal);
   }
 
-  /** Has the cluster follow its work. */
+  /** Lets the cluster scale with its work. */
   async scale(clusterId: number): Promise<void> {
     await this.app.get(ClusterScaler).scale(clusterId);
   }
 
-  /** Goes on as a platform without faults does, agents included, until nothing of the cluster is under way. */
+  /** Runs platform and agents without faults until nothing of the cluster is in progress. */
   async comeToRest(clusterId: number, agents: () => Promise<void>): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
       await this.relay();
@@ -207,7 +207,7 @@ export class World {
     }
   }
 
-  /** What contradicts the invariants that must hold of the cluster at rest. */
+  /** Returns the violations of the invariants that a cluster at rest must satisfy. */
   async brokenAtRest(clusterId: number): Promise<string[]> {
     return this.violations([...ALWAYS, ...AT_REST], clusterId);
   }
@@ -229,11 +229,11 @@ export class World {
   }
 }
 
-/** Draws of their own for each purpose, so that one more of one does not change the others. */
+/** Returns separate draws for each purpose, so that a further draw for one does not change the others. */
 export function drawsOf(seed: number, purpose: number): SeededRandom {
   return seededRandom(seed * 31 + purpose);
 }
 
-/** How a run may end when nobody asked it to, and when somebody did. */
+/** The possible outcomes of a run that ends by itself. {@link STOPPED_OUTCOMES} are those of a stopped run. */
 export const OUTCOMES: readonly RunOutcome[] = ['done', 'error', 'terminated'];
 export const STOPPED_OUTCOMES: readonly RunOutcome[] = ['stopped', 'killed', 'done'];
