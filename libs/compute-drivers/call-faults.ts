@@ -1,5 +1,5 @@
 import { errorField } from '../object-storage/store-fault';
-import { AnswerTooLongError } from '../outbound-policy/outbound-request';
+import { ResponseTooLongError } from '../outbound-policy/outbound-request';
 import { ComputeDriverError } from './compute-driver';
 
 /** Returns the fault of a call without a response: it timed out, the outbound policy forbids it, or the server is unreachable. */
@@ -9,7 +9,7 @@ export function connectionFault(host: string, error: unknown, signal: AbortSigna
     const message = `${host} did not answer in time.`;
     return new ComputeDriverError('Timeout', message, { kind: 'transient', cause: error });
   }
-  if (error instanceof AnswerTooLongError)
+  if (error instanceof ResponseTooLongError)
     return unexpectedResponse(host, `sent a response of more than ${error.maxBytes} bytes`, error);
   if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
     const message = errorField(error, 'message') ?? `The outbound policy does not allow calls to ${host}.`;

@@ -6,18 +6,18 @@ export interface DirectoryGroup {
   /** Unique within the directory; used if another group already has the name. */
   qualifiedName: string;
   mail: string | null;
-  /** What the directory calls this kind of group. */
+  /** The directory's own word for this kind of group, such as `posixGroup`. */
   type: string | null;
 }
 
 /** A person as a directory describes it. */
 export interface DirectoryUser {
-  /** Stable id within the directory; null where the user name is the identity. */
+  /** Stable id within the directory; null if users are identified by their names. */
   externalId: string | null;
   username: string;
   displayName: string | null;
   email: string | null;
-  /** Every group of the person; null where the answer does not say. */
+  /** Every group of the person; null if the directory does not say. */
   groups: DirectoryGroup[] | null;
 }
 
@@ -26,7 +26,7 @@ export interface DirectoryGroupWithMembers {
   members: DirectoryUser[];
 }
 
-/** The directory cannot be asked now, or not in the way that is configured. The message names it and no secret. */
+/** The directory cannot be reached or refuses the configured client. The message names the server and holds no secret. */
 export class DirectoryUnavailableError extends Error {
   /** @param server host and port, or the issuer */
   constructor(
@@ -39,7 +39,7 @@ export class DirectoryUnavailableError extends Error {
   }
 }
 
-/** The directory's answer cannot be used: it does not admit the person, or does not say who it is. */
+/** The directory does not admit the person, or does not say who it is. The message is for the person. */
 export class DirectoryRefusalError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

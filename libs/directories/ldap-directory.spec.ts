@@ -9,7 +9,7 @@ describe('escaped', () => {
     ['cn=a\\,b,dc=example', 'cn=a\\5c,b,dc=example'],
     ['nul\u0000byte', 'nul\\00byte'],
     ['Zoë 名', 'Zoë 名'],
-  ])('makes %j the value %j of a filter', (value, expected) => {
+  ])('writes %j as %j', (value, expected) => {
     expect(escaped(value)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe('LdapDirectory', () => {
     timeoutMs: 30_000,
   });
 
-  it('refuses an empty password without asking: many servers would accept it', async () => {
+  it('refuses an empty password without calling the server: many servers would accept it', async () => {
     await expect(directory.authenticate('jane', '')).resolves.toBeNull();
   });
 

@@ -19,15 +19,15 @@ import {
   usableText,
 } from './directory';
 
-/** Where the server is and how it describes people and groups. Filters are of RFC 4515 with `{placeholders}`. */
+/** The server's address and the way it describes people and groups. Filters follow RFC 4515, with `{placeholders}`. */
 export interface LdapSettings {
   /** `ldap://` or `ldaps://`, host and port. */
   url: string;
-  /** Encrypts an `ldap://` connection before anything else is said. */
+  /** Encrypts an `ldap://` connection before anything else is sent. */
   startTls: boolean;
   /** Certificate authorities that are trusted instead of the usual ones, PEM. */
   ca: string | null;
-  /** Whether the server's certificate is verified. */
+  /** True if the server's certificate is verified. */
   verify: boolean;
   /** The account that searches; null searches anonymously. */
   bindDn: string | null;
@@ -46,9 +46,9 @@ export interface LdapSettings {
   groupMailAttribute: string;
   /** An id that outlives a renaming. */
   groupIdAttribute: string;
-  /** Attribute of a user with the names of its groups, instead of a search by `groupFilter`. */
+  /** The attribute of a user that lists the groups; null to search with `groupFilter` instead. */
   memberOfAttribute: string | null;
-  /** Longest time of one conversation, milliseconds; members of a group may take six times as long. */
+  /** Deadline of one call, milliseconds; reading the members of a group may take six times as long. */
   timeoutMs: number;
 }
 
@@ -58,16 +58,14 @@ const MEMBER_NAMES = ['member', 'uniqueMember'];
 const MEMBER_USERNAMES = 'memberUid';
 const MAX_GROUPS = 1000;
 const MAX_MEMBERS = 10_000;
-const READS_AT_ONCE = 20;
-const PAGE = 500;
-const MEMBERS_TAKE_LONGER = 6;
-const LATE = 'does not answer';
-
-type Conversation<T> = (client: Client) => Promise<T>;
+const PARALLEL_READS = 20;
+const PAGE_SIZE = 500;
+const MEMBERS_TIMEOUT_FACTOR = 6;
+const NO_RESPONSE = 'does not answer';
 
 /**
- * People and groups of an LDAP server. Each call is a connection of its own with a deadline. Every method throws
- * `DirectoryUnavailableError` when the server does not answer in time, cannot be trusted or refuses the search.
+ * Reads people and groups from an LDAP server. Each call opens its own connection, which has a deadline. Every method
+ * throws `DirectoryUnavailableError` if the server does not answer in time, cannot be trusted or refuses the search.
  */
 export class LdapDirectory {
   /** Host and port. */
@@ -80,11 +78,11 @@ export class LdapDirectory {
     this.server = `LDAP server ${hostname}:${port === '' ? (protocol === 'ldaps:' ? '636' : '389') : port}`;
   }
 
-  /** The user if the password is the right one, with its groups; null if not, or if there is no such user. */
+  /** Returns the user with its groups; null if the password is wrong or the user does not exist. */
   async authenticate(username: string, password: string): Promise<DirectoryUser | null> {
     // A bind with a name and an empty password succeeds as nobody (RFC 4513, 5.1.2).
     if (password === '') return null;
-    return this.converse(async (client) => {
+    return this.withConnection(async (client) => {
       const entry = await this.findUserEntry(client, username);
       // An unknown user costs a refused bind like a wrong password, so that timing does not distinguish them.
       const dn = entry?.dn ?? `cn=${randomUUID()},${this.settings.userBaseDn}`;
@@ -95,15 +93,15 @@ export class LdapDirectory {
   }
 
   async findUser(username: string): Promise<DirectoryUser | null> {
-    return this.converse(async (client) => {
+    return this.withConnection(async (client) => {
       const entry = await this.findUserEntry(client, username);
       return entry ? this.userOf(entry, await this.groupsOf(client, entry)) : null;
     });
   }
 
-  /** The group with all members that the user filter admits; their other groups are not read. */
+  /** Returns the group with all members that match the user filter; their other groups are not read. */
   async findGroup(name: string): Promise<DirectoryGroupWithMembers | null> {
-    return this.converse(async (client) => {
+    return this.withConnection(async (client) => {
       const filter = `(&${IS_GROUP}(${this.settings.groupNameAttribute}=${escaped(name)}))`;
       const found = await this.searchGroups(client, filter, [...MEMBER_NAMES, MEMBER_USERNAMES]);
       if (found.length > 1) throw new DirectoryRefusalError(`The ${this.server} has several groups named ${name}.`);
@@ -111,18 +109,18 @@ export class LdapDirectory {
       if (!entry) return null;
       const members = await this.membersOf(client, entry);
       return { group: this.groupOf(entry), members: members.map((member) => this.userOf(member, null)) };
-    }, MEMBERS_TAKE_LONGER);
+    }, MEMBERS_TIMEOUT_FACTOR);
   }
 
-  private async converse<T>(talk: Conversation<T>, timesLonger = 1): Promise<T> {
-    const deadlineMs = this.settings.timeoutMs * timesLonger;
-    const client = this.connection();
+  private async withConnection<T>(work: (client: Client) => Promise<T>, timeoutFactor = 1): Promise<T> {
+    const timeoutMs = this.settings.timeoutMs * timeoutFactor;
+    const client = this.createClient();
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`${LATE} within ${deadlineMs / 1000} seconds`)), deadlineMs);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${NO_RESPONSE} within ${timeoutMs / 1000} seconds`)), timeoutMs);
     });
     try {
-      return await Promise.race([this.opened(client).then(() => talk(client)), late]);
+      return await Promise.race([this.connect(client).then(() => work(client)), timeout]);
     } catch (error) {
       if (error instanceof DirectoryUnavailableError || error instanceof DirectoryRefusalError) throw error;
       throw new DirectoryUnavailableError(this.server, reasonOf(error), { cause: error });
@@ -132,7 +130,7 @@ export class LdapDirectory {
     }
   }
 
-  private connection(): Client {
+  private createClient(): Client {
     const { url, timeoutMs } = this.settings;
     const secure = url.startsWith('ldaps:');
     return new Client({
@@ -147,14 +145,14 @@ export class LdapDirectory {
     const { ca, verify } = this.settings;
     return {
       host: this.host,
-      // An address is not allowed there; the certificate is compared with `host` then.
+      // `servername` must not be an IP address; the certificate is compared with `host` then.
       ...(isIP(this.host) ? {} : { servername: this.host }),
       ...(ca === null ? {} : { ca }),
       rejectUnauthorized: verify,
     };
   }
 
-  private async opened(client: Client): Promise<void> {
+  private async connect(client: Client): Promise<void> {
     if (this.settings.startTls) await client.startTLS(this.tlsOptions());
     await this.bindSearcher(client);
   }
@@ -162,13 +160,16 @@ export class LdapDirectory {
   private async bindSearcher(client: Client): Promise<void> {
     const { bindDn, bindPassword } = this.settings;
     if (await accepts(client, bindDn ?? '', bindPassword)) return;
-    throw new DirectoryUnavailableError(this.server, 'refuses the search account: see LDAP_BIND_DN');
+    throw new DirectoryUnavailableError(
+      this.server,
+      'refuses the search account: check LDAP_BIND_DN and LDAP_BIND_PASSWORD',
+    );
   }
 
   private async findUserEntry(client: Client, username: string): Promise<Entry | null> {
     const filter = filled(this.settings.userFilter, { username: escaped(username) });
     const found = await this.searchUsers(client, filter, { sizeLimit: 2 });
-    if (found.length > 1) throw new DirectoryRefusalError(`The ${this.server} has several users of that name.`);
+    if (found.length > 1) throw new DirectoryRefusalError(`The ${this.server} has several users named ${username}.`);
     return found[0] ?? null;
   }
 
@@ -189,8 +190,8 @@ export class LdapDirectory {
 
   private userAttributes(): string[] {
     const { usernameAttribute, emailAttribute, displayNameAttribute, memberOfAttribute } = this.settings;
-    const more = memberOfAttribute === null ? [] : [memberOfAttribute];
-    return [usernameAttribute, emailAttribute, displayNameAttribute, 'cn', ...more];
+    const optional = memberOfAttribute === null ? [] : [memberOfAttribute];
+    return [usernameAttribute, emailAttribute, displayNameAttribute, 'cn', ...optional];
   }
 
   private groupAttributes(): string[] {
@@ -202,7 +203,7 @@ export class LdapDirectory {
     const { usernameAttribute, emailAttribute, displayNameAttribute } = this.settings;
     const username = firstText(entry, usernameAttribute);
     if (username === null) {
-      throw new DirectoryRefusalError(`The ${this.server} gives no usable ${usernameAttribute} for ${entry.dn}.`);
+      throw new DirectoryRefusalError(`The ${this.server} returns no usable ${usernameAttribute} for ${entry.dn}.`);
     }
     return {
       externalId: null,
@@ -231,14 +232,14 @@ export class LdapDirectory {
     return entries.map((group) => this.groupOf(group));
   }
 
-  private async searchGroups(client: Client, filter: string, more: string[] = []): Promise<Entry[]> {
+  private async searchGroups(client: Client, filter: string, extraAttributes: string[] = []): Promise<Entry[]> {
     const { groupBaseDn } = this.settings;
     if (groupBaseDn === null) return [];
     const { searchEntries } = await client.search(groupBaseDn, {
       scope: 'sub',
       filter,
-      attributes: [...this.groupAttributes(), ...more],
-      paged: { pageSize: PAGE },
+      attributes: [...this.groupAttributes(), ...extraAttributes],
+      paged: { pageSize: PAGE_SIZE },
       ...this.rawIds(),
     });
     return searchEntries;
@@ -256,14 +257,14 @@ export class LdapDirectory {
     };
   }
 
-  /** Found through the users' own attribute if they have one, else through what the group lists. */
+  /** Finds the members by the users' own `memberOf` attribute if one is configured, else by the group's list. */
   private async membersOf(client: Client, group: Entry): Promise<Entry[]> {
     const { userFilter, memberOfAttribute } = this.settings;
     const anyUser = filled(userFilter, { username: '*' });
     let members: Entry[];
     if (memberOfAttribute !== null) {
       const filter = `(&${anyUser}(${memberOfAttribute}=${escaped(group.dn)}))`;
-      members = await this.searchUsers(client, filter, { paged: { pageSize: PAGE } });
+      members = await this.searchUsers(client, filter, { paged: { pageSize: PAGE_SIZE } });
     } else {
       const names = MEMBER_NAMES.flatMap((attribute) => textsOf(group, attribute));
       const usernames = textsOf(group, MEMBER_USERNAMES);
@@ -277,18 +278,18 @@ export class LdapDirectory {
     return [...new Map(members.map((entry) => [entry.dn.toLowerCase(), entry])).values()];
   }
 
-  private assertWithin(count: number, most: number, what: string): void {
-    if (count <= most) return;
-    throw new DirectoryRefusalError(`The ${this.server} names ${count} ${what}; at most ${most} can be imported.`);
+  private assertWithin(count: number, max: number, kind: string): void {
+    if (count <= max) return;
+    throw new DirectoryRefusalError(`The ${this.server} lists ${count} ${kind}; at most ${max} can be imported.`);
   }
 
-  /** An id may be a number of bytes instead of a text, as in Active Directory. */
+  /** The id may be bytes instead of text, as in Active Directory. */
   private rawIds(): { explicitBufferAttributes: string[] } {
     return { explicitBufferAttributes: [this.settings.groupIdAttribute] };
   }
 }
 
-/** How servers say that a password is wrong or missing, or that the account is locked or unknown. */
+/** The errors with which servers report a wrong or missing password, or a locked or unknown account. */
 const REFUSALS = [
   InvalidCredentialsError,
   InappropriateAuthError,
@@ -297,7 +298,7 @@ const REFUSALS = [
   NoSuchObjectError,
 ];
 
-/** Whether the server takes the password for the name. */
+/** True if the server accepts the password for the name. */
 async function accepts(client: Client, dn: string, password: string): Promise<boolean> {
   try {
     await client.bind(dn, password);
@@ -308,7 +309,7 @@ async function accepts(client: Client, dn: string, password: string): Promise<bo
   }
 }
 
-/** Reads entries by their names; those that are gone or that the filter does not admit are left out. */
+/** Reads entries by their names; leaves out entries that no longer exist or do not match the filter. */
 async function readAll(
   client: Client,
   names: readonly string[],
@@ -327,13 +328,13 @@ async function readAll(
 
 async function inChunks<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (let at = 0; at < items.length; at += READS_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(at, at + READS_AT_ONCE).map(work))));
+  for (let at = 0; at < items.length; at += PARALLEL_READS) {
+    results.push(...(await Promise.all(items.slice(at, at + PARALLEL_READS).map(work))));
   }
   return results;
 }
 
-/** The text as a value within a filter (RFC 4515): none of it is read as filter syntax. */
+/** Escapes a text for use as a value in a filter (RFC 4515), so that none of it is read as filter syntax. */
 export function escaped(value: string): string {
   // eslint-disable-next-line no-control-regex -- NUL is one of the signs to escape
   return value.replaceAll(/[\\*()\u0000]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
@@ -364,11 +365,13 @@ function idOf(entry: Entry, attribute: string): string | null {
   return wanted === 'objectguid' && first.length === 16 ? guidOf(first) : usableText(first.toString('utf8'));
 }
 
-/** As Active Directory writes it: the bytes of the first three parts are reversed. */
+/** Formats a GUID like Active Directory, which reverses the bytes of the first three parts. */
 function guidOf(bytes: Buffer): string {
   const hex = (part: Buffer) => part.toString('hex');
-  const turned = (from: number, to: number) => hex(Buffer.from(bytes.subarray(from, to)).reverse());
-  return [turned(0, 4), turned(4, 6), turned(6, 8), hex(bytes.subarray(8, 10)), hex(bytes.subarray(10))].join('-');
+  const reversed = (from: number, to: number) => hex(Buffer.from(bytes.subarray(from, to)).reverse());
+  return [reversed(0, 4), reversed(4, 6), reversed(6, 8), hex(bytes.subarray(8, 10)), hex(bytes.subarray(10))].join(
+    '-',
+  );
 }
 
 function isBelow(dn: string, base: string): boolean {
@@ -381,6 +384,6 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'string') return `cannot be reached (${code})`;
   if (typeof code === 'number') return `refuses the search (${String(name)}, LDAP code ${code})`;
   if (typeof message !== 'string') return 'cannot be used';
-  if (message.startsWith(LATE)) return message;
-  return /timed? ?out/i.test(message) ? `${LATE} in time` : 'broke off the connection';
+  if (message.startsWith(NO_RESPONSE)) return message;
+  return /timed? ?out/i.test(message) ? `${NO_RESPONSE} in time` : 'closed the connection';
 }

@@ -30,13 +30,13 @@ import {
   usableText,
 } from './directory';
 
-/** Which provider, as which client, and what its claims mean. */
+/** The provider, the client that this platform is there, and the meaning of the claims. */
 export interface OidcSettings {
   issuer: string;
   clientId: string;
   /** Null for a public client. */
   clientSecret: string | null;
-  /** Needed for logins in a browser. */
+  /** Required for logins in a browser; null otherwise. */
   redirectUrl: string | null;
   scopes: string;
   /** Stable id of a person, which identifies an account when its names change. */
@@ -47,11 +47,11 @@ export interface OidcSettings {
   groupsClaim: string;
   /** Admits plain HTTP, for a provider on this machine. */
   allowHttp: boolean;
-  /** Longest time of one request, milliseconds. */
+  /** Timeout of one request, milliseconds. */
   timeoutMs: number;
 }
 
-/** What must be kept from the start of a browser login until its return; secret until then. */
+/** The state of a browser login, which the caller keeps secret until the browser returns. */
 export interface BrowserLogin {
   state: string;
   nonce: string;
@@ -61,11 +61,11 @@ export interface BrowserLogin {
 type Claims = Readonly<Record<string, unknown>>;
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
-const DISCOVERY_KEPT_MS = 3_600_000;
+const DISCOVERY_TTL_MS = 3_600_000;
 const MAX_GROUPS = 1000;
 
-/** The provider gave no usable answer; any other error is an answer that must not be accepted. */
-const NO_ANSWER: ReadonlySet<string> = new Set([
+/** Codes of a provider that returned no usable response; any other error is a response that must not be accepted. */
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
@@ -75,9 +75,9 @@ const NO_ANSWER: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Logins at an OpenID Connect provider. ID tokens are checked for signature, issuer, audience, time and nonce. Every
- * method throws `DirectoryUnavailableError` when the provider does not answer or refuses this client, and
- * `DirectoryRefusalError` when its answer does not admit the person.
+ * Logs people in at an OpenID Connect provider. ID tokens are checked for signature, issuer, audience, time and nonce.
+ * Every method throws `DirectoryUnavailableError` if the provider does not answer or refuses this client, and
+ * `DirectoryRefusalError` if it does not admit the person.
  */
 export class OidcProvider {
   private readonly server: string;
@@ -87,7 +87,7 @@ export class OidcProvider {
     this.server = `login provider ${new URL(settings.issuer).host}`;
   }
 
-  /** Begins a login in a browser: the address to open, and what its end has to be checked against. */
+  /** Begins a login in a browser. Returns the address to open and the state to check the redirect against. */
   async begin(): Promise<{ url: string; login: BrowserLogin }> {
     const login = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
     const configuration = await this.configuration();
@@ -103,7 +103,7 @@ export class OidcProvider {
     return { url: url.href, login };
   }
 
-  /** @param query as the browser brought it back */
+  /** @param query the query of the redirect from the provider */
   async complete(query: URLSearchParams, login: BrowserLogin): Promise<DirectoryUser> {
     const configuration = await this.configuration();
     const returned = new URL(this.settings.redirectUrl ?? '');
@@ -119,7 +119,7 @@ export class OidcProvider {
     });
   }
 
-  /** The person by the resource owner password grant (RFC 6749, 4.3); null when the password is wrong. */
+  /** Logs in by the resource owner password grant (RFC 6749, 4.3). Returns null if the password is wrong. */
   async authenticate(username: string, password: string): Promise<DirectoryUser | null> {
     const configuration = await this.configuration();
     return this.guarded(async () => {
@@ -134,7 +134,7 @@ export class OidcProvider {
   }
 
   private configuration(): Promise<Configuration> {
-    if (this.discovered && Date.now() - this.discovered.at < DISCOVERY_KEPT_MS) return this.discovered.configuration;
+    if (this.discovered && Date.now() - this.discovered.at < DISCOVERY_TTL_MS) return this.discovered.configuration;
     const configuration = this.discover();
     const discovered = { at: Date.now(), configuration };
     this.discovered = discovered;
@@ -173,12 +173,12 @@ export class OidcProvider {
       if (!isAboutClient(error.error)) {
         return new DirectoryRefusalError(`The ${this.server} refused the login (${error.error}).`, { cause: error });
       }
-      const reason = `refuses this platform as a client (${error.error}): see OIDC_CLIENT_ID and OIDC_CLIENT_SECRET`;
+      const reason = `refuses this platform as a client (${error.error}): check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET`;
       return new DirectoryUnavailableError(this.server, reason, { cause: error });
     }
-    if (error instanceof ClientError && error.code !== undefined && !NO_ANSWER.has(error.code)) {
-      const what = `The answer of the ${this.server} is not acceptable: ${error.message}.`;
-      return new DirectoryRefusalError(what, { cause: error });
+    if (error instanceof ClientError && error.code !== undefined && !UNAVAILABLE_CODES.has(error.code)) {
+      const message = `The response of the ${this.server} cannot be trusted: ${error.message}.`;
+      return new DirectoryRefusalError(message, { cause: error });
     }
     return new DirectoryUnavailableError(this.server, reasonOf(error), { cause: error });
   }
@@ -190,7 +190,7 @@ export class OidcProvider {
     const username = usableText(claims[usernameClaim]);
     if (externalId === null || username === null) {
       const missing = externalId === null ? subjectClaim : usernameClaim;
-      throw new DirectoryRefusalError(`The ${this.server} gives no usable claim ${missing}: see OIDC_SCOPES.`);
+      throw new DirectoryRefusalError(`The ${this.server} returns no usable claim ${missing}: check OIDC_SCOPES.`);
     }
     return {
       externalId,
@@ -202,10 +202,10 @@ export class OidcProvider {
     };
   }
 
-  /** Of the ID token, and of the provider's answer about the user where the token leaves out what is needed. */
+  /** Returns the claims of the ID token, completed from the userinfo endpoint if the token lacks any that are needed. */
   private async claimsOf(configuration: Configuration, tokens: Tokens): Promise<Claims> {
     const claims = tokens.claims();
-    if (!claims) throw new DirectoryRefusalError(`The ${this.server} gives no ID token: see OIDC_SCOPES.`);
+    if (!claims) throw new DirectoryRefusalError(`The ${this.server} returns no ID token: check OIDC_SCOPES.`);
     const { usernameClaim, emailClaim, groupsClaim } = this.settings;
     const complete = [usernameClaim, emailClaim, groupsClaim].every((name) => claims[name] !== undefined);
     if (complete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
@@ -214,22 +214,22 @@ export class OidcProvider {
 
   private groupsOf(claims: Claims): DirectoryGroup[] {
     const { groupsClaim } = this.settings;
-    const elsewhere = claims['_claim_names'];
-    const leftOut =
+    const distributed = claims['_claim_names'];
+    const isOmitted =
       claims['hasgroups'] === true ||
-      (typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, groupsClaim));
+      (typeof distributed === 'object' && distributed !== null && Object.hasOwn(distributed, groupsClaim));
     const value = claims[groupsClaim];
     const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-    if (leftOut || listed.length > MAX_GROUPS) {
-      const remedy = 'Configure it to name only the groups assigned to this application.';
-      throw new DirectoryRefusalError(`The ${this.server} names too many groups for a token. ${remedy}`);
+    if (isOmitted || listed.length > MAX_GROUPS) {
+      const remedy = 'Configure it to list only the groups assigned to this application.';
+      throw new DirectoryRefusalError(`The ${this.server} lists too many groups for a token. ${remedy}`);
     }
     const names = new Set(listed.map(usableText).filter((name) => name !== null));
     return [...names].map((name) => ({ objectId: name, name, qualifiedName: name, mail: null, type: null }));
   }
 }
 
-/** In the body if the provider accepts that, else as HTTP Basic, the default of a provider that says nothing. */
+/** Sends the secret in the body if the provider accepts that, else by HTTP Basic, the default of the standard. */
 function clientAuthentication(secret: string | null): ClientAuth {
   if (secret === null) return None();
   const [inBody, asBasic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
@@ -246,7 +246,7 @@ function isAboutClient(code: string): boolean {
 
 function reasonOf(error: unknown): string {
   if (error instanceof WWWAuthenticateChallengeError) {
-    return 'refuses this platform as a client: see OIDC_CLIENT_ID and OIDC_CLIENT_SECRET';
+    return 'refuses this platform as a client: check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET';
   }
   if (error instanceof ResponseBodyError) return `fails (HTTP ${error.status})`;
   if (error instanceof ClientError && error.code !== undefined) {
@@ -255,7 +255,7 @@ function reasonOf(error: unknown): string {
   return `cannot be reached (${systemCodeOf(error) ?? 'no connection'})`;
 }
 
-/** The code of the operating system, such as ECONNREFUSED, wherever it is among the causes. */
+/** Returns the operating system's code, such as ECONNREFUSED, from the error or any of its causes. */
 function systemCodeOf(error: unknown): string | null {
   const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;

@@ -32,16 +32,16 @@ export interface AzureLocation {
   credential: ClientSecretCredential | StorageSharedKeyCredential | AnonymousCredential;
   /** A shared access signature, which becomes the query of each URL. */
   sas?: string;
-  /** What must not appear in messages. */
+  /** Texts that must not appear in messages. */
   secrets: readonly string[];
 }
 
-/** Says of an empty blob that it is a directory; what Azure's own tools write and hierarchical namespaces answer. */
-const DIRECTORY_MARK = 'hdi_isfolder';
+/** Marks an empty blob as a directory: Azure's own tools write it, and hierarchical namespaces return it. */
+const DIRECTORY_METADATA = 'hdi_isfolder';
 
 /**
- * Azure Blob Storage, and ADLS Gen2 through its Blob endpoint. Uncommitted blocks of an upload that failed are invisible;
- * no request removes them, and Azure does within a week.
+ * Azure Blob Storage, and ADLS Gen2 through its Blob endpoint. Uncommitted blocks of a failed upload are invisible; no
+ * request removes them, but Azure does within a week.
  */
 export class AzureKeySpace implements KeySpace {
   readonly maxParts = 50_000;
@@ -52,7 +52,7 @@ export class AzureKeySpace implements KeySpace {
   constructor({ endpoint, container, credential, sas, secrets }: AzureLocation, agents: OutboundAgents) {
     this.secrets = secrets;
     const pipeline = newPipeline(credential, { retryOptions: { maxTries: 3, maxRetryDelayInMs: 4_000 } });
-    pipeline.factories.unshift(callsThrough(endpoint.startsWith('https:') ? agents.https : agents.http));
+    pipeline.factories.unshift(useAgent(endpoint.startsWith('https:') ? agents.https : agents.http));
     const query = sas === undefined ? '' : `?${sas}`;
     this.container = new ContainerClient(`${endpoint}/${encodeURIComponent(container)}${query}`, pipeline);
   }
@@ -81,13 +81,13 @@ export class AzureKeySpace implements KeySpace {
 
   async head(key: string, abortSignal: AbortSignal): Promise<KeyInfo | null> {
     try {
-      const answer = await this.container.getBlobClient(key).getProperties({ abortSignal });
+      const response = await this.container.getBlobClient(key).getProperties({ abortSignal });
       return {
         key,
-        sizeBytes: answer.contentLength ?? 0,
-        lastModified: answer.lastModified ?? null,
-        contentType: answer.contentType ?? null,
-        isDirectory: isDirectory(answer.metadata),
+        sizeBytes: response.contentLength ?? 0,
+        lastModified: response.lastModified ?? null,
+        contentType: response.contentType ?? null,
+        isDirectory: isDirectory(response.metadata),
       };
     } catch (error) {
       if (error instanceof RestError && error.statusCode === 404) return null;
@@ -97,19 +97,19 @@ export class AzureKeySpace implements KeySpace {
 
   async open(key: string, range: { start: number; end?: number } | null, abortSignal: AbortSignal) {
     const count = range?.end === undefined ? undefined : range.end - range.start + 1;
-    const answer = await this.container.getBlobClient(key).download(range?.start ?? 0, count, {
+    const response = await this.container.getBlobClient(key).download(range?.start ?? 0, count, {
       abortSignal,
       maxRetryRequests: 3,
     });
-    const lengthBytes = answer.contentLength ?? 0;
+    const lengthBytes = response.contentLength ?? 0;
     const info = {
       key,
-      sizeBytes: Number(/\/(\d+)$/.exec(answer.contentRange ?? '')?.[1] ?? lengthBytes),
-      lastModified: answer.lastModified ?? null,
-      contentType: answer.contentType ?? null,
-      isDirectory: isDirectory(answer.metadata),
+      sizeBytes: Number(/\/(\d+)$/.exec(response.contentRange ?? '')?.[1] ?? lengthBytes),
+      lastModified: response.lastModified ?? null,
+      contentType: response.contentType ?? null,
+      isDirectory: isDirectory(response.metadata),
     };
-    return { info, lengthBytes, stream: answer.readableStreamBody as Readable };
+    return { info, lengthBytes, stream: response.readableStreamBody as Readable };
   }
 
   upload(request: KeyUploadRequest): KeyUpload {
@@ -126,7 +126,7 @@ export class AzureKeySpace implements KeySpace {
     const details = error instanceof RestError ? (error.details as { errorCode?: string } | undefined) : undefined;
     const code = details?.errorCode ?? errorField(error, 'code') ?? errorField(error, 'name');
     const reason = errorField(error, 'message') ?? '';
-    // The error of the sign-in, and that of a signature, which the emulator gives the code of a missing permission.
+    // A failed sign-in, or a wrong signature, for which the emulator returns the code of a missing permission.
     const isRejected = errorField(error, 'name') === 'AuthenticationError' || /failed to authenticate/i.test(reason);
     const status = error instanceof RestError ? error.statusCode : undefined;
     const failure = { status, code: isRejected ? 'AuthenticationFailed' : code, reason };
@@ -135,7 +135,7 @@ export class AzureKeySpace implements KeySpace {
 }
 
 class AzureUpload implements KeyUpload {
-  /** Blocks of two uploads to one blob must not pass for each other. */
+  /** Keeps the blocks of concurrent uploads to one blob apart. */
   private readonly id = randomUUID();
   private readonly blocks: string[] = [];
   private readonly options: {
@@ -151,7 +151,7 @@ class AzureUpload implements KeyUpload {
     this.options = {
       blobHTTPHeaders: { blobContentType: request.contentType },
       conditions: request.overwrite ? {} : { ifNoneMatch: '*' },
-      ...(request.isDirectory ? { metadata: { [DIRECTORY_MARK]: 'true' } } : {}),
+      ...(request.isDirectory ? { metadata: { [DIRECTORY_METADATA]: 'true' } } : {}),
     };
   }
 
@@ -170,11 +170,11 @@ class AzureUpload implements KeyUpload {
   }
 
   async discard(): Promise<void> {
-    // Blocks that were not committed cannot be removed: see the class above.
+    // Uncommitted blocks cannot be removed: see AzureKeySpace.
   }
 }
 
-/** A container of the account, opened with a shared access signature. */
+/** Locates a container of the account that is opened with a shared access signature. */
 export function azureSasLocation(keys: { accountName: string; container: string; sas: string }): AzureLocation {
   const { accountName, container, sas } = keys;
   const signature = new URLSearchParams(sas).get('sig') ?? '';
@@ -187,7 +187,7 @@ export function azureSasLocation(keys: { accountName: string; container: string;
   };
 }
 
-/** The endpoint of the account and the sign-in of its service principal. */
+/** Locates a container of the account that is opened by a service principal. */
 export function azureLocation(keys: {
   accountName: string;
   container: string;
@@ -209,7 +209,7 @@ function endpointOf(accountName: string): string {
   return `https://${accountName}.blob.core.windows.net`;
 }
 
-function callsThrough(agent: Agent): RequestPolicyFactory {
+function useAgent(agent: Agent): RequestPolicyFactory {
   return {
     create: (next) => ({
       sendRequest: (request) => {
@@ -221,5 +221,5 @@ function callsThrough(agent: Agent): RequestPolicyFactory {
 }
 
 function isDirectory(metadata: Record<string, string> | undefined): boolean {
-  return metadata?.[DIRECTORY_MARK] === 'true';
+  return metadata?.[DIRECTORY_METADATA] === 'true';
 }

@@ -5,18 +5,18 @@ import type { BlobStore } from './blob-store';
 
 export interface BlobStoreUnderTest {
   store: BlobStore;
-  /** Another process's. */
+  /** The same store, as another process opens it. */
   other: BlobStore;
-  /** The step in which the store counts time, milliseconds. */
+  /** The resolution of the store's timestamps, milliseconds. */
   tickMs: number;
-  /** What is kept, be it whole or a part of an upload. */
+  /** Counts the objects or files, including parts of uploads. */
   pieces: () => Promise<number>;
   close: () => Promise<void>;
 }
 
 const MEBIBYTE = 2 ** 20;
 
-/** What every store of workspace files must hold. */
+/** Tests that every store of workspace files must pass. */
 export function describeBlobStoreContract(name: string, makeStore: () => Promise<BlobStoreUnderTest>): void {
   describe(`${name} holds the blob store contract`, () => {
     let tested: BlobStoreUnderTest;
@@ -36,7 +36,7 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
     const later = () => new Promise((resolve) => setTimeout(resolve, tested.tickMs));
     const of = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)));
 
-    it('gives back what was written, to every process, whole and in part', async () => {
+    it('returns a blob to every process, whole and in part', async () => {
       const blob = await store.write(of('hello ', 'world'), 100, 11);
       expect(blob.size).toBe(11);
       expect(blob.sha256).toBe('b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9');
@@ -45,13 +45,13 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
       expect(String(await buffer(await store.read(blob.key, { start: 6 })))).toBe('world');
     });
 
-    it('keeps a file of no bytes', async () => {
+    it('stores an empty file', async () => {
       const blob = await store.write(of(), 100);
       expect(blob.size).toBe(0);
       expect(String(await buffer(await store.read(blob.key)))).toBe('');
     });
 
-    it('leaves nothing of an upload that is too large or cut off', async () => {
+    it('leaves nothing of an upload that is too large or interrupted', async () => {
       await expect(store.write(of('x'.repeat(11)), 10)).rejects.toMatchObject({ problem: 'too-large' });
       const broken = new Readable({
         read() {
@@ -71,7 +71,7 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
       expect(await tested.pieces()).toBe(0);
     });
 
-    it('takes a source that fails at once for cut off', async () => {
+    it('reports a source that fails at once as cut off', async () => {
       const gone = Object.assign(new Error('gone'), { code: 'ECONNRESET' });
       for (let attempt = 0; attempt < 20; attempt += 1) {
         const source = new Readable({ read: () => {} });
@@ -82,7 +82,7 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
       expect(await tested.pieces()).toBe(0);
     });
 
-    it('fails with what its source refuses', async () => {
+    it('fails with the error of its source', async () => {
       const refusal = new Error('the quota is used up');
       const source = new Readable({
         read() {
@@ -92,7 +92,7 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
       await expect(store.write(source, 100)).rejects.toBe(refusal);
     });
 
-    it('answers absent for a key it does not have and for one that is a path', async () => {
+    it('reports an unknown key, and a key that is a path, as absent', async () => {
       await expect(store.read('ab/00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({ problem: 'absent' });
       await expect(store.read('../../etc/passwd')).rejects.toMatchObject({ problem: 'absent' });
       const blob = await store.write(of('content'), 100);
@@ -114,13 +114,13 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
     it('carries a big file both ways in bounded memory', async () => {
       const [part, parts] = [randomBytes(MEBIBYTE), 160];
       const hash = createHash('sha256');
-      let most = 0;
-      const look = () => (most = Math.max(most, process.memoryUsage().arrayBuffers));
+      let peak = 0;
+      const measure = () => (peak = Math.max(peak, process.memoryUsage().arrayBuffers));
       const source = Readable.from(
         (function* () {
           for (let sent = 0; sent < parts; sent += 1) {
             hash.update(part);
-            look();
+            measure();
             yield part;
           }
         })(),
@@ -131,10 +131,10 @@ export function describeBlobStoreContract(name: string, makeStore: () => Promise
       let bytes = 0;
       for await (const chunk of await store.read(blob.key)) {
         bytes += (chunk as Buffer).length;
-        look();
+        measure();
       }
       expect(bytes).toBe(blob.size);
-      expect(most - before).toBeLessThan(100 * MEBIBYTE);
+      expect(peak - before).toBeLessThan(100 * MEBIBYTE);
     }, 120_000);
   });
 }

@@ -10,7 +10,7 @@ export interface StoredBlob {
 
 export type BlobProblem = 'too-large' | 'size-mismatch' | 'no-space' | 'cut-off' | 'absent' | 'unavailable';
 
-/** Why a blob could not be written or read; nothing unfinished stays. */
+/** A blob could not be written or read. A failed write leaves nothing behind. */
 export class BlobStoreError extends Error {
   constructor(
     readonly problem: BlobProblem,
@@ -22,20 +22,20 @@ export class BlobStoreError extends Error {
   }
 }
 
-/** Immutable files, which appear under their keys only when they are whole. */
+/** Stores immutable files, which appear under their keys only when they are complete. */
 export abstract class BlobStore {
-  /** Throws `no-space` if that many more bytes would leave less room than must stay free, where the store can tell. */
+  /** Throws `no-space` if this many more bytes would use up the reserve. A store that knows no free space never throws. */
   abstract assertSpace(bytes: number): Promise<void>;
   /**
    * Writes the stream in constant memory; throws {@link BlobStoreError}, or what the stream fails with.
-   * @param expectedBytes what is announced, if anything is; a store may refuse another size with `size-mismatch`
+   * @param expectedBytes the announced size, if any; a store may refuse a different size with `size-mismatch`
    */
   abstract write(source: Readable, maxBytes: number, expectedBytes?: number | null): Promise<StoredBlob>;
-  /** Opens a blob, whole or a range of it (`end` inclusive); throws `absent` when the store does not have it. */
+  /** Opens a blob or a range of it (`end` inclusive); throws `absent` if the store does not have it. */
   abstract read(key: string, range?: { start?: number; end?: number }): Promise<Readable>;
   /** A blob that is already absent is not an error. */
   abstract delete(key: string): Promise<void>;
-  /** Removes blobs older than the given age that `isUsed` does not claim, and answers how many; a call may look at a part only. */
+  /** Removes old blobs that `isUsed` does not claim; returns their number. One call may check only a part of the store. */
   abstract sweep(olderThanMs: number, isUsed: (keys: string[]) => Promise<Set<string>>): Promise<number>;
 }
 
@@ -46,12 +46,12 @@ export function newBlobKey(): string {
   return `${id.slice(0, 2)}/${id}`;
 }
 
-/** Counts and hashes the bytes that pass, and fails with `too-large` when they are too many. */
+/** Counts and hashes the bytes that pass through; fails with `too-large` above the limit. */
 export class BlobMeter extends Transform {
   private size = 0;
   private readonly hash = createHash('sha256');
 
-  /** @param admit is told after each chunk how many bytes have arrived; what it rejects with ends the stream */
+  /** @param admit called after each chunk with the bytes received so far; a rejection ends the stream with its error */
   constructor(
     private readonly maxBytes: number,
     private readonly admit: (size: number) => Promise<void> | null = () => null,
@@ -78,11 +78,13 @@ export class BlobMeter extends Transform {
 
 const CUT_OFF = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED'];
 
-/** What the stream of an upload failed with: `cut-off` where its client went away. */
+/** Translates the error of an upload's stream: a client that disconnected is `cut-off`. */
 export function sourceFailure(error: unknown): Error {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   if (!(error instanceof BlobStoreError) && CUT_OFF.includes(code)) {
-    return new BlobStoreError('cut-off', 'The upload ended before all bytes had arrived.', { cause: error });
+    return new BlobStoreError('cut-off', 'The upload ended before all bytes had arrived. Upload the file again.', {
+      cause: error,
+    });
   }
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -11,10 +11,10 @@ import {
 } from './blob-store';
 import { type ObjectStore, ObjectStoreError, type ObjectStoreErrorCode, type StoreEntry } from './object-store';
 
-/** How much one sweep looks at, in pages of a thousand objects; the next one continues after them. */
-const SWEPT_PAGES = 100;
+/** Pages of a thousand objects that one sweep checks; the next sweep continues after them. */
+const MAX_PAGES_PER_SWEEP = 100;
 
-/** Blobs as objects of a bucket. What an interrupted upload has sent is discarded; see `ObjectStore.write`. */
+/** Stores blobs as objects of a bucket. The parts of an interrupted upload are discarded; see `ObjectStore.write`. */
 export class BucketBlobStore extends BlobStore {
   private sweepFrom: string | null = null;
 
@@ -27,16 +27,16 @@ export class BucketBlobStore extends BlobStore {
   }
 
   async assertSpace(): Promise<void> {
-    // Buckets do not fill up; where one has a quota, the store refuses the write.
+    // Buckets do not fill up; if one has a quota, the store refuses the write.
   }
 
   async write(source: Readable, maxBytes: number, expectedBytes: number | null = null): Promise<StoredBlob> {
     const key = newBlobKey();
     const meter = new BlobMeter(maxBytes);
-    // Its failure is that of the meter, which the store reads.
+    // An error of the source destroys the meter, which the store reads, so it surfaces there.
     pipeline(source, meter, () => undefined);
     try {
-      // Nobody else has the key, so the store need not check for it.
+      // The key is new, so the store need not check for it.
       await this.store.write(this.path(key), meter, { overwrite: true, sizeBytes: expectedBytes ?? undefined });
     } catch (error) {
       throw asWriteError(error);
@@ -65,9 +65,9 @@ export class BucketBlobStore extends BlobStore {
     const limit = Date.now() - olderThanMs;
     let removed = 0;
     let token = this.sweepFrom;
-    // After a failure it starts from the beginning, in case this very position can no longer be found.
+    // After a failure the next sweep starts from the beginning, in case this position itself causes the failure.
     this.sweepFrom = null;
-    for (let pages = 0; pages < SWEPT_PAGES; pages += 1) {
+    for (let pages = 0; pages < MAX_PAGES_PER_SWEEP; pages += 1) {
       const { entries, nextToken } = await this.store.list(this.root, { recursive: true, token });
       const old = entries.filter((entry) => isOlder(entry, limit)).map(({ path }) => path.slice(this.root.length + 1));
       const used = old.length > 0 ? await isUsed(old) : new Set<string>();
@@ -82,7 +82,7 @@ export class BucketBlobStore extends BlobStore {
   }
 
   private path(key: string): string {
-    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
+    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file does not exist in the file store.');
     return `${this.root}/${key}`;
   }
 }
@@ -99,7 +99,7 @@ function asWriteError(error: unknown): Error {
   return asBlobError(error);
 }
 
-/** What a caller may have done. Any other failure of the bucket is the operator's to look at, and may pass. */
+/** Failures that a caller may have caused. Any other failure of the bucket concerns the operator and may be temporary. */
 const PROBLEMS: Partial<Record<ObjectStoreErrorCode, BlobProblem>> = {
   NOT_FOUND: 'absent',
   SIZE_MISMATCH: 'size-mismatch',
@@ -109,7 +109,9 @@ const PROBLEMS: Partial<Record<ObjectStoreErrorCode, BlobProblem>> = {
 function asBlobError(error: unknown): Error {
   if (!(error instanceof ObjectStoreError)) return sourceFailure(error);
   const problem = PROBLEMS[error.code];
-  if (problem === undefined) return new BlobStoreError('unavailable', 'The store cannot be reached.', { cause: error });
-  const message = problem === 'absent' ? 'The file is no longer in the store.' : error.message;
+  if (problem === undefined) {
+    return new BlobStoreError('unavailable', 'The file store cannot be reached.', { cause: error });
+  }
+  const message = problem === 'absent' ? 'The file no longer exists in the file store.' : error.message;
   return new BlobStoreError(problem, message, { cause: error });
 }

@@ -8,7 +8,7 @@ import type { LogName } from './log-store';
 import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
 
-/** A bucket in memory, for the layers above it: test/stores has real ones. */
+/** A bucket in memory; test/stores runs the same contract on real ones. */
 class MemoryKeySpace implements KeySpace {
   readonly maxParts = 1000;
   readonly parallelParts = 1;
@@ -104,28 +104,33 @@ describe('BucketLogStore', () => {
   };
 
   it.each([
-    ['a piece of it is left', { '0-2-0': 'ab', '0-8-1': 'abcdefgh', '8-9-0': 'i' }, 'abcdefghi', 'abcdefghijkl'],
-    ['the last piece is left', { '0-8-1': 'abcdefgh', '6-8-0': 'gh', '8-9-0': 'i' }, 'abcdefghi', 'abcdefghijkl'],
+    ['one merged segment is left', { '0-2-0': 'ab', '0-8-1': 'abcdefgh', '8-9-0': 'i' }, 'abcdefghi', 'abcdefghijkl'],
+    [
+      'the last merged segment is left',
+      { '0-8-1': 'abcdefgh', '6-8-0': 'gh', '8-9-0': 'i' },
+      'abcdefghi',
+      'abcdefghijkl',
+    ],
     [
       'a late writer cut elsewhere',
       { '0-4-0': 'abcd', '2-6-0': 'cdef', '4-5-0': 'e', '5-9-0': 'fghi' },
       'abcdefghi',
       'abcdefghijkl',
     ],
-    ['something is missing', { '0-2-0': 'ab', '3-6-0': 'def' }, 'ab', 'abcdef'],
-    ['there is no beginning', { '3-6-0': 'def' }, '', 'abcdef'],
-  ])('reads what there is when %s, and settles it', async (_what, segments, content, settled) => {
+    ['a segment is missing', { '0-2-0': 'ab', '3-6-0': 'def' }, 'ab', 'abcdef'],
+    ['the beginning is missing', { '3-6-0': 'def' }, '', 'abcdef'],
+  ])('reads the log and compacts it if %s', async (_case, segments, content, compacted) => {
     const { keys, store } = await bucketOf(segments);
     expect(await whole(store)).toBe(content);
     const writer = new BucketLogStore(store, 'logs');
     const next = 'abcdefghijklm'.slice(content.length, content.length + 3);
     expect(await writer.write(log, content.length, Buffer.from(next))).toBe(content.length + 3);
-    await writer.settle('run', 7, AbortSignal.timeout(60_000));
-    expect(await whole(store)).toBe(settled);
+    await writer.compact('run', 7, AbortSignal.timeout(60_000));
+    expect(await whole(store)).toBe(compacted);
     expect(keys.objects.size).toBe(1);
   });
 
-  it('looks, after a pause, what another process has appended, and writes only the rest', async () => {
+  it('lists the log again after a pause, and writes only bytes that no other process has appended', async () => {
     const { keys, store } = await bucketOf({});
     const [writer, other] = [new BucketLogStore(store, 'logs'), new BucketLogStore(store, 'logs')];
     await writer.write(log, 0, Buffer.from('ab'));

@@ -29,13 +29,13 @@ describe('DirectoryBlobStore', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  it('leaves the reserve free, before the first byte and while bytes come', async () => {
+  it('leaves the reserve free, before the first byte and while bytes arrive', async () => {
     const { bavail, bsize } = await statfs(root);
     await expect(store.assertSpace(bavail * bsize * 2)).rejects.toMatchObject({ problem: 'no-space' });
     const full = new DirectoryBlobStore(root, bavail * bsize * 2);
     await expect(full.write(Readable.from(['part']), 100)).rejects.toMatchObject({ problem: 'no-space' });
-    const looks = jest.spyOn(store, 'assertSpace').mockResolvedValueOnce();
-    looks.mockRejectedValueOnce(new BlobStoreError('no-space', 'The file store is full.'));
+    const checks = jest.spyOn(store, 'assertSpace').mockResolvedValueOnce();
+    checks.mockRejectedValueOnce(new BlobStoreError('no-space', 'The file store is full.'));
     const mebibytes = Array.from({ length: 20 }, () => Buffer.alloc(2 ** 20));
     await expect(store.write(Readable.from(mebibytes), 2 ** 30)).rejects.toMatchObject({ problem: 'no-space' });
     expect(await readdir(join(root, 'incoming'))).toEqual([]);

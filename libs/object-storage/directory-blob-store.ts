@@ -13,15 +13,15 @@ import {
   type StoredBlob,
 } from './blob-store';
 
-/** This many bytes of one upload pass between two checks of the room left. */
-const LOOK_EVERY_BYTES = 16 * 2 ** 20;
+/** Bytes of one upload between two checks of the free space. */
+const SPACE_CHECK_BYTES = 16 * 2 ** 20;
 
 /**
- * Blobs as files of a directory that all API pods share. They appear under their keys when all their bytes are on disk, so a
- * crash or a cut-off upload leaves at most a temporary file, which {@link sweep} removes.
+ * Stores blobs as files of a directory that all API pods share. A file gets its key when all its bytes are on disk, so a
+ * crash or an interrupted upload leaves at most a temporary file, which {@link sweep} removes.
  */
 export class DirectoryBlobStore extends BlobStore {
-  /** @param reserveBytes what uploads leave free in the file system, for everything else that is written there */
+  /** @param reserveBytes free space that uploads leave to other files of the file system */
   constructor(
     private readonly root: string,
     private readonly reserveBytes = 0,
@@ -38,17 +38,17 @@ export class DirectoryBlobStore extends BlobStore {
   async write(source: Readable, maxBytes: number): Promise<StoredBlob> {
     const key = newBlobKey();
     const temporary = join(this.root, 'incoming', randomUUID());
-    // The source may fail before its first byte is asked for; without a listener that ends the process.
+    // The source may fail before anything reads it; without a listener, that error would end the process.
     source.on('error', () => {});
-    let lookAt = LOOK_EVERY_BYTES;
+    let nextCheck = SPACE_CHECK_BYTES;
     const meter = new BlobMeter(maxBytes, (size) => {
-      if (size < lookAt) return null;
-      lookAt = size + LOOK_EVERY_BYTES;
+      if (size < nextCheck) return null;
+      nextCheck = size + SPACE_CHECK_BYTES;
       return this.assertSpace(0);
     });
     try {
       await this.assertSpace(0);
-      // Opened before the source can fail: a file still being opened would appear after its removal.
+      // Wait until the file is open: if the source failed before, the file would appear after its removal.
       const file = await open(temporary, 'wx', 0o600);
       await pipeline(source, meter, file.createWriteStream({ flush: true }));
       await mkdir(join(this.root, key.slice(0, 2)), { recursive: true });
@@ -62,7 +62,7 @@ export class DirectoryBlobStore extends BlobStore {
 
   async read(key: string, range: { start?: number; end?: number } = {}): Promise<Readable> {
     const file = await open(this.path(key)).catch((error: unknown) => {
-      throw new BlobStoreError('absent', 'The file is no longer in the store.', { cause: error });
+      throw new BlobStoreError('absent', 'The file no longer exists in the file store.', { cause: error });
     });
     return file.createReadStream(range);
   }
@@ -71,7 +71,7 @@ export class DirectoryBlobStore extends BlobStore {
     await rm(this.path(key), { force: true });
   }
 
-  /** Takes temporary files along. */
+  /** Removes old temporary files, too. */
   async sweep(olderThanMs: number, isUsed: (keys: string[]) => Promise<Set<string>>): Promise<number> {
     const limit = Date.now() - olderThanMs;
     let removed = 0;
@@ -93,7 +93,7 @@ export class DirectoryBlobStore extends BlobStore {
   }
 
   private path(key: string): string {
-    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
+    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file does not exist in the file store.');
     return join(this.root, key);
   }
 }

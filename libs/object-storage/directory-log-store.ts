@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { findLineStart, logFolder, type LogName, LogStore, type OpenLog } from './log-store';
 
-/** Logs as files of a directory that all API pods share. */
+/** Stores logs as files of a directory that all API pods share. */
 export class DirectoryLogStore extends LogStore {
-  readonly settles = false;
+  readonly needsCompaction = false;
 
   constructor(private readonly root: string) {
     super();
@@ -21,7 +21,7 @@ export class DirectoryLogStore extends LogStore {
     const size = await this.size(log);
     if (offset > size || chunk.length === 0) return size;
     await mkdir(dirname(path), { recursive: true });
-    // No truncation and no append mode: the position must hold, and a concurrent first chunk must survive.
+    // No truncation, so that a concurrent first chunk survives; no append mode, so that the offset counts.
     const file = await open(path, constants.O_CREAT | constants.O_WRONLY, 0o600);
     try {
       await file.write(chunk, 0, chunk.length, offset);
@@ -48,8 +48,8 @@ export class DirectoryLogStore extends LogStore {
     await rm(this.folder(kind, id), { recursive: true, force: true });
   }
 
-  async settle(): Promise<void> {
-    // A file is one piece from the beginning.
+  async compact(): Promise<void> {
+    // A log is a single file from the beginning.
   }
 
   private async size(log: LogName): Promise<number> {

@@ -14,16 +14,16 @@ export interface GcsLocation {
   bucket: string;
   endpoint: string;
   client: AuthClient;
-  /** What must not appear in messages. */
+  /** Texts that must not appear in messages. */
   secrets: readonly string[];
 }
 
 const GOOGLE_ENDPOINT = 'https://storage.googleapis.com';
 
-/** A chunk was taken and more is expected. */
+/** The status with which the store accepts a chunk and expects more. */
 const RESUME_INCOMPLETE = 308;
 
-/** Repeating a chunk does no harm: the store skips what it has of it. */
+/** Sending a chunk again does no harm: the store skips the bytes that it has. */
 const RETRIES = {
   retryConfig: {
     retry: 2,
@@ -37,12 +37,13 @@ const RETRIES = {
 };
 
 /**
- * Google Cloud Storage. Content goes through the SDK's signed-in HTTP client rather than its file streams, which cannot be
- * ended without the connections of all other transfers. An upload is a resumable session, of one request or many.
+ * Google Cloud Storage. Content goes through the SDK's authenticated HTTP client rather than its file streams: those
+ * cannot be stopped without closing the connections of all other transfers. An upload is a resumable session of one
+ * request or many.
  */
 export class GcsKeySpace implements KeySpace {
   readonly maxParts = 655_360;
-  /** A session takes its chunks in order. */
+  /** A session accepts its chunks in order only. */
   readonly parallelParts = 1;
   private readonly bucket: Bucket;
   private readonly agent: Agent;
@@ -66,8 +67,8 @@ export class GcsKeySpace implements KeySpace {
   async list({ prefix, delimited, token, limit }: KeyListRequest): Promise<KeyPage> {
     const page = { pageToken: token ?? undefined, maxResults: limit, autoPaginate: false };
     const query = { prefix, delimiter: delimited ? '/' : undefined, ...page };
-    const [files, , answer] = await this.bucket.getFiles(query).catch(throwMissingBucket);
-    const { prefixes, nextPageToken } = answer as { prefixes?: string[]; nextPageToken?: string };
+    const [files, , response] = await this.bucket.getFiles(query).catch(throwMissingBucket);
+    const { prefixes, nextPageToken } = response as { prefixes?: string[]; nextPageToken?: string };
     return {
       objects: files.map(({ name, metadata }) => infoOf(name, metadata)),
       prefixes: prefixes ?? [],
@@ -86,15 +87,15 @@ export class GcsKeySpace implements KeySpace {
   }
 
   async open(key: string, range: { start: number; end?: number } | null, signal: AbortSignal) {
-    // Destroying the stream does not end its connection, this signal does.
+    // Destroying the stream does not close its connection, so this signal does.
     const connection = new AbortController();
     const endConnection = () => connection.abort();
     signal.addEventListener('abort', endConnection, { once: true });
     const { bucket, endpoint, client } = this.location;
-    const answer = await client.request<Readable>({
+    const response = await client.request<Readable>({
       url: `${endpoint}/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`,
       headers: {
-        // A file stored compressed is given as it is stored.
+        // A file that is stored compressed must be returned as it is stored.
         'Accept-Encoding': 'gzip',
         ...(range ? { Range: `bytes=${range.start}-${range.end ?? ''}` } : {}),
       },
@@ -104,7 +105,7 @@ export class GcsKeySpace implements KeySpace {
       agent: this.agent,
       signal: connection.signal,
     });
-    const { data: stream, headers } = answer;
+    const { data: stream, headers } = response;
     stream.once('close', endConnection);
     const header = (name: string) => (headers as Record<string, string | undefined>)[name];
     const lengthBytes = Number(header('content-length'));
@@ -144,23 +145,23 @@ class GcsUpload implements KeyUpload {
 
   async send({ offset, data, isLast }: Part, signal: AbortSignal): Promise<void> {
     this.session ??= await this.begin();
-    const wholeBytes = isLast ? String(offset + data.length) : '*';
+    const totalBytes = isLast ? String(offset + data.length) : '*';
     for (let sent = 0; ;) {
-      const stored = await this.put(this.session, data.subarray(sent), offset + sent, wholeBytes, signal);
+      const stored = await this.put(this.session, data.subarray(sent), offset + sent, totalBytes, signal);
       if (stored === 'whole') {
         this.isStored = true;
         return;
       }
-      const taken = stored - offset;
-      if (taken === data.length && !isLast) return;
-      if (taken <= sent || taken > data.length)
-        throw new ObjectStoreError('UNAVAILABLE', 'The store lost a part of the upload.');
-      sent = taken;
+      const accepted = stored - offset;
+      if (accepted === data.length && !isLast) return;
+      if (accepted <= sent || accepted > data.length)
+        throw new ObjectStoreError('UNAVAILABLE', 'The store lost a part of the upload. Upload the file again.');
+      sent = accepted;
     }
   }
 
   async finish(): Promise<void> {
-    // The last chunk has finished it.
+    // The last chunk has finished the upload.
   }
 
   async discard(signal: AbortSignal): Promise<void> {
@@ -179,39 +180,39 @@ class GcsUpload implements KeyUpload {
     return session;
   }
 
-  /** Answers how much of the file the store has. */
+  /** Sends a chunk; returns the number of bytes of the file that the store has. */
   private async put(
     url: string,
     data: Buffer,
     offset: number,
-    wholeBytes: string,
+    totalBytes: string,
     signal: AbortSignal,
   ): Promise<number | 'whole'> {
     const range = data.length === 0 ? '*' : `${offset}-${offset + data.length - 1}`;
-    const answer = await this.client.request({
+    const response = await this.client.request({
       ...RETRIES,
       method: 'PUT',
       url,
-      headers: { 'Content-Range': `bytes ${range}/${wholeBytes}`, 'Content-Type': this.request.contentType },
+      headers: { 'Content-Range': `bytes ${range}/${totalBytes}`, 'Content-Type': this.request.contentType },
       body: data,
       agent: this.agent,
       signal,
       validateStatus: (status) => status < 300 || status === RESUME_INCOMPLETE,
     });
-    if (answer.status !== RESUME_INCOMPLETE) return 'whole';
-    const { range: stored = '' } = answer.headers as Record<string, string | undefined>;
+    if (response.status !== RESUME_INCOMPLETE) return 'whole';
+    const { range: stored = '' } = response.headers as Record<string, string | undefined>;
     return Number(/-(\d+)$/.exec(stored)?.[1] ?? -1) + 1;
   }
 }
 
-/** Google's storage, opened with an access token that somebody else obtained. */
+/** Locates a bucket that is opened with an access token. */
 export function gcsTokenLocation({ bucket, token }: { bucket: string; token: string }): GcsLocation {
   const client = new OAuth2Client();
   client.setCredentials({ access_token: token });
   return { bucket, endpoint: GOOGLE_ENDPOINT, client, secrets: [token] };
 }
 
-/** Google's storage, signed in to as a service account. */
+/** Locates a bucket that is opened by a service account. */
 export function gcsLocation(keys: { bucket: string; clientEmail: string; privateKey: string }): GcsLocation {
   const scopes = ['https://www.googleapis.com/auth/devstorage.read_write'];
   return {
@@ -222,7 +223,7 @@ export function gcsLocation(keys: { bucket: string; clientEmail: string; private
   };
 }
 
-/** An option of the client's HTTP library that its types do not name. */
+/** An option of the client's HTTP library that its types lack. */
 const AS_STORED: object = { compress: false };
 
 function infoOf(key: string, metadata: FileMetadata): KeyInfo {
@@ -234,14 +235,14 @@ function infoOf(key: string, metadata: FileMetadata): KeyInfo {
   };
 }
 
-/** For calls that need nothing but the bucket: whatever the words of the answer, absent is the bucket. */
+/** Translates a 404 of calls that need nothing but the bucket: whatever the message says, the bucket is missing. */
 function throwMissingBucket(error: unknown): never {
   const failure = failureOf(error);
   if (failure.status !== 404) throw error;
   throw storeFault({ ...failure, code: 'NoSuchBucket' }, [], error);
 }
 
-/** Reads errors of both of Google's libraries: the SDK's own and those of its HTTP client, from storage or from sign-in. */
+/** Reads errors of the SDK and of its HTTP client, from the storage API or from the sign-in. */
 function failureOf(error: unknown): { status: number | undefined; code: string | undefined; reason: string } {
   const { code, status, response } = error as {
     code?: unknown;
@@ -252,17 +253,17 @@ function failureOf(error: unknown): { status: number | undefined; code: string |
   const details =
     typeof body.error === 'object' && body.error !== null ? (body.error as Record<string, unknown>) : body;
   const reason = [body.error_description, details.message, errorField(error, 'message')].find(isText) ?? '';
-  const words = [body.error, code, errorField(error, 'code'), errorField(error, 'name')].filter(isText);
+  const codes = [body.error, code, errorField(error, 'code'), errorField(error, 'name')].filter(isText);
   return {
     status: [code, status, response?.status].map(Number).find((number) => number >= 100 && number < 600),
-    code: /bucket does not exist/i.test(reason) ? 'NoSuchBucket' : words.map(knownWord).find(isText),
+    code: /bucket does not exist/i.test(reason) ? 'NoSuchBucket' : codes.map(codeOf).find(isText),
     reason,
   };
 }
 
-/** OpenSSL's complaints about the private key are about the credential. */
-function knownWord(word: string): string {
-  return word.startsWith('ERR_OSSL') ? 'InvalidToken' : word;
+/** OpenSSL's errors about the private key mean that the credential is invalid. */
+function codeOf(code: string): string {
+  return code.startsWith('ERR_OSSL') ? 'InvalidToken' : code;
 }
 
 function parsed(data: unknown): Record<string, unknown> {

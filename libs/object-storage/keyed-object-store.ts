@@ -28,18 +28,18 @@ import {
 
 const MAX_PAGE = 1000;
 
-/** S3 and Google take no more in one object. */
+/** The limit of S3 and Google for one object. */
 const MAX_FILE_BYTES = 5 * 2 ** 40;
 
-/** The slowest a part may be sent, bytes a second. */
+/** The slowest rate at which a part may be sent, bytes a second. */
 const MIN_RATE = 128 * 1024;
 
-/** Putting the parts of a large file together takes S3 up to some minutes. */
+/** S3 may need minutes to assemble the parts of a large file. */
 const FINISH_FACTOR = 5;
 
 type Listed = StoreEntry & { key: string };
 
-/** Files and directories over the keys of a provider. */
+/** Presents the keys of a provider as files and directories. */
 export class KeyedObjectStore implements ObjectStore {
   constructor(
     private readonly keys: KeySpace,
@@ -50,12 +50,12 @@ export class KeyedObjectStore implements ObjectStore {
     const prefix = directoryKey(directory);
     const limit = options.limit ?? MAX_PAGE;
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
-      throw new ObjectStoreError('INVALID_REQUEST', `A page has 1 to ${MAX_PAGE} entries.`);
+      throw new ObjectStoreError('INVALID_REQUEST', `The page size must be 1 to ${MAX_PAGE}.`);
     }
     for (let position = decodePosition(options.token); ;) {
       const page = await this.page({ prefix, delimited: !options.recursive, limit, position }, options.signal);
       const nextToken = page.next && encodePosition(page.next);
-      // A provider may answer a page of nothing but keys that are left out.
+      // All keys of a provider's page may be left out, so an empty page is not the end of the list.
       if (page.entries.length > 0 || !page.next) return { entries: page.entries, nextToken };
       position = page.next;
     }
@@ -63,19 +63,19 @@ export class KeyedObjectStore implements ObjectStore {
 
   async stat(path: string, { kind, signal }: StatOptions = {}): Promise<StoreEntry | null> {
     const prefix = directoryKey(path);
-    const info = path === '' ? null : await this.call(signal, (ended) => this.keys.head(path, ended));
+    const info = path === '' ? null : await this.call(signal, (callSignal) => this.keys.head(path, callSignal));
     const entry = info && entryOf(info);
     if (entry && (kind === undefined || kind === entry.kind)) return entry;
     if (kind === 'file') return null;
     const request = { prefix, delimited: false, token: null, limit: 1 };
-    const { objects } = await this.call(signal, (ended) => this.keys.list(request, ended));
+    const { objects } = await this.call(signal, (callSignal) => this.keys.list(request, callSignal));
     return objects.length > 0 || path === '' ? directoryEntry(prefix) : null;
   }
 
   async read(path: string, { range, signal }: ReadOptions = {}): Promise<StoreContent> {
     assertPath(path);
     if (range) assertRange(range);
-    const opening = this.call(signal, (ended) => this.keys.open(path, range ?? null, ended));
+    const opening = this.call(signal, (callSignal) => this.keys.open(path, range ?? null, callSignal));
     const { info, lengthBytes, stream } = await opening.catch((error: ObjectStoreError) => this.absence(error, signal));
     const problem = this.unreadable(info, range);
     if (problem) {
@@ -91,13 +91,14 @@ export class KeyedObjectStore implements ObjectStore {
 
   async write(path: string, source: Readable, options: WriteOptions): Promise<StoreEntry> {
     const { sizeBytes = null, overwrite, contentType = 'application/octet-stream', signal } = options;
-    // The source may fail before its first byte is asked for; without a listener that ends the process.
+    // The source may fail before anything reads it; without a listener, that error would end the process.
     source.on('error', () => {});
     try {
       assertPath(path);
       assertSize(sizeBytes);
-      // The store decides it again at the end; checked here so that no file is sent in vain.
-      if (!overwrite && (await this.call(signal, (ended) => this.keys.head(path, ended)))) throw alreadyExists(path);
+      // The store itself decides at the end; this check avoids sending a whole file that it would refuse.
+      if (!overwrite && (await this.call(signal, (callSignal) => this.keys.head(path, callSignal))))
+        throw alreadyExists(path);
       const request = { key: path, contentType, overwrite, sizeBytes, isDirectory: false };
       const stored = await this.upload(request, source, signal);
       return { path, kind: 'file', sizeBytes: stored, lastModified: await this.lastModified(path), contentType };
@@ -120,10 +121,10 @@ export class KeyedObjectStore implements ObjectStore {
     });
     const part: Part = { number: 1, offset: 0, data: content, isLast: true };
     try {
-      await this.send((ended) => upload.send(part, ended), part, signal);
-      await this.call(signal, (ended) => upload.finish(ended));
+      await this.send((callSignal) => upload.send(part, callSignal), part, signal);
+      await this.call(signal, (callSignal) => upload.finish(callSignal));
     } catch (error) {
-      await withDeadline(this.timeouts.callMs, undefined, (ended) => upload.discard(ended)).catch(() => {});
+      await withDeadline(this.timeouts.callMs, undefined, (callSignal) => upload.discard(callSignal)).catch(() => {});
       if (error instanceof ObjectStoreError && error.code === 'ALREADY_EXISTS') throw alreadyExists(path);
       throw error;
     }
@@ -146,7 +147,7 @@ export class KeyedObjectStore implements ObjectStore {
 
   async deleteFile(path: string, { signal }: CallOptions = {}): Promise<void> {
     assertPath(path);
-    await this.call(signal, (ended) => this.keys.delete([path], ended));
+    await this.call(signal, (callSignal) => this.keys.delete([path], callSignal));
   }
 
   async deleteFiles(paths: readonly string[], { signal }: CallOptions = {}): Promise<void> {
@@ -160,7 +161,7 @@ export class KeyedObjectStore implements ObjectStore {
     let files = 0;
     for (let token: string | null = null; ;) {
       const request = { prefix: directoryKey(path), delimited: false, token, limit: MAX_PAGE };
-      const page: KeyPage = await this.call(signal, (ended) => this.keys.list(request, ended));
+      const page: KeyPage = await this.call(signal, (callSignal) => this.keys.list(request, callSignal));
       const found = page.objects.filter((info) => !isDirectory(info)).map(({ key }) => key);
       directories.push(...page.objects.filter(isDirectory).map(({ key }) => key));
       await this.deleteKeys(found, signal);
@@ -168,17 +169,17 @@ export class KeyedObjectStore implements ObjectStore {
       token = page.nextToken;
       if (token === null) break;
     }
-    // The innermost first and only now: a directory of Azure is deleted when it is empty.
+    // Innermost first, and after the files: Azure deletes only empty directories.
     for (const depth of byDepth(directories)) await this.deleteKeys(depth, signal);
     return files;
   }
 
   async check({ signal }: CallOptions = {}): Promise<void> {
     const request = { prefix: '', delimited: false, token: null, limit: 1 };
-    await this.call(signal, (ended) => this.keys.list(request, ended));
+    await this.call(signal, (callSignal) => this.keys.list(request, callSignal));
   }
 
-  /** Not every answer to a read tells a missing bucket from a missing file; one to a list does. */
+  /** A failed read may not distinguish a missing bucket from a missing file; a list does. */
   private async absence(error: ObjectStoreError, signal: AbortSignal | undefined): Promise<never> {
     if (error.code !== 'NOT_FOUND') throw error;
     const found = await this.check({ signal }).catch((cause: ObjectStoreError) => cause);
@@ -186,7 +187,7 @@ export class KeyedObjectStore implements ObjectStore {
   }
 
   private unreadable(info: KeyInfo, range: ReadOptions['range']): ObjectStoreError | null {
-    if (info.isDirectory) return new ObjectStoreError('NOT_FOUND', `${info.key} is a directory.`);
+    if (info.isDirectory) return new ObjectStoreError('NOT_FOUND', `${info.key} is a directory, not a file.`);
     if (!range || range.start < info.sizeBytes) return null;
     return new ObjectStoreError('INVALID_RANGE', `The range begins past the end of ${info.key}.`);
   }
@@ -197,12 +198,12 @@ export class KeyedObjectStore implements ObjectStore {
   ): Promise<{ entries: StoreEntry[]; next: ListPosition | null }> {
     const { prefix, delimited, limit, position } = query;
     const request = { prefix, delimited, token: position.token, limit };
-    const page = await this.call(signal, (ended) => this.keys.list(request, ended));
+    const page = await this.call(signal, (callSignal) => this.keys.list(request, callSignal));
     const found = delimited ? inDirectory(page, prefix) : belowDirectory(page, prefix, position.last);
     const listed = position.isRest ? found.filter(({ key }) => isAfter(key, position.last)) : found;
     const entries = listed.slice(0, limit);
     const last = entries.at(-1)?.key ?? position.last;
-    // Directories that keys imply may make a page longer than was asked for: the next one is its rest.
+    // Implied directories may make a page longer than the limit: the rest of it becomes the next page.
     const isCut = listed.length > limit;
     const token = isCut ? position.token : page.nextToken;
     const next = isCut || token !== null ? { token, last, isRest: isCut } : null;
@@ -215,13 +216,14 @@ export class KeyedObjectStore implements ObjectStore {
     const { maxParts, parallelParts } = this.keys;
     const { idleMs, callMs } = this.timeouts;
     try {
-      const send = (part: Part, ended: AbortSignal) => this.send((given) => upload.send(part, given), part, ended);
+      const send = (part: Part, callSignal: AbortSignal) =>
+        this.send((given) => upload.send(part, given), part, callSignal);
       const stored = await sendParts(source, { sizeBytes, maxParts, parallelParts, idleMs, signal }, send);
-      await this.call(signal, (ended) => upload.finish(ended), callMs * FINISH_FACTOR);
+      await this.call(signal, (callSignal) => upload.finish(callSignal), callMs * FINISH_FACTOR);
       return stored;
     } catch (error) {
-      // Without the caller's signal, which may be what ended the upload. What the cause was matters more than a failure here.
-      await withDeadline(callMs, undefined, (ended) => upload.discard(ended)).catch(() => {});
+      // Not with the caller's signal, which may have ended the upload. A failure here must not hide the error that led to it.
+      await withDeadline(callMs, undefined, (callSignal) => upload.discard(callSignal)).catch(() => {});
       throw error;
     }
   }
@@ -236,12 +238,12 @@ export class KeyedObjectStore implements ObjectStore {
 
   private async deleteKeys(keys: string[], signal: AbortSignal | undefined): Promise<void> {
     if (keys.length > 0)
-      await this.call(signal, (ended) => this.keys.delete(keys, ended), this.timeouts.callMs * FINISH_FACTOR);
+      await this.call(signal, (callSignal) => this.keys.delete(keys, callSignal), this.timeouts.callMs * FINISH_FACTOR);
   }
 
-  /** The file is stored, even if its date cannot be learned. */
+  /** Returns null if the date cannot be read: the file is stored all the same. */
   private async lastModified(path: string): Promise<Date | null> {
-    const info = await this.call(undefined, (ended) => this.keys.head(path, ended)).catch(() => null);
+    const info = await this.call(undefined, (callSignal) => this.keys.head(path, callSignal)).catch(() => null);
     return info?.lastModified ?? null;
   }
 
@@ -262,7 +264,7 @@ export class KeyedObjectStore implements ObjectStore {
   }
 }
 
-/** The key under which everything of a directory lies; empty for the root. */
+/** Returns the prefix of all keys of a directory; empty for the root. */
 function directoryKey(path: string): string {
   if (path === '') return '';
   assertPath(path);
@@ -278,7 +280,7 @@ function inDirectory(page: KeyPage, prefix: string): Listed[] {
   return sorted(found);
 }
 
-/** Adds the directories that keys imply; those above the last entry of the page before have been given. */
+/** Adds the directories that keys imply, except those above the last entry of the previous page, which listed them. */
 function belowDirectory(page: KeyPage, prefix: string, last: string | null): Listed[] {
   const found = new Map<string, Listed>();
   for (const info of page.objects) {
@@ -325,7 +327,7 @@ function directoryEntry(key: string): StoreEntry {
   return { path: key.slice(0, -1), kind: 'directory', sizeBytes: 0, lastModified: null, contentType: null };
 }
 
-/** Batches of keys, those with the most slashes first. */
+/** Returns batches of keys, the deepest directories first. */
 function byDepth(directories: string[]): string[][] {
   const depths = new Map<number, string[]>();
   for (const key of directories) {
@@ -343,17 +345,17 @@ function assertRange({ start, end }: { start: number; end?: number }): void {
   const valid =
     Number.isSafeInteger(start) && start >= 0 && (end === undefined || (Number.isSafeInteger(end) && end >= start));
   if (!valid)
-    throw new ObjectStoreError('INVALID_RANGE', 'A range starts at 0 or later and ends at its start or later.');
+    throw new ObjectStoreError('INVALID_RANGE', 'A range must start at 0 or later and end at its start or later.');
 }
 
 function assertSize(sizeBytes: number | null): void {
   if (sizeBytes === null) return;
   if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
-    throw new ObjectStoreError('INVALID_REQUEST', 'The size of a file is a whole number of bytes.');
+    throw new ObjectStoreError('INVALID_REQUEST', 'The size of a file must be a whole number of bytes.');
   }
   if (sizeBytes > MAX_FILE_BYTES) throw new ObjectStoreError('TOO_LARGE', 'A file may not be larger than 5 TiB.');
 }
 
 function alreadyExists(path: string): ObjectStoreError {
-  return new ObjectStoreError('ALREADY_EXISTS', `A file ${path} already exists.`);
+  return new ObjectStoreError('ALREADY_EXISTS', `The file ${path} already exists.`);
 }

@@ -1,17 +1,17 @@
 import { text } from 'node:stream/consumers';
 import type { LogName, LogStore } from './log-store';
 
-/** A log store under test, and others over the same place as other processes have them. */
+/** A log store under test; each `open` is the store of another process over the same data. */
 export interface LogStoreUnderTest {
   open: () => LogStore;
-  /** Pieces that the logs are kept in; files, objects. */
+  /** Counts the files or objects that hold the logs. */
   pieces: () => Promise<number>;
-  /** Requests to what keeps the logs, since the beginning; null where nobody counts them. */
+  /** Counts all requests to the store; null if they are not counted. */
   requests: (() => number) | null;
   close: () => Promise<void>;
 }
 
-/** What every log store must hold. @param appends small ones, of which none may cost more than the others */
+/** Tests that every log store must pass. @param appends number of small appends, all of which must cost about the same */
 export function describeLogStoreContract(
   name: string,
   makeStore: () => Promise<LogStoreUnderTest>,
@@ -41,7 +41,7 @@ export function describeLogStoreContract(
     const size = async (of = store) => (await of.open(log)).size;
     const lastLines = async (lines: number) => (await store.open(log)).offsetOfLastLines(lines);
 
-    it('takes chunks by offset, repeated ones without change', async () => {
+    it('writes chunks by offset, and repeated ones change nothing', async () => {
       expect(await store.write(log, 0, Buffer.from('one\n'))).toBe(4);
       expect(await store.write(log, 4, Buffer.from('two\n'))).toBe(8);
       expect(await store.write(log, 0, Buffer.from('one\n'))).toBe(8);
@@ -50,14 +50,14 @@ export function describeLogStoreContract(
       expect(await all()).toBe('one\ntwo\nthree\n');
     });
 
-    it('writes nothing that would leave a gap and says where to resume', async () => {
+    it('writes no chunk that would leave a gap, and returns the offset to resume at', async () => {
       expect(await store.write(log, 1, Buffer.from('later'))).toBe(0);
       await store.write(log, 0, Buffer.from('abc'));
       expect(await store.write(log, 10, Buffer.from('later'))).toBe(3);
       expect(await all()).toBe('abc');
     });
 
-    it('is empty where nobody wrote', async () => {
+    it('is empty if it was never written', async () => {
       expect(await size()).toBe(0);
       expect(await store.resumeAt(log)).toBe(0);
       expect(await all()).toBe('');
@@ -97,16 +97,16 @@ export function describeLogStoreContract(
       expect(await all(store, 1_000_000)).toBe('');
     });
 
-    it('takes the same chunks from two processes at once', async () => {
+    it('accepts the same bytes from two processes at once', async () => {
       const other = tested.open();
       const content = lines(0, 200);
-      // The second one cuts the log elsewhere, as an agent does that has started again.
+      // The second process cuts the log elsewhere, like an agent that has restarted.
       await Promise.all([writeAll(store, content, 97), writeAll(other, content, 61)]);
       expect(await all()).toBe(content);
       expect([await size(), await size(other)]).toEqual([content.length, content.length]);
     });
 
-    it('goes on in a process that knows nothing of the log', async () => {
+    it('resumes in a process that has not seen the log before', async () => {
       const content = lines(0, 300);
       for (let at = 0, turn = 0; at < content.length; turn += 1) {
         const process = turn % 3 === 0 ? tested.open() : store;
@@ -116,7 +116,7 @@ export function describeLogStoreContract(
       expect(await tested.open().resumeAt(log)).toBe(content.length);
     });
 
-    it('gives a reader what there was when it opened the log, while more comes', async () => {
+    it('shows a reader the log as it was when opened, while more is appended', async () => {
       const content = lines(0, 600);
       await writeAll(store, content.slice(0, 3000), 100);
       const opened = await tested.open().open(log);
@@ -129,13 +129,13 @@ export function describeLogStoreContract(
         return read;
       })();
       await writeAll(store, content, 100);
-      await store.settle('run', id, AbortSignal.timeout(60_000));
+      await store.compact('run', id, AbortSignal.timeout(60_000));
       expect(await reading).toBe(content.slice(0, 3000));
       expect(await text(opened.read(0, opened.size))).toBe(content.slice(0, 3000));
       expect(await all()).toBe(content);
     });
 
-    it('removes both streams of a run, once and again', async () => {
+    it('removes both streams of a run, even twice', async () => {
       await writeAll(store, lines(0, 100), 10);
       await store.write({ ...log, stream: 'stderr' }, 0, Buffer.from('error'));
       await store.delete('run', id);
@@ -146,9 +146,9 @@ export function describeLogStoreContract(
       expect(await tested.pieces()).toBe(0);
     });
 
-    it(`takes ${appends} small appends, the last of which cost what the first did`, async () => {
+    it(`writes ${appends} small appends, the last at the cost of the first`, async () => {
       const content = lines(0, appends);
-      const asked: number[] = [];
+      const requests: number[] = [];
       const quarter = Math.ceil(appends / 4);
       for (let done = 0, at = 0; done < appends; done += quarter) {
         const before = tested.requests?.() ?? 0;
@@ -156,22 +156,21 @@ export function describeLogStoreContract(
           const end = content.indexOf('\n', at) + 1;
           at = await store.write(log, at, Buffer.from(content.slice(at, end)));
         }
-        asked.push((tested.requests?.() ?? 0) - before);
+        requests.push((tested.requests?.() ?? 0) - before);
       }
       expect(await size()).toBe(content.length);
       expect(await all()).toBe(content);
-      // Merges of merges come now and then; a cost that grows with the length of the log would be several times as
-      // much.
-      expect(Math.max(...asked)).toBeLessThanOrEqual(asked[0]! * 1.5);
+      // Merges of merges happen now and then; a cost that grew with the length of the log would be several times higher.
+      expect(Math.max(...requests)).toBeLessThanOrEqual(requests[0]! * 1.5);
       expect(await tested.pieces()).toBeLessThan(100);
-      await store.settle('run', id, AbortSignal.timeout(60_000));
-      await store.settle('run', id, AbortSignal.timeout(60_000));
+      await store.compact('run', id, AbortSignal.timeout(60_000));
+      await store.compact('run', id, AbortSignal.timeout(60_000));
       expect(await tested.pieces()).toBe(1);
       expect(await all(tested.open())).toBe(content);
       expect(await all(store, await lastLines(2))).toBe(lines(appends - 2, appends));
     }, 600_000);
 
-    it('keeps a log of many megabytes in few pieces, and gives any part of it', async () => {
+    it('stores a log of many megabytes in few objects, and reads any part of it', async () => {
       const chunk = Buffer.alloc(256 * 1024, 'some line of a log, and more\n');
       for (let at = 0; at < 100 * chunk.length; at += chunk.length) await store.write(log, at, chunk);
       expect(await tested.pieces()).toBeLessThan(40);

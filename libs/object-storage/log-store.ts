@@ -1,39 +1,39 @@
 import type { Readable } from 'node:stream';
 import type { LogStream } from '../contracts/agent-protocol';
 
-/** Which log: of a run or of a node. */
+/** Identifies a log of a run or of a node. */
 export interface LogName {
   kind: 'run' | 'node';
   id: number;
   stream: LogStream;
 }
 
-/** A log as it was when it was opened; what is appended later is not a part of it. */
+/** A snapshot of a log at the time it was opened; later appends are not visible. */
 export interface OpenLog {
-  /** Bytes held; 0 for a log nobody wrote. */
+  /** Bytes; 0 for a log that was never written. */
   readonly size: number;
-  /** Offset at which the last `lines` lines begin; an unfinished last line counts as one. */
+  /** Returns the offset at which the last `lines` lines begin; an unfinished last line counts as one. */
   readonly offsetOfLastLines: (lines: number) => Promise<number>;
-  /** At most `length` bytes from an offset on, in constant memory. */
+  /** Reads at most `length` bytes from an offset on, in constant memory. */
   readonly read: (offset: number, length: number) => Readable;
 }
 
 /**
- * Append-only logs, addressed by byte offset: writing a chunk again at its offset changes nothing, so agents may repeat
- * themselves, to any pod, and a tail resumes anywhere. Two writers of one log send the same bytes for the same offsets.
+ * Append-only logs, addressed by byte offset: writing a chunk again at its offset changes nothing, so agents may retry
+ * with any pod, and a tail can resume anywhere. Two writers of one log send the same bytes for the same offsets.
  */
 export abstract class LogStore {
-  /** Writes the part of the chunk that is not held yet and answers the size. A chunk that would leave a gap is not written. */
+  /** Writes the new part of the chunk and returns the size. A chunk that would leave a gap is not written. */
   abstract write(log: LogName, offset: number, chunk: Buffer): Promise<number>;
-  /** Where a writer goes on, which costs next to nothing: the size, or less where another process has appended since. */
+  /** Returns the offset at which a writer resumes, cheaply: the size, or less if another process has appended since. */
   abstract resumeAt(log: LogName): Promise<number>;
   abstract open(log: LogName): Promise<OpenLog>;
   /** Removes all streams of a run or node. */
   abstract delete(kind: LogName['kind'], id: number): Promise<void>;
-  /** Whether logs that have ended are to be settled. */
-  abstract readonly settles: boolean;
-  /** Merges each stream of an ended run or node into as few pieces as possible. May be cut short, and repeated. */
-  abstract settle(kind: LogName['kind'], id: number, signal: AbortSignal): Promise<void>;
+  /** True if logs of ended runs and nodes need `compact`. */
+  abstract readonly needsCompaction: boolean;
+  /** Merges each stream of an ended run or node into as few objects as possible. May be interrupted, and repeated. */
+  abstract compact(kind: LogName['kind'], id: number, signal: AbortSignal): Promise<void>;
 }
 
 export const LOG_STREAMS = {
@@ -43,7 +43,7 @@ export const LOG_STREAMS = {
 
 const BLOCK = 64 * 1024;
 
-/** Where the last `lines` lines of so many bytes begin. @param readAt answers at most `length` bytes from an offset on */
+/** Returns the offset of the last `lines` lines. @param readAt returns at most `length` bytes from an offset on */
 export async function findLineStart(
   size: number,
   lines: number,
@@ -64,7 +64,7 @@ export async function findLineStart(
   return 0;
 }
 
-/** The folder of a run or node below the root of a store: two levels keep folders small with millions of runs. */
+/** Returns the folder of a run or node below the root: two levels keep folders small with millions of runs. */
 export function logFolder(kind: LogName['kind'], id: number): string {
   return `${kind}/${String(id % 1000).padStart(3, '0')}/${id}`;
 }

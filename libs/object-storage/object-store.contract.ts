@@ -8,25 +8,25 @@ import { type ObjectStore, ObjectStoreError, type StoreEntry, type StoreTimeouts
 /** An adapter under test: an empty bucket of a real server. */
 export interface StoreUnderTest {
   store: ObjectStore;
-  /** The same credential, and a bucket that does not exist. */
+  /** A bucket that does not exist, with the same credential. */
   missingBucket: ObjectStore;
-  /** The same bucket with a secret that is not the right one; null where the server checks none. */
+  /** The same bucket with a wrong secret; null if the server checks none. */
   wrongSecret: { store: ObjectStore; secret: string } | null;
-  /** The same store supposed at another address. */
+  /** Opens the same store at another address. */
   at: (url: string, timeouts: StoreTimeouts) => ObjectStore;
-  /** Uploads begun and not ended, as the server lists them; null where no server does. */
+  /** Lists unfinished uploads; null if the server cannot list them. */
   unfinishedUploads: (() => Promise<string[]>) | null;
   close: () => Promise<void>;
 }
 
 const MEBIBYTE = 2 ** 20;
-const PATIENCE: StoreTimeouts = { callMs: 30_000, idleMs: 30_000 };
-const HURRY: StoreTimeouts = { callMs: 400, idleMs: 400 };
+const LONG_TIMEOUTS: StoreTimeouts = { callMs: 30_000, idleMs: 30_000 };
+const SHORT_TIMEOUTS: StoreTimeouts = { callMs: 400, idleMs: 400 };
 
-/** Longer than any test with {@link HURRY} may take. */
-const SOON_MS = 25_000;
+/** The time limit of a call with {@link SHORT_TIMEOUTS} on a busy machine. */
+const MAX_CALL_MS = 25_000;
 
-/** What every object store must hold, whatever its provider. */
+/** Tests that every object store must pass, whatever its provider. */
 export function describeObjectStoreContract(name: string, makeStore: () => Promise<StoreUnderTest>): void {
   describe(`${name} holds the object store contract`, () => {
     let tested: StoreUnderTest;
@@ -65,12 +65,12 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
     const contentOf = async (path: string, range?: { start: number; end?: number }) =>
       text((await store.read(path, { range })).stream);
 
-    const nothingIsLeft = async (): Promise<void> => {
+    const expectEmpty = async (): Promise<void> => {
       expect(await names('', { recursive: true })).toEqual([]);
       if (tested.unfinishedUploads) expect(await tested.unfinishedUploads()).toEqual([]);
     };
 
-    it('is empty at first, and works', async () => {
+    it('is empty at first, and passes its check', async () => {
       await store.check();
       expect(await store.list('')).toEqual({ entries: [], nextToken: null });
       expect(await store.list('nowhere')).toEqual({ entries: [], nextToken: null });
@@ -78,7 +78,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await store.stat('')).toMatchObject({ path: '', kind: 'directory' });
     });
 
-    it('gives back what was written, with its size, type and date', async () => {
+    it('returns a file with its size, type and date', async () => {
       const started = Date.now();
       const source = Readable.from([Buffer.from('hello '), 'world']);
       const options = { overwrite: false, sizeBytes: 11, contentType: 'text/plain' };
@@ -86,7 +86,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(written).toMatchObject({ path: 'greeting.txt', kind: 'file', sizeBytes: 11, contentType: 'text/plain' });
       const found = await store.stat('greeting.txt');
       expect(found).toEqual(written);
-      // Dates of stores have no milliseconds.
+      // Stores round dates to seconds.
       expect(Math.abs((found?.lastModified?.getTime() ?? 0) - started)).toBeLessThan(60_000);
       const { entry, stream } = await store.read('greeting.txt');
       expect(entry).toMatchObject({ path: 'greeting.txt', kind: 'file', sizeBytes: 11, contentType: 'text/plain' });
@@ -94,14 +94,14 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect((await store.list('')).entries).toMatchObject([{ path: 'greeting.txt', kind: 'file', sizeBytes: 11 }]);
     });
 
-    it('keeps a file of no bytes', async () => {
+    it('stores an empty file', async () => {
       const written = await store.write('empty', Readable.from([]), { overwrite: false, sizeBytes: 0 });
       expect(written.sizeBytes).toBe(0);
       expect(await store.stat('empty')).toMatchObject({ kind: 'file', sizeBytes: 0 });
       expect(await contentOf('empty')).toBe('');
     });
 
-    it('stores what is in memory at once, and deletes several files at once', async () => {
+    it('stores a buffer, and deletes several files at once', async () => {
       await store.put('at/once', Buffer.from('content'), { overwrite: false });
       await store.put('at/once-empty', Buffer.alloc(0), { overwrite: false });
       expect(await contentOf('at/once')).toBe('content');
@@ -129,7 +129,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       });
     });
 
-    it('lists directories apart from what is below them', async () => {
+    it('lists directories with or without their contents', async () => {
       for (const path of ['b.txt', 'a/1', 'a/2', 'a/deep/er/3', 'a.txt', 'c/4']) await put(path);
       expect(await names('')).toEqual(['a.txt', 'a/', 'b.txt', 'c/']);
       expect(await names('a')).toEqual(['a/1', 'a/2', 'a/deep/']);
@@ -142,7 +142,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await store.stat('a/dee')).toBeNull();
     });
 
-    it('gives the same list in pages of any size', async () => {
+    it('returns the same list in pages of any size', async () => {
       for (const path of ['a/b/c/1', 'a/b/c/2', 'a/b/2', 'a/3', 'a-4', 'b/5', 'b/c/6', 'z']) await put(path);
       const [flat, below] = [await names(''), await names('', { recursive: true })];
       expect(flat).toEqual(['a-4', 'a/', 'b/', 'z']);
@@ -153,7 +153,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       }
     });
 
-    it('refuses a token that is none of its own, and pages of no or too many entries', async () => {
+    it('refuses a foreign page token, and a page size of 0 or above 1000', async () => {
       for (const bad of [
         { token: 'x' },
         { token: Buffer.from('[1]').toString('base64url') },
@@ -164,7 +164,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       }
     });
 
-    it('makes directories, keeps them when they are empty, and does so again without complaint', async () => {
+    it('creates directories, even twice, and keeps empty ones', async () => {
       await store.makeDirectory('empty');
       await store.makeDirectory('empty');
       await store.makeDirectory('above/below');
@@ -179,7 +179,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
     });
 
     it.each(['ü/名前 🎉.txt', 'a b/c  d', "it's+100%&?#=;,@!.txt", 'x'.repeat(200), `${'d/'.repeat(50)}ß`])(
-      'takes the name %s',
+      'accepts the name %s',
       async (path) => {
         await put(path, 'content');
         expect((await names('', { recursive: true })).at(-1)).toBe(path);
@@ -206,7 +206,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       },
     );
 
-    it('replaces a file only when told to', async () => {
+    it('replaces a file only with overwrite', async () => {
       await put('file', 'first');
       const write = (overwrite: boolean, content: string) =>
         store.write('file', Readable.from([content]), { overwrite });
@@ -216,9 +216,9 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await contentOf('file')).toBe('third');
     });
 
-    it('lets one of two writers win that may not replace a file', async () => {
-      // Both have seen that there is none before either ends: each source waits for the other to be read.
-      const [first, second] = twoThatMeet();
+    it('lets one of two writers without overwrite win', async () => {
+      // Both writers find no file before either ends: each source waits until the other is read.
+      const [first, second] = twoSourcesThatMeet();
       const outcomes = await Promise.allSettled(
         [first, second].map((source) => store.write('contested', source, { overwrite: false })),
       );
@@ -227,7 +227,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(lost[0]?.reason).toMatchObject({ code: 'ALREADY_EXISTS' });
       expect(await contentOf('contested')).toMatch(/^(first|second)$/);
       await store.deleteFile('contested');
-      await nothingIsLeft();
+      await expectEmpty();
     });
 
     it.each([
@@ -235,15 +235,15 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       ['known', 16 * MEBIBYTE],
       ['unknown', 20 * MEBIBYTE + 12_345],
       ['unknown', 16 * MEBIBYTE],
-    ])('keeps a large file whose size is %s (%i bytes)', async (knowledge, size) => {
-      const given = createHash('sha256');
+    ])('stores a large file whose size is %s (%i bytes)', async (knowledge, size) => {
+      const sent = createHash('sha256');
       const options = { overwrite: false, ...(knowledge === 'known' ? { sizeBytes: size } : {}) };
-      expect((await store.write('large', noise(size, given), options)).sizeBytes).toBe(size);
+      expect((await store.write('large', noise(size, sent), options)).sizeBytes).toBe(size);
       const { entry, stream } = await store.read('large');
       expect(entry.sizeBytes).toBe(size);
-      const got = createHash('sha256');
-      for await (const chunk of stream) got.update(chunk as Buffer);
-      expect(got.digest('hex')).toBe(given.digest('hex'));
+      const received = createHash('sha256');
+      for await (const chunk of stream) received.update(chunk as Buffer);
+      expect(received.digest('hex')).toBe(sent.digest('hex'));
       const around = await store.read('large', { range: { start: 8 * MEBIBYTE - 5, end: 8 * MEBIBYTE + 4 } });
       expect((await buffer(around.stream)).length).toBe(10);
       if (tested.unfinishedUploads) expect(await tested.unfinishedUploads()).toEqual([]);
@@ -254,34 +254,34 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       ['less', 18 * MEBIBYTE, 20 * MEBIBYTE],
       ['more', 10, 9],
       ['less', 9, 10],
-    ])('leaves nothing of a source that has %s bytes than announced (%i for %i)', async (_what, size, sizeBytes) => {
+    ])('leaves nothing of a source with %s bytes than announced (%i for %i)', async (_case, size, sizeBytes) => {
       const write = store.write('file', noise(size), { overwrite: true, sizeBytes });
       await expect(write).rejects.toMatchObject({ code: 'SIZE_MISMATCH', retryable: false });
-      await nothingIsLeft();
+      await expectEmpty();
     });
 
     it('leaves nothing of an upload that is cancelled in the middle', async () => {
       const controller = new AbortController();
-      const source = noise(64 * MEBIBYTE, undefined, (given) => given > 20 * MEBIBYTE && controller.abort());
+      const source = noise(64 * MEBIBYTE, undefined, (sent) => sent > 20 * MEBIBYTE && controller.abort());
       const write = store.write('file', source, { overwrite: true, signal: controller.signal });
       await expect(write).rejects.toMatchObject({ code: 'CANCELLED' });
       expect(source.destroyed).toBe(true);
-      await nothingIsLeft();
+      await expectEmpty();
     });
 
-    it('leaves nothing of an upload whose source fails, and keeps the file that was there', async () => {
+    it('leaves nothing of an upload whose source fails, and keeps the previous file', async () => {
       await put('file', 'before');
-      const source = noise(64 * MEBIBYTE, undefined, (given) => {
-        if (given > 20 * MEBIBYTE) source.destroy(new Error('connection lost'));
+      const source = noise(64 * MEBIBYTE, undefined, (sent) => {
+        if (sent > 20 * MEBIBYTE) source.destroy(new Error('connection lost'));
       });
       const write = store.write('file', source, { overwrite: true, sizeBytes: 64 * MEBIBYTE });
       await expect(write).rejects.toMatchObject({ code: 'SOURCE_FAILED', retryable: true });
       expect(await contentOf('file')).toBe('before');
       await store.deleteFile('file');
-      await nothingIsLeft();
+      await expectEmpty();
     });
 
-    it('begins no upload with a signal that is aborted', async () => {
+    it('begins no upload if the signal is already aborted', async () => {
       const signal = AbortSignal.abort();
       const source = noise(100);
       await expect(store.write('file', source, { overwrite: true, signal })).rejects.toMatchObject({
@@ -289,10 +289,10 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       });
       expect(source.destroyed).toBe(true);
       await expect(store.list('', { signal })).rejects.toMatchObject({ code: 'CANCELLED' });
-      await nothingIsLeft();
+      await expectEmpty();
     });
 
-    it('ends a read that is cancelled, or whose reader leaves', async () => {
+    it('ends a read that is cancelled or whose stream is destroyed', async () => {
       await store.write('large', noise(20 * MEBIBYTE), { overwrite: true });
       const controller = new AbortController();
       const { stream } = await store.read('large', { signal: controller.signal });
@@ -305,7 +305,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await contentOf('large', { start: 0, end: 9 })).toHaveLength(10);
     });
 
-    it('deletes files, absent ones too', async () => {
+    it('deletes files, and ignores absent ones', async () => {
       await put('a');
       await put('ab');
       await store.deleteFile('a');
@@ -323,8 +323,8 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await store.deleteDirectory('a')).toBe(0);
     });
 
-    it('lists and deletes more files than one call names', async () => {
-      // Stores list and delete a thousand at once.
+    it('lists and deletes more files than one request can', async () => {
+      // Stores list and delete at most a thousand per request.
       const paths = Array.from({ length: 1100 }, (_, i) => `many/${String(i).padStart(4, '0')}`);
       const waiting = [...paths];
       const writer = async () => {
@@ -336,10 +336,10 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       const page = await store.list('many', { limit: 700 });
       expect(page.entries).toHaveLength(700);
       expect(await store.deleteDirectory('many')).toBe(1100);
-      await nothingIsLeft();
+      await expectEmpty();
     }, 240_000);
 
-    it('tells that a bucket is missing', async () => {
+    it('reports a missing bucket', async () => {
       const { missingBucket } = tested;
       const calls = [
         () => missingBucket.check(),
@@ -354,7 +354,7 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       }
     });
 
-    it('tells that the credential is wrong, without the secret', async () => {
+    it('reports a wrong credential, without the secret', async () => {
       if (!tested.wrongSecret) return;
       const { store: refused, secret } = tested.wrongSecret;
       const failure = await refused.check().catch((error: unknown) => error);
@@ -365,22 +365,22 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       await expect(write).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
     });
 
-    describe('of a server that', () => {
+    describe('with a server that', () => {
       let server: Server | ReturnType<typeof createTcpServer>;
       let url: string;
-      const listen = async (made: typeof server) => {
-        server = made;
-        await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
-        url = `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
+      const listen = async (created: typeof server) => {
+        server = created;
+        await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
+        url = `http://127.0.0.1:${(created.address() as AddressInfo).port}`;
       };
       afterEach(() => {
         if ('closeAllConnections' in server) server.closeAllConnections();
         server.close();
       });
 
-      it('never answers: every call meets its deadline', async () => {
+      it('never answers: every call ends at its deadline', async () => {
         await listen(createServer(() => {}));
-        const silent = tested.at(url, HURRY);
+        const silent = tested.at(url, SHORT_TIMEOUTS);
         const calls = [
           () => silent.check(),
           () => silent.list(''),
@@ -394,27 +394,27 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
         for (const call of calls) {
           const started = performance.now();
           await expect(call()).rejects.toMatchObject({ code: 'TIMEOUT', retryable: true });
-          expect(performance.now() - started).toBeLessThan(SOON_MS);
+          expect(performance.now() - started).toBeLessThan(MAX_CALL_MS);
         }
       });
 
       it('stalls in the middle of a file: the read ends', async () => {
         await listen(
-          createServer((_request, answer) => {
-            answer.writeHead(200, { 'content-length': 100, 'content-type': 'text/plain', etag: '"x"' });
-            answer.write('0123456789');
+          createServer((_request, response) => {
+            response.writeHead(200, { 'content-length': 100, 'content-type': 'text/plain', etag: '"x"' });
+            response.write('0123456789');
           }),
         );
         const { stream } = await tested.at(url, { callMs: 5_000, idleMs: 400 }).read('a');
         await expect(text(stream)).rejects.toMatchObject({ code: 'TIMEOUT' });
       });
 
-      it('refuses everything with a page of its own: the status tells', async () => {
-        await listen(createServer((_request, answer) => void answer.writeHead(403).end('<html>no</html>')));
-        await expect(tested.at(url, PATIENCE).check()).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+      it('refuses everything with an HTML page: the status decides', async () => {
+        await listen(createServer((_request, response) => void response.writeHead(403).end('<html>no</html>')));
+        await expect(tested.at(url, LONG_TIMEOUTS).check()).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
       });
 
-      it('is down: the calls say so', async () => {
+      it('is down: the calls fail as unavailable', async () => {
         await listen(createTcpServer());
         await new Promise((resolve) => server.close(resolve));
         const down = tested.at(url, { callMs: 10_000, idleMs: 10_000 });
@@ -426,33 +426,33 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       it('gets no data from the source: the write ends', async () => {
         await listen(createServer(() => {}));
         const source = new Readable({ read: () => {} });
-        const write = tested.at(url, HURRY).write('a', source, { overwrite: true });
+        const write = tested.at(url, SHORT_TIMEOUTS).write('a', source, { overwrite: true });
         await expect(write).rejects.toMatchObject({
           code: 'SOURCE_FAILED',
-          message: 'The upload brought no data for 0.4 seconds.',
+          message: 'The upload sent no data for 0.4 seconds.',
         });
       });
     });
   });
 }
 
-/** So many bytes that do not repeat, in chunks of the size that connections bring. */
-function noise(size: number, hash?: Hash, onGiven?: (given: number) => void): Readable {
-  let given = 0;
+/** Sends `size` bytes that do not repeat, in chunks as large as those of connections. */
+function noise(size: number, hash?: Hash, onSent?: (sent: number) => void): Readable {
+  let sent = 0;
   return new Readable({
     read() {
-      if (given >= size) return void this.push(null);
-      const chunk = Buffer.alloc(Math.min(65_536, size - given), `${given} `);
-      given += chunk.length;
+      if (sent >= size) return void this.push(null);
+      const chunk = Buffer.alloc(Math.min(65_536, size - sent), `${sent} `);
+      sent += chunk.length;
       hash?.update(chunk);
-      onGiven?.(given);
+      onSent?.(sent);
       this.push(chunk);
     },
   });
 }
 
-/** Two sources that end only when both have been asked for data. */
-function twoThatMeet(): [Readable, Readable] {
+/** Returns two sources that end only when both are being read. */
+function twoSourcesThatMeet(): [Readable, Readable] {
   let arrived = 0;
   let meet: () => void;
   const met = new Promise<void>((resolve) => (meet = resolve));

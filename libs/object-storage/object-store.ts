@@ -2,97 +2,96 @@ import type { Readable } from 'node:stream';
 
 /** A file or directory of a store. */
 export interface StoreEntry {
-  /** Below the root of the store, `a/b.txt`: no slash at either end; empty for the root itself. */
+  /** Relative to the root of the store, `a/b.txt`, without a slash at either end; empty for the root itself. */
   path: string;
   kind: 'file' | 'directory';
   /** 0 for a directory. */
   sizeBytes: number;
-  /** Null where the store does not say, as for most directories. */
+  /** Null if the store does not say, as for most directories. */
   lastModified: Date | null;
   contentType: string | null;
 }
 
 export interface StorePage {
-  /** At most `limit`; fewer do not mean that the list has ended. */
+  /** At most `limit`; fewer do not mean the end of the list. */
   entries: StoreEntry[];
-  /** For the following page; null at the end. */
+  /** Token of the next page; null at the end. */
   nextToken: string | null;
 }
 
 export interface StoreContent {
-  /** The whole file, also when a range of it was asked for. */
+  /** Describes the whole file, even if only a range is read. */
   entry: StoreEntry;
-  /** Ends with an {@link ObjectStoreError} when the store stalls or sends less than it said; destroy it to stop early. */
+  /** Fails with an {@link ObjectStoreError} if the store stalls or sends too few bytes; destroy it to stop early. */
   stream: Readable;
 }
 
 export interface CallOptions {
-  /** Ends the call with the code `CANCELLED`. */
+  /** Aborting it ends the call with the code `CANCELLED`. */
   signal?: AbortSignal;
 }
 
 export interface StatOptions extends CallOptions {
-  /** Answers nothing of the other kind, also where both have the path. */
+  /** Finds only this kind, even if a file and a directory have the same path. */
   kind?: StoreEntry['kind'];
 }
 
 export interface ListOptions extends CallOptions {
-  /** Everything below the directory rather than what lies in it. */
+  /** True lists everything below the directory; default false, only its direct entries. */
   recursive?: boolean;
   /** 1 to 1000; default 1000. */
   limit?: number;
-  /** `nextToken` of the page before, of a list with the same directory and `recursive`. */
+  /** `nextToken` of the previous page of a list with the same directory and `recursive`. */
   token?: string | null;
 }
 
 export interface ReadOptions extends CallOptions {
-  /** Byte offsets, both inclusive; without an end, to the end of the file. */
+  /** Byte offsets, both inclusive; without `end`, the range reaches to the end of the file. */
   range?: { start: number; end?: number };
 }
 
 export interface PutOptions extends CallOptions {
-  /** False refuses to replace a file, with `ALREADY_EXISTS`. */
+  /** False fails with `ALREADY_EXISTS` instead of replacing a file. */
   overwrite: boolean;
   /** Default `application/octet-stream`. */
   contentType?: string;
 }
 
 export interface WriteOptions extends PutOptions {
-  /** Bytes the source will give; more or fewer end the write with `SIZE_MISMATCH`. Unknown: at most 78 GiB. */
+  /** Size of the source; a different one fails with `SIZE_MISMATCH`. Without it, at most 78 GiB can be written. */
   sizeBytes?: number;
 }
 
 /**
- * The files of one bucket or container, reached with one credential. Nothing here holds a whole file in memory, and every
- * call ends by itself: with its answer, or with an {@link ObjectStoreError} at a deadline.
+ * The files of one bucket or container, opened with one credential. Nothing here holds a whole file in memory, and every
+ * call ends: with its result, or with an {@link ObjectStoreError} at its deadline.
  *
- * Directories are what paths imply, and empty ones a marker, an empty object whose key ends in a slash. Lists are in the
- * order of the UTF-8 bytes of their paths, a directory's with a slash at its end; keys that are no paths (`a//b`) are left
- * out. Stores let a file and a directory have one path; `stat` then answers the file.
+ * Paths imply their directories; an empty directory is a marker, an empty object whose key ends in a slash. Lists are
+ * sorted by the UTF-8 bytes of their paths, a directory's with a slash at its end; keys that are no paths (`a//b`) are
+ * left out. A file and a directory may have the same path; `stat` then returns the file.
  */
 export interface ObjectStore {
-  /** What lies in a directory, or anywhere below it; a directory that does not exist is empty. */
+  /** Lists the entries of a directory, or everything below it; a directory that does not exist is empty. */
   list(directory: string, options?: ListOptions): Promise<StorePage>;
-  /** Null when there is nothing at the path. */
+  /** Returns null if nothing exists at the path. */
   stat(path: string, options?: StatOptions): Promise<StoreEntry | null>;
-  /** Throws `NOT_FOUND` for what is absent or a directory, `INVALID_RANGE` for a range that begins past the end. */
+  /** Throws `NOT_FOUND` if the path is absent or a directory, `INVALID_RANGE` if the range begins past the end. */
   read(path: string, options?: ReadOptions): Promise<StoreContent>;
   /**
-   * Stores the source as a file that appears whole or, after an error, not at all; parts already sent are removed, or,
-   * where that cannot be done (Azure), expire within a week. Without `overwrite` the store itself decides between two
-   * writers (`If-None-Match`, `ifGenerationMatch`). A failure while the last request is under way leaves open whether
-   * the file was stored.
+   * Stores the source as a file that appears whole or, after an error, not at all; parts that were sent are removed or,
+   * on Azure, expire within a week. Without `overwrite` the store itself decides between two writers (`If-None-Match`,
+   * `ifGenerationMatch`). If the last request fails, the file may have been stored.
    */
   write(path: string, source: Readable, options: WriteOptions): Promise<StoreEntry>;
-  /** Stores what is already in memory: for a small file, a single request, which `write` surrounds with others. */
+  /** Stores a buffer. A small file takes a single request, while `write` needs several. */
   put(path: string, content: Buffer, options: PutOptions): Promise<void>;
-  /** Makes an empty directory; one that exists is left as it is. */
+  /** Creates an empty directory unless it exists. */
   makeDirectory(path: string, options?: CallOptions): Promise<void>;
   /** A file that is already absent is not an error. */
   deleteFile(path: string, options?: CallOptions): Promise<void>;
-  /** At most 1000 files, with one request where the store takes that; absent ones are not an error. */
+  /** Deletes at most 1000 files, with one request if the store supports it; absent ones are not an error. */
   deleteFiles(paths: readonly string[], options?: CallOptions): Promise<void>;
-  /** Deletes everything below a directory, then the directory; returns how many files there were. */
+  /** Deletes everything below a directory, then the directory; returns the number of files deleted. */
   deleteDirectory(path: string, options?: CallOptions): Promise<number>;
   /** Throws unless the bucket exists and the credential may list it. */
   check(options?: CallOptions): Promise<void>;
@@ -100,9 +99,9 @@ export interface ObjectStore {
 
 /** Milliseconds. */
 export interface StoreTimeouts {
-  /** A request to its answer's first byte, retries included. A part of an upload has a second more per 128 KiB. */
+  /** One request up to the first byte of its response, retries included. A part of an upload gets a second more per 128 KiB. */
   callMs: number;
-  /** Without any byte: from the store while it is read, from the source while it is written. */
+  /** Maximum time without any byte: from the store during a read, from the source during a write. */
   idleMs: number;
 }
 
@@ -130,9 +129,9 @@ export type ObjectStoreErrorCode =
 
 const RETRYABLE: readonly ObjectStoreErrorCode[] = ['TIMEOUT', 'UNAVAILABLE', 'SOURCE_FAILED'];
 
-/** Why a call failed: the message is one or two sentences for users, with the store's own reason and without secrets. */
+/** A call failed. The message is one or two sentences for users, with the store's own reason and without secrets. */
 export class ObjectStoreError extends Error {
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
 
   constructor(

@@ -17,7 +17,7 @@ describe('openObjectStore', () => {
     expect(open({ provider: 'azure', credentials: azure })).toBeDefined();
   });
 
-  it('opens one with temporary credentials', () => {
+  it('opens a store with temporary credentials', () => {
     const aws = { ...s3, AWS_SESSION_TOKEN: 'IQoJb3JpZ2lu//8=', AWS_DEFAULT_REGION: 'eu-west-1' };
     const sas = { STORAGE_ACCOUNT_NAME: 'account1', SAS_TOKEN: '?sv=2023-11-03&sig=a%2Fb%3D' };
     expect(open({ credentials: aws })).toBeDefined();
@@ -67,12 +67,12 @@ describe('openObjectStore', () => {
     ],
     ['a bucket that is a path', { bucket: '../other' }, 'INVALID_REQUEST', 'bucket name'],
     ['no bucket', { bucket: '' }, 'INVALID_REQUEST', 'bucket name'],
-  ])('refuses %s', (_what, changes, code, words) => {
+  ])('refuses %s', (_case, changes, code, words) => {
     expect(() => open(changes)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(words) }));
     expect(() => open(changes)).not.toThrow('the-secret');
   });
 
-  it('refuses a host whose address is refused when it is called', async () => {
+  it('refuses to call a host that resolves to a refused address', async () => {
     const loopback = new OutboundPolicy({ schemes: ['http'], allowedClasses: [] }, async () => [
       { address: '127.0.0.1', family: 4 },
     ]);

@@ -13,7 +13,7 @@ const gcs = () => require('./gcs-key-space') as typeof GcsModule;
 const azure = () => require('./azure-key-space') as typeof AzureModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** By whose API a store is reached; each goes with one type of credentials. */
+/** The API of a store; each has its own type of credentials. */
 export type StoreProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible';
 
 export interface ObjectStoreSpec {
@@ -29,7 +29,7 @@ export interface ObjectStoreSpec {
   timeouts?: StoreTimeouts;
 }
 
-/** What any provider accepts, and Azure's `$root` and `$web`. */
+/** Names that some provider accepts, including Azure's `$root` and `$web`. */
 const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
 /** A token is sent in a header, which holds visible ASCII characters only. */
@@ -37,11 +37,11 @@ const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 /** A signature is sent as the query of a URL. */
 const SAS = /^[\w%&=.:+/~-]{1,8192}$/;
 
-/** Stores that are not Amazon's have no region and accept this one. */
+/** S3-compatible stores have no regions and accept this one. */
 const DEFAULT_REGION = 'us-east-1';
 
 /**
- * The store that a bucket and credentials name. Nothing is called yet: `check()` tells whether they work. Throws
+ * Opens a store without calling it; use `check()` to learn whether the bucket and the credentials work. Throws
  * `INVALID_REQUEST` for a malformed bucket name, `INVALID_CREDENTIALS` for a missing or malformed key and
  * `ADDRESS_REFUSED` for an endpoint that may not be called.
  */
@@ -50,7 +50,7 @@ export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
   if (!BUCKET.test(spec.bucket)) {
     throw new ObjectStoreError(
       'INVALID_REQUEST',
-      'A bucket name consists of letters, digits, dots, dashes and underscores.',
+      'A bucket name must consist of letters, digits, dots, dashes and underscores.',
     );
   }
   return new KeyedObjectStore(keySpaceOf(spec, timeouts.callMs), timeouts);
@@ -67,7 +67,11 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
   });
   switch (provider) {
     case 'aws': {
-      const region = matching(key('AWS_DEFAULT_REGION'), /^[a-z0-9-]{1,40}$/, 'AWS_DEFAULT_REGION is not a region.');
+      const region = matching(
+        key('AWS_DEFAULT_REGION'),
+        /^[a-z0-9-]{1,40}$/,
+        'AWS_DEFAULT_REGION is not the name of a region.',
+      );
       const { S3KeySpace } = s3();
       return new S3KeySpace({ bucket, endpoint: null, region, ...s3Keys() }, outbound.agents, timeoutMs);
     }
@@ -86,12 +90,16 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
       return new GcsKeySpace(gcsLocation(keys), outbound.agents, timeoutMs);
     }
     case 'azure': {
-      // It becomes a part of a host name.
+      // The account name becomes a part of a host name.
       const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
       const accountName = matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.');
       const { AzureKeySpace, azureLocation, azureSasLocation } = azure();
       if ('SAS_TOKEN' in credentials) {
-        const sas = matching(key('SAS_TOKEN').replace(/^\?/, ''), SAS, 'SAS_TOKEN must be the query of a URL.');
+        const sas = matching(
+          key('SAS_TOKEN').replace(/^\?/, ''),
+          SAS,
+          'SAS_TOKEN must be a shared access signature, the query of a URL.',
+        );
         return new AzureKeySpace(azureSasLocation({ accountName, container: bucket, sas }), outbound.agents);
       }
       const location = azureLocation({
@@ -109,7 +117,7 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
 function required(credentials: Readonly<Record<string, string>>, name: string): string {
   const value = credentials[name];
   if (value === undefined || value === '') {
-    throw new ObjectStoreError('INVALID_CREDENTIALS', `The credentials lack ${name}.`);
+    throw new ObjectStoreError('INVALID_CREDENTIALS', `${name} is required: the credentials do not contain it.`);
   }
   return value;
 }

@@ -1,7 +1,7 @@
-/** Deletions under way at once, where a provider deletes one object a request. */
+/** Number of parallel requests to a provider that deletes one object per request. */
 const PARALLEL = 16;
 
-/** Calls `remove` for each key; the first failure is thrown once no call is under way. */
+/** Calls `remove` for each key. Throws the first failure once all calls have ended. */
 export async function deleteInParallel(
   keys: readonly string[],
   remove: (key: string) => Promise<unknown>,

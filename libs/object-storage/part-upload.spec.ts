@@ -20,23 +20,23 @@ describe('sendParts', () => {
     );
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  /** A provider that keeps what it is sent and says how it was sent. */
+  /** A provider that keeps the content and records how it was sent. */
   class Provider {
     readonly parts: { number: number; offset: number; length: number; isLast: boolean }[] = [];
     readonly content: Buffer[] = [];
-    underWay = 0;
-    most = 0;
+    running = 0;
+    maxRunning = 0;
     besideLast = 0;
 
     readonly send = async (part: Part): Promise<void> => {
       const { number, offset, data, isLast } = part;
       this.parts.push({ number, offset, length: data.length, isLast });
-      if (isLast) this.besideLast = this.underWay;
-      this.underWay += 1;
-      this.most = Math.max(this.most, this.underWay);
+      if (isLast) this.besideLast = this.running;
+      this.running += 1;
+      this.maxRunning = Math.max(this.maxRunning, this.running);
       await turn();
       this.content[number - 1] = Buffer.from(data);
-      this.underWay -= 1;
+      this.running -= 1;
     };
   }
 
@@ -46,7 +46,7 @@ describe('sendParts', () => {
     [PART, [PART]],
     [PART + 1, [PART, 1]],
     [3 * PART, [PART, PART, PART]],
-  ])('cuts %i bytes into parts, whether it knows their number or not', async (size, lengths) => {
+  ])('cuts %i bytes into parts, whether the size is announced or not', async (size, lengths) => {
     for (const sizeBytes of [null, size]) {
       const provider = new Provider();
       expect(await sendParts(bytes(size), options({ sizeBytes }), provider.send)).toBe(size);
@@ -59,22 +59,22 @@ describe('sendParts', () => {
     const size = 7 * PART + 5;
     const provider = new Provider();
     await sendParts(bytes(size), options(), provider.send);
-    expect(provider.most).toBe(3);
+    expect(provider.maxRunning).toBe(3);
     expect(provider.besideLast).toBe(0);
     const whole = Buffer.concat(await bytes(size).toArray());
     expect(Buffer.concat(provider.content).equals(whole)).toBe(true);
     expect(provider.parts.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((i) => i * PART));
   });
 
-  it('makes parts larger where there would be too many, and holds fewer at a time', async () => {
+  it('makes parts larger if there would be too many, and sends fewer at a time', async () => {
     const provider = new Provider();
     const size = 5 * PART;
     await sendParts(bytes(size), options({ sizeBytes: size, maxParts: 3 }), provider.send);
     expect(provider.parts.map(({ length }) => length / 2 ** 20)).toEqual([14, 14, 12]);
-    expect(provider.most).toBe(1);
+    expect(provider.maxRunning).toBe(1);
   });
 
-  it('does not send a last part before the size is right', async () => {
+  it('does not send the last part if the size is wrong', async () => {
     for (const sizeBytes of [PART - 1, PART + 1, 3 * PART]) {
       const provider = new Provider();
       await expect(sendParts(bytes(PART), options({ sizeBytes }), provider.send)).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('sendParts', () => {
     });
   });
 
-  it('ends the others when one fails, waits for them, and destroys the source', async () => {
+  it('aborts the other parts when one fails, waits for them, and destroys the source', async () => {
     const source = bytes(100 * PART);
     let [started, ended] = [0, 0];
     const send = async ({ number }: Part, signal: AbortSignal): Promise<void> => {
@@ -111,7 +111,7 @@ describe('sendParts', () => {
     await expect(sendParts(source, options(), send)).rejects.toThrow('refused');
   });
 
-  it('ends with its signal, also while it waits for the source', async () => {
+  it('ends with its signal, even while it waits for the source', async () => {
     const controller = new AbortController();
     const silent = new Readable({ read: () => {} });
     const sending = sendParts(silent, options({ signal: controller.signal }), new Provider().send);
@@ -120,7 +120,7 @@ describe('sendParts', () => {
     expect(silent.destroyed).toBe(true);
   });
 
-  it('ends when the source fails or falls silent', async () => {
+  it('ends when the source fails or stalls', async () => {
     const failing = Readable.from(
       (async function* () {
         yield Buffer.alloc(PART);
@@ -132,11 +132,11 @@ describe('sendParts', () => {
     const silent = new Readable({ read: () => {} });
     await expect(sendParts(silent, options({ idleMs: 20 }), new Provider().send)).rejects.toMatchObject({
       code: 'SOURCE_FAILED',
-      message: 'The upload brought no data for 0.02 seconds.',
+      message: 'The upload sent no data for 0.02 seconds.',
     });
   });
 
-  it('does not count the time that a part takes as silence of the source', async () => {
+  it('does not count the time that a part takes as a stall of the source', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const slow = async () => {

@@ -5,33 +5,33 @@ import { cancelled } from './store-deadline';
 const MEBIBYTE = 2 ** 20;
 const PART_BYTES = 8 * MEBIBYTE;
 
-/** What the parts of one upload may hold in memory at once, the one being filled aside. */
+/** Memory for the parts of one upload that are being sent; the one being filled comes on top. */
 const PARALLEL_BYTES = 3 * PART_BYTES;
 
-/** A piece of a file; all but the last are of one size, a multiple of 1 MiB. */
+/** A part of a file; all but the last have the same size, a multiple of 1 MiB. */
 export interface Part {
   /** From 1. */
   number: number;
-  /** Where it begins in the file. */
+  /** Offset in the file. */
   offset: number;
   data: Buffer;
   isLast: boolean;
 }
 
 export interface PartsOptions {
-  /** What the source should give; null when that is not known. */
+  /** Announced size of the source; null if unknown. */
   sizeBytes: number | null;
-  /** Parts a provider takes for one file. */
+  /** Number of parts that a provider accepts for one file. */
   maxParts: number;
-  /** Parts it takes at the same time. */
+  /** Number of parts that it accepts at the same time. */
   parallelParts: number;
   idleMs: number;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Cuts a stream into parts and sends them, a few at a time. The last part is sent only when the source has ended and
- * its size is right. After a failure nothing is left under way, and the source is destroyed. Returns the size in bytes.
+ * Cuts a stream into parts and sends them, a few at a time. The last part is sent only after the source has ended with
+ * the right size. After a failure no request is running and the source is destroyed. Returns the size in bytes.
  */
 export async function sendParts(
   source: Readable,
@@ -46,11 +46,11 @@ export async function sendParts(
     controller.abort(cancelled(options.signal));
   };
   options.signal?.addEventListener('abort', stop, { once: true });
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   const buffers = new BufferPool(partBytes);
   let sizeBytes = 0;
   let failure: { error: unknown } | null = null;
-  // At once: a source may take long to bring the next byte.
+  // Destroys the source at once: its next byte may take long to arrive.
   const fail = (error: unknown) => {
     failure ??= { error };
     source.destroy();
@@ -60,21 +60,21 @@ export async function sendParts(
     if (options.signal?.aborted) throw cancelled(options.signal);
     for await (const part of cut(source, options, buffers)) {
       sizeBytes = part.offset + part.data.length;
-      // The part that makes the file complete must not overtake one that may still fail.
-      if (part.isLast) await Promise.all(underWay);
+      // The part that completes the file must not overtake one that may still fail.
+      if (part.isLast) await Promise.all(running);
       const sending = send(part, controller.signal).then(() => {
-        underWay.delete(sending);
-        buffers.give(part.data);
+        running.delete(sending);
+        buffers.release(part.data);
       });
-      underWay.add(sending);
+      running.add(sending);
       sending.catch(fail);
-      if (underWay.size >= parallel) await Promise.race(underWay);
+      if (running.size >= parallel) await Promise.race(running);
     }
-    await Promise.all(underWay);
+    await Promise.all(running);
     return sizeBytes;
   } catch (error) {
     fail(error);
-    await Promise.allSettled(underWay);
+    await Promise.allSettled(running);
     if (options.signal?.aborted) throw cancelled(options.signal);
     throw (failure ?? { error }).error;
   } finally {
@@ -92,17 +92,17 @@ function partSize({ sizeBytes, maxParts }: PartsOptions): number {
 async function* cut(source: Readable, options: PartsOptions, buffers: BufferPool): AsyncGenerator<Part> {
   const { sizeBytes, maxParts } = options;
   let [number, offset, filled] = [1, 0, 0];
-  let data = buffers.take();
+  let data = buffers.acquire();
   for await (const chunk of chunksOf(source, options.idleMs)) {
     if (sizeBytes !== null && offset + filled + chunk.length > sizeBytes)
       throw mismatch(`more than ${sizeBytes}`, sizeBytes);
     for (let taken = 0; taken < chunk.length;) {
-      // A full part waits for another byte: only then is it known not to be the last.
+      // A full part is sent when another byte arrives: only then is it certainly not the last.
       if (filled === data.length) {
         if (number === maxParts) throw tooLarge(offset + filled);
         yield { number, offset, data, isLast: false };
         [number, offset, filled] = [number + 1, offset + filled, 0];
-        data = buffers.take();
+        data = buffers.acquire();
       }
       const copied = chunk.copy(data, filled, taken);
       filled += copied;
@@ -113,12 +113,12 @@ async function* cut(source: Readable, options: PartsOptions, buffers: BufferPool
   yield { number, offset, data: data.subarray(0, filled), isLast: true };
 }
 
-/** The chunks of a source; its failure and its silence are `SOURCE_FAILED`. */
+/** Reads the chunks of a source; throws `SOURCE_FAILED` if it fails or stalls. */
 async function* chunksOf(source: Readable, idleMs: number): AsyncGenerator<Buffer> {
   let isWaiting = false;
   const timer = setTimeout(() => {
-    // It may be the store that holds back the next part.
-    if (isWaiting) source.destroy(stalled(idleMs));
+    // Only count time spent waiting for the source: the store may be slow to accept a part.
+    if (isWaiting) source.destroy(sourceStalled(idleMs));
     else timer.refresh();
   }, idleMs);
   try {
@@ -133,36 +133,40 @@ async function* chunksOf(source: Readable, idleMs: number): AsyncGenerator<Buffe
     }
   } catch (error) {
     if (error instanceof ObjectStoreError) throw error;
-    throw new ObjectStoreError('SOURCE_FAILED', 'The upload ended before all bytes had arrived.', { cause: error });
+    throw new ObjectStoreError(
+      'SOURCE_FAILED',
+      'The upload ended before all bytes had arrived. Upload the file again.',
+      { cause: error },
+    );
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Parts are all of one size, so their buffers are used again: memory stays flat whatever the collector does. */
+/** Reuses the buffers of parts, which all have one size, so that memory stays flat whatever the garbage collector does. */
 class BufferPool {
   private readonly free: ArrayBuffer[] = [];
 
   constructor(private readonly bytes: number) {}
 
-  take(): Buffer {
+  acquire(): Buffer {
     return Buffer.from(this.free.pop() ?? new ArrayBuffer(this.bytes));
   }
 
-  give(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     this.free.push(buffer.buffer as ArrayBuffer);
   }
 }
 
-function mismatch(given: string, wanted: number): ObjectStoreError {
-  return new ObjectStoreError('SIZE_MISMATCH', `The upload has ${given} bytes, but ${wanted} were announced.`);
+function mismatch(actual: string, announced: number): ObjectStoreError {
+  return new ObjectStoreError('SIZE_MISMATCH', `The upload has ${actual} bytes, but ${announced} were announced.`);
 }
 
 function tooLarge(bytes: number): ObjectStoreError {
-  const message = `A file whose size is not announced may not be larger than ${bytes} bytes.`;
+  const message = `A file must not be larger than ${bytes} bytes unless the upload announces its size.`;
   return new ObjectStoreError('TOO_LARGE', message);
 }
 
-function stalled(idleMs: number): ObjectStoreError {
-  return new ObjectStoreError('SOURCE_FAILED', `The upload brought no data for ${idleMs / 1000} seconds.`);
+function sourceStalled(idleMs: number): ObjectStoreError {
+  return new ObjectStoreError('SOURCE_FAILED', `The upload sent no data for ${idleMs / 1000} seconds.`);
 }

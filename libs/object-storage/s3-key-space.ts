@@ -21,7 +21,7 @@ import { errorField, storeFault } from './store-fault';
 
 export interface S3Location {
   bucket: string;
-  /** Null for Amazon S3 itself, which is found by its region. */
+  /** Null for Amazon S3 itself, whose endpoint follows from the region. */
   endpoint: string | null;
   region: string;
   accessKeyId: string;
@@ -30,10 +30,10 @@ export interface S3Location {
   sessionToken?: string | undefined;
 }
 
-/** How long it may take to learn of and remove an upload whose first request was given up. */
-const STRAY_UPLOAD_MS = 10_000;
+/** Outlasts a cancelled call, so that `discard` still learns the id of the upload it has to remove. */
+const CREATE_UPLOAD_TIMEOUT_MS = 10_000;
 
-/** Amazon S3 and what speaks its API. */
+/** Amazon S3 and stores with the same API. */
 export class S3KeySpace implements KeySpace {
   readonly maxParts = 10_000;
   readonly parallelParts = 3;
@@ -50,7 +50,7 @@ export class S3KeySpace implements KeySpace {
       credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
       ...(endpoint === null ? { followRegionRedirects: true } : { endpoint, forcePathStyle: true }),
       maxAttempts: 3,
-      // Parts are signed with their SHA-256, which the store checks; further checksums are not known to every store.
+      // Parts are signed with their SHA-256, which the store checks; not every store supports further checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { httpAgent: agents.http, httpsAgent: agents.https, connectionTimeout: timeoutMs },
@@ -64,34 +64,36 @@ export class S3KeySpace implements KeySpace {
       Delimiter: delimited ? '/' : undefined,
       ContinuationToken: token ?? undefined,
       MaxKeys: limit,
-      // Keys may hold what XML cannot.
+      // Keys may contain characters that XML cannot.
       EncodingType: 'url',
     });
-    const answer = await this.client.send(command, { abortSignal });
-    const decode = answer.EncodingType === 'url' ? decodeKey : (key: string) => key;
+    const response = await this.client.send(command, { abortSignal });
+    const decode = response.EncodingType === 'url' ? decodeKey : (key: string) => key;
     return {
-      objects: (answer.Contents ?? []).map((object) => ({
+      objects: (response.Contents ?? []).map((object) => ({
         key: decode(object.Key ?? ''),
         sizeBytes: object.Size ?? 0,
         lastModified: object.LastModified ?? null,
         contentType: null,
       })),
-      prefixes: (answer.CommonPrefixes ?? []).map(({ Prefix = '' }) => decode(Prefix)),
-      nextToken: answer.IsTruncated ? (answer.NextContinuationToken ?? null) : null,
+      prefixes: (response.CommonPrefixes ?? []).map(({ Prefix = '' }) => decode(Prefix)),
+      nextToken: response.IsTruncated ? (response.NextContinuationToken ?? null) : null,
     };
   }
 
   async head(key: string, abortSignal: AbortSignal): Promise<KeyInfo | null> {
     try {
-      const answer = await this.client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal });
+      const response = await this.client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: key }), {
+        abortSignal,
+      });
       return {
         key,
-        sizeBytes: answer.ContentLength ?? 0,
-        lastModified: answer.LastModified ?? null,
-        contentType: answer.ContentType ?? null,
+        sizeBytes: response.ContentLength ?? 0,
+        lastModified: response.LastModified ?? null,
+        contentType: response.ContentType ?? null,
       };
     } catch (error) {
-      // The answer of a HEAD has no body that would tell a missing bucket from a missing key.
+      // The response to a HEAD has no body, so a missing bucket looks like a missing key.
       if (statusOf(error) === 404) return null;
       throw error;
     }
@@ -100,14 +102,14 @@ export class S3KeySpace implements KeySpace {
   async open(key: string, range: { start: number; end?: number } | null, abortSignal: AbortSignal) {
     const Range = range ? `bytes=${range.start}-${range.end ?? ''}` : undefined;
     const command = new GetObjectCommand({ Bucket: this.bucket, Key: key, Range });
-    const answer = await this.client.send(command, { abortSignal });
-    const lengthBytes = answer.ContentLength ?? 0;
-    const wholeBytes = Number(/\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1] ?? lengthBytes);
-    const { LastModified = null, ContentType = null } = answer;
+    const response = await this.client.send(command, { abortSignal });
+    const lengthBytes = response.ContentLength ?? 0;
+    const totalBytes = Number(/\/(\d+)$/.exec(response.ContentRange ?? '')?.[1] ?? lengthBytes);
+    const { LastModified = null, ContentType = null } = response;
     return {
-      info: { key, sizeBytes: wholeBytes, lastModified: LastModified, contentType: ContentType },
+      info: { key, sizeBytes: totalBytes, lastModified: LastModified, contentType: ContentType },
       lengthBytes,
-      stream: answer.Body as Readable,
+      stream: response.Body as Readable,
     };
   }
 
@@ -122,15 +124,15 @@ export class S3KeySpace implements KeySpace {
       return;
     }
     const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true };
-    const answer = await this.client.send(new DeleteObjectsCommand({ Bucket: this.bucket, Delete }), { abortSignal });
-    const failed = answer.Errors?.[0];
+    const response = await this.client.send(new DeleteObjectsCommand({ Bucket: this.bucket, Delete }), { abortSignal });
+    const failed = response.Errors?.[0];
     if (!failed) return;
     const failure = { status: 400, code: failed.Code, reason: failed.Message ?? '' };
     throw storeFault(failure, this.secrets, failed);
   }
 
   fault(error: unknown): ObjectStoreError {
-    // The SDK gives names to errors, and codes to those of the network.
+    // The SDK sets a name on its errors, and a code on network errors.
     const code = errorField(error, 'code') ?? errorField(error, 'name');
     const reason = errorField(error, 'message') ?? '';
     return storeFault({ status: statusOf(error), code, reason }, this.secrets, error);
@@ -141,7 +143,7 @@ class S3Upload implements KeyUpload {
   private readonly target: { Bucket: string; Key: string };
   private readonly condition: { IfNoneMatch?: string };
   private readonly parts: { PartNumber: number; ETag: string | undefined }[] = [];
-  private started: Promise<string | undefined> | null = null;
+  private created: Promise<string | undefined> | null = null;
 
   constructor(
     private readonly client: S3Client,
@@ -158,35 +160,35 @@ class S3Upload implements KeyUpload {
       await this.client.send(new PutObjectCommand({ ...this.target, ...this.condition, ...object }), { abortSignal });
       return;
     }
-    const UploadId = await this.start();
+    const UploadId = await this.createUpload();
     const part = { UploadId, PartNumber: number, ContentLength: data.length, Body: data };
     const { ETag } = await this.client.send(new UploadPartCommand({ ...this.target, ...part }), { abortSignal });
     this.parts.push({ PartNumber: number, ETag });
   }
 
   async finish(abortSignal: AbortSignal): Promise<void> {
-    if (!this.started) return;
+    if (!this.created) return;
     const Parts = this.parts.sort((a, b) => a.PartNumber - b.PartNumber);
-    const end = { UploadId: await this.started, MultipartUpload: { Parts } };
+    const end = { UploadId: await this.created, MultipartUpload: { Parts } };
     const command = new CompleteMultipartUploadCommand({ ...this.target, ...this.condition, ...end });
     await this.client.send(command, { abortSignal });
   }
 
   async discard(abortSignal: AbortSignal): Promise<void> {
-    const UploadId = await this.started?.catch(() => undefined);
+    const UploadId = await this.created?.catch(() => undefined);
     if (UploadId === undefined) return;
     await this.client.send(new AbortMultipartUploadCommand({ ...this.target, UploadId }), { abortSignal });
   }
 
-  /** Not ended by the upload's signal: an upload that the store began and we never heard of could not be removed. */
-  private start(): Promise<string | undefined> {
+  /** Ignores the upload's signal: without the response, an upload that the store has begun could not be removed. */
+  private createUpload(): Promise<string | undefined> {
     const { contentType: ContentType } = this.request;
-    this.started ??= this.client
+    this.created ??= this.client
       .send(new CreateMultipartUploadCommand({ ...this.target, ContentType }), {
-        abortSignal: AbortSignal.timeout(STRAY_UPLOAD_MS),
+        abortSignal: AbortSignal.timeout(CREATE_UPLOAD_TIMEOUT_MS),
       })
       .then(({ UploadId }) => UploadId);
-    return this.started;
+    return this.created;
   }
 }
 

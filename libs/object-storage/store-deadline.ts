@@ -2,8 +2,8 @@ import { finished, type Readable, Transform } from 'node:stream';
 import { ObjectStoreError } from './object-store';
 
 /**
- * Runs a call until its deadline or the caller's signal ends it, whichever comes first; the call's own signal tells it
- * to give up. It is not awaited then: some SDKs cannot be interrupted and end by their own time limits.
+ * Rejects at the deadline or when the caller's signal aborts, whichever comes first, and aborts the call's own signal. It
+ * does not wait for the call then: some SDKs cannot be interrupted and end by their own timeouts.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -15,7 +15,7 @@ export async function withDeadline<T>(
   let onAbort: (() => void) | undefined;
   const ended = new Promise<never>((_resolve, reject) => {
     const end = (error: ObjectStoreError) => {
-      // The answer first, then the call: its own complaint about the abort comes too late to replace the answer.
+      // Reject before aborting, so that the call's own abort error cannot replace this one.
       reject(error);
       controller.abort(error);
     };
@@ -32,12 +32,12 @@ export async function withDeadline<T>(
   }
 }
 
-/** With less, the connection would be stopped and started again for every chunk that arrives. */
+/** With a smaller buffer, the connection would be paused and resumed for every chunk. */
 const BUFFERED_BYTES = 2 ** 20;
 
 /**
- * Passes on a stream of the store, in constant memory: it fails when the store gives nothing for `idleMs` (a reader
- * that takes its time does not count), when it ends early, and when the caller's signal says so.
+ * Passes on a stream of the store in constant memory. It fails if the store sends nothing for `idleMs` (a slow reader
+ * does not count), if the stream ends early, and when the caller's signal aborts.
  */
 export function guardedStream(
   source: Readable,
@@ -58,7 +58,7 @@ export function guardedStream(
     },
     flush(done) {
       if (received === options.lengthBytes) return done();
-      const message = `The store ended the file after ${received} of ${options.lengthBytes} bytes.`;
+      const message = `The store closed the connection after ${received} of ${options.lengthBytes} bytes.`;
       done(new ObjectStoreError('UNAVAILABLE', message));
     },
   });
@@ -68,7 +68,7 @@ export function guardedStream(
   }, options.idleMs);
   const onAbort = () => guard.destroy(cancelled(options.signal));
   options.signal?.addEventListener('abort', onAbort, { once: true });
-  // A failure of a stream that nobody reads must not end the process.
+  // Without a listener, the error of a stream that nobody reads would end the process.
   guard.on('error', () => {});
   guard.once('close', () => {
     clearTimeout(timer);

@@ -20,17 +20,17 @@ describe('storeFault', () => {
     [undefined, 'ECONNREFUSED', 'UNAVAILABLE', true],
     [undefined, 'ETIMEDOUT', 'TIMEOUT', true],
     [undefined, 'ERR_ADDRESS_REFUSED', 'ADDRESS_REFUSED', false],
-  ])('takes status %p with code %p for %s', (status, code, expected, retryable) => {
+  ])('maps status %p with code %p to %s', (status, code, expected, retryable) => {
     expect(storeFault({ status, code, reason: '' }, [], null)).toMatchObject({ code: expected, retryable });
   });
 
-  it('gives the first line of the reason, without secrets and not endless', () => {
+  it('quotes the first line of the reason, without secrets and of bounded length', () => {
     const message = (reason: string) =>
       storeFault({ status: 403, code: undefined, reason }, ['s3cr3t', ''], null).message;
     expect(message('Key s3cr3t is not known\nTrace: s3cr3t')).toBe(
-      'The store denies this credential access: Key *** is not known.',
+      'The object store denies access with this credential: Key *** is not known.',
     );
-    expect(message('UnknownError')).toBe('The store denies this credential access.');
+    expect(message('UnknownError')).toBe('The object store denies access with this credential.');
     expect(message('x'.repeat(2_000)).length).toBeLessThan(400);
   });
 });

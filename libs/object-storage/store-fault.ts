@@ -1,15 +1,15 @@
 import { ObjectStoreError, type ObjectStoreErrorCode } from './object-store';
 
-/** What an SDK's error says, in common terms. */
+/** The content of an SDK's error, in terms that all providers share. */
 export interface ProviderFailure {
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   status: number | undefined;
   /** The provider's own code, such as `NoSuchBucket`. */
   code: string | undefined;
   reason: string;
 }
 
-/** Codes of all three providers; none means different things to two of them. */
+/** Codes of all three providers; no code has two meanings. */
 const CODES: Readonly<Record<string, ObjectStoreErrorCode>> = {
   NoSuchBucket: 'BUCKET_NOT_FOUND',
   ContainerNotFound: 'BUCKET_NOT_FOUND',
@@ -46,7 +46,7 @@ const CODES: Readonly<Record<string, ObjectStoreErrorCode>> = {
   SlowDown: 'UNAVAILABLE',
   ServerBusy: 'UNAVAILABLE',
   InternalError: 'UNAVAILABLE',
-  // Another writer's commit took the blocks of this one.
+  // Another writer's commit has discarded the blocks of this upload.
   InvalidBlockList: 'UNAVAILABLE',
   NoSuchUpload: 'UNAVAILABLE',
   TimeoutError: 'TIMEOUT',
@@ -58,7 +58,7 @@ const CODES: Readonly<Record<string, ObjectStoreErrorCode>> = {
 };
 
 const STATUSES: Readonly<Record<number, ObjectStoreErrorCode>> = {
-  // Of answers without a body, which have no code.
+  // Responses without a body have no code.
   400: 'INVALID_REQUEST',
   401: 'INVALID_CREDENTIALS',
   403: 'ACCESS_DENIED',
@@ -71,28 +71,28 @@ const STATUSES: Readonly<Record<number, ObjectStoreErrorCode>> = {
 };
 
 const SENTENCES: Readonly<Record<ObjectStoreErrorCode, string>> = {
-  NOT_FOUND: 'The store has no such file',
-  BUCKET_NOT_FOUND: 'The store has no such bucket',
+  NOT_FOUND: 'The file does not exist in the object store',
+  BUCKET_NOT_FOUND: 'The bucket does not exist in the object store',
   ALREADY_EXISTS: 'The file already exists',
-  ACCESS_DENIED: 'The store denies this credential access',
-  INVALID_CREDENTIALS: 'The store does not accept the credential',
-  INVALID_REQUEST: 'The store does not accept this request',
+  ACCESS_DENIED: 'The object store denies access with this credential',
+  INVALID_CREDENTIALS: 'The object store does not accept the credential',
+  INVALID_REQUEST: 'The object store does not accept the request',
   INVALID_RANGE: 'The range begins past the end of the file',
-  SIZE_MISMATCH: 'The size is not the one announced',
-  TOO_LARGE: 'The file is too large for the store',
+  SIZE_MISMATCH: 'The upload does not have the announced size',
+  TOO_LARGE: 'The file is too large for the object store',
   SOURCE_FAILED: 'The upload ended before all bytes had arrived',
   CANCELLED: 'The call was cancelled',
   ADDRESS_REFUSED: 'The endpoint may not be called',
-  TIMEOUT: 'The store did not answer in time',
-  UNAVAILABLE: 'The store cannot be reached or cannot answer',
-  REFUSED: 'The store refused the request',
+  TIMEOUT: 'The object store did not answer in time',
+  UNAVAILABLE: 'The object store cannot be reached or failed',
+  REFUSED: 'The object store refused the request',
 };
 
-const MAX_REASON = 300;
+const MAX_REASON_LENGTH = 300;
 
 /**
- * The error of a provider as ours: the code by the provider's code or else by the HTTP status, the message with the
- * provider's reason, cut to its first line and without any of the secrets.
+ * Translates the error of a provider. The code follows from the provider's code or else from the HTTP status; the message
+ * holds the first line of the provider's reason, without any of the secrets.
  */
 export function storeFault(failure: ProviderFailure, secrets: readonly string[], cause: unknown): ObjectStoreError {
   const code = failureCode(failure);
@@ -109,18 +109,18 @@ function failureCode({ status, code }: ProviderFailure): ObjectStoreErrorCode {
   return STATUSES[status] ?? 'REFUSED';
 }
 
-/** A provider's reason for people: its first line, of bounded length and without any of the secrets. */
+/** Returns the first line of a provider's reason, of bounded length and without any of the secrets. */
 export function printable(reason: string, secrets: readonly string[]): string {
   let text = reason;
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '***');
   const [line = ''] = text.trim().split(/[\r\n]/, 1);
-  // SDKs put words like these where the answer had no body.
+  // SDKs use words like these if the response has no body.
   if (/^(Unknown(Error)?|NotFound|Error|undefined)?$/i.test(line)) return '';
-  const short = line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line;
+  const short = line.length > MAX_REASON_LENGTH ? `${line.slice(0, MAX_REASON_LENGTH)}…` : line;
   return /[.!?…]$/.test(short) ? short : `${short}.`;
 }
 
-/** A text property of an error whose type is not known, searched through its causes. */
+/** Returns a text property of an unknown error or of the first of its causes that has it. */
 export function errorField(error: unknown, name: 'code' | 'message' | 'name'): string | undefined {
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {
     const value = (at as Record<string, unknown>)[name];

@@ -4,19 +4,19 @@ import { ObjectStoreError } from './object-store';
 /** Longest key that every provider accepts, in bytes of UTF-8. */
 const MAX_KEY_BYTES = 1024;
 
-/** Where a list goes on. */
+/** The position at which a list continues. */
 export interface ListPosition {
   /** The provider's own token of the page to request. */
   token: string | null;
-  /** The last key that was given. */
+  /** The last key that was returned. */
   last: string | null;
-  /** That page was returned in part, up to `last`. */
+  /** True if that page was returned in part, up to `last`. */
   isRest: boolean;
 }
 
 /**
- * Whether a key without its closing slash is a path: names separated by single slashes, none of them `.` or `..`,
- * together no longer than the keys that every provider accepts. Azure allows longer ones.
+ * True if a key without its closing slash is a path: names separated by single slashes, none of them `.` or `..`, and not
+ * longer than the keys that every provider accepts. Azure allows longer ones.
  */
 export function isPath(path: string): boolean {
   if (Buffer.byteLength(path) >= MAX_KEY_BYTES) return false;
@@ -25,21 +25,21 @@ export function isPath(path: string): boolean {
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
-/** Throws `INVALID_REQUEST` unless this is a path that, as a directory too, is a key of every provider. */
+/** Throws `INVALID_REQUEST` unless every provider accepts the path as a key, even with the slash of a directory. */
 export function assertPath(path: string): void {
   if (isPath(path)) return;
   throw new ObjectStoreError(
     'INVALID_REQUEST',
-    `A path consists of names separated by single slashes, without control characters, of at most ${MAX_KEY_BYTES - 1} bytes in all.`,
+    `A path must consist of names separated by single slashes, without control characters, and have at most ${MAX_KEY_BYTES - 1} bytes.`,
   );
 }
 
-/** The order of lists. */
+/** Sorts like the lists of a store. */
 export function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** The directories on the way to a key, outermost first, each with its slash; those of the prefix left out. */
+/** Returns the directories above a key, outermost first, each with its slash, without those of the prefix. */
 export function directoriesAbove(key: string, prefix: string): string[] {
   const found: string[] = [];
   for (let at = key.indexOf('/', prefix.length); at !== -1 && at < key.length - 1; at = key.indexOf('/', at + 1)) {
@@ -52,7 +52,7 @@ export function encodePosition({ token, last, isRest }: ListPosition): string {
   return Buffer.from(JSON.stringify([token, last, isRest])).toString('base64url');
 }
 
-/** Throws `INVALID_REQUEST` for what {@link encodePosition} did not make. */
+/** Throws `INVALID_REQUEST` unless {@link encodePosition} produced the text. */
 export function decodePosition(text: string | null | undefined): ListPosition {
   if (text === null || text === undefined) return { token: null, last: null, isRest: false };
   const fields = readUntrusted(Buffer.from(text, 'base64url'), SHORT_JSON);

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * What kind of place an address is: `public`; `private`, of an organisation's own network; `loopback`, this machine;
- * `link-local`, this network segment; `metadata`, where clouds hand a machine its secrets; `reserved`, no place to call.
+ * `private` is an organisation's own network, `loopback` this machine, `link-local` this network segment, `metadata` the
+ * service from which a cloud machine gets its secrets, and `reserved` never the address of a server.
  */
 export type AddressClass = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
-/** Networks by class, the first match counts. Sources: IANA's special-purpose registries; the clouds' documentation. */
+/** Networks by class; the first match counts. Sources: IANA's special-purpose registries; the clouds' documentation. */
 const NETWORKS: readonly (readonly [Exclude<AddressClass, 'public'>, readonly string[]])[] = [
   [
     'metadata',
@@ -48,7 +48,7 @@ const CARRIERS: readonly (readonly [string, number])[] = [
 const classes = NETWORKS.map(([name, networks]) => [name, networkList(networks)] as const);
 const carriers = CARRIERS.map(([network, group]) => [networkList([network]), group] as const);
 
-/** The class of an IPv4 or IPv6 address in any spelling; that of the IPv4 address in an IPv6 one that carries it. */
+/** Returns the class of an address in any spelling. An IPv6 address that carries an IPv4 address has the class of that. */
 export function addressClass(address: string): AddressClass {
   const plain = withoutZone(address);
   const own = classes.find(([, list]) => contains(list, plain))?.[0];
@@ -58,7 +58,7 @@ export function addressClass(address: string): AddressClass {
 }
 
 /**
- * A list of networks such as `10.0.0.0/8` or single addresses.
+ * Returns a list of networks such as `10.0.0.0/8` or single addresses.
  * @throws Error naming an entry that is neither
  */
 export function networkList(networks: readonly string[]): BlockList {
@@ -66,9 +66,9 @@ export function networkList(networks: readonly string[]): BlockList {
   for (const network of networks) {
     const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
     const version = isIP(address);
-    const longest = version === 6 ? 128 : 32;
-    const bits = Number(prefix ?? longest);
-    if (version === 0 || bits > longest) {
+    const maxBits = version === 6 ? 128 : 32;
+    const bits = Number(prefix ?? maxBits);
+    if (version === 0 || bits > maxBits) {
       throw new Error(`${network} is neither an IP address nor a network such as 10.0.0.0/8.`);
     }
     list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
@@ -76,7 +76,7 @@ export function networkList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether a list holds the address, or the IPv4 address that it carries. */
+/** True if the list holds the address, or the IPv4 address that it carries. */
 export function isListed(list: BlockList, address: string): boolean {
   const plain = withoutZone(address);
   const carried = carriedIpv4(plain);

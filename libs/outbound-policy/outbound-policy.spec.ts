@@ -45,11 +45,11 @@ describe('addressClass', () => {
     ['ff02::1', 'reserved'],
     ['2001::1', 'reserved'],
     ['64:ff9b::808:808', 'public'],
-  ])('calls %s %s', (address, expected) => {
+  ])('classes %s as %s', (address, expected) => {
     expect(addressClass(address)).toBe(expected);
   });
 
-  it.each(['10.0.0.0/33', 'example.com', '10.0.0.0/8/8x', '10.0.0.0/-1', ''])('takes %p for no network', (network) => {
+  it.each(['10.0.0.0/33', 'example.com', '10.0.0.0/8/8x', '10.0.0.0/-1', ''])('refuses %p as a network', (network) => {
     expect(() => networkList([network])).toThrow('neither an IP address nor a network');
   });
 });
@@ -82,20 +82,20 @@ describe('OutboundPolicy.assertUrl', () => {
   });
 
   it.each(['https://s3.example.com/path', 'https://10.1.2.3:9000', 'https://[2606:4700::1111]', 'https://1.1.1.1'])(
-    'takes %s in production',
+    'allows %s in production',
     (url) => {
       expect(new OutboundPolicy(PRODUCTION).assertUrl(url).href).toBe(new URL(url).href);
     },
   );
 
-  it('takes loopback where that is allowed, and metadata nowhere', () => {
+  it('allows loopback if its class is allowed, and never metadata', () => {
     const policy = new OutboundPolicy(QUICKSTART);
     expect(policy.assertUrl('http://127.0.0.1:9000').port).toBe('9000');
     expect(policy.assertUrl('http://localhost:9000').port).toBe('9000');
     expect(() => policy.assertUrl('http://169.254.169.254')).toThrow('metadata');
   });
 
-  it('takes refused addresses that are allowed one by one', () => {
+  it('allows single networks of a refused class', () => {
     const policy = new OutboundPolicy({ ...PRODUCTION, allowedClasses: [], allowedNetworks: ['10.1.0.0/16'] });
     expect(policy.assertUrl('https://10.1.2.3').hostname).toBe('10.1.2.3');
     expect(policy.assertUrl('https://[::ffff:10.1.2.3]').protocol).toBe('https:');
@@ -104,7 +104,7 @@ describe('OutboundPolicy.assertUrl', () => {
 });
 
 describe('OutboundPolicy.publicOnly', () => {
-  it('has public addresses alone, whatever else is allowed, by address and by name', async () => {
+  it('allows public addresses only, whatever else the rules allow, by address and by name', async () => {
     const resolve = async (host: string) => [
       { address: host === 'public.example.org' ? '8.8.8.8' : '10.0.0.1', family: 4 },
     ];
@@ -149,7 +149,7 @@ describe('OutboundPolicy.agents', () => {
     async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-  it('connects to what is allowed, by name and by address', async () => {
+  it('connects to allowed hosts by name and by address', async () => {
     const policy = new OutboundPolicy(QUICKSTART, resolvesTo('127.0.0.1'));
     expect(await get(policy, `http://store.example:${port}/`)).toBe('reached');
     expect(await get(policy, `http://127.0.0.1:${port}/`)).toBe('reached');
@@ -170,7 +170,7 @@ describe('OutboundPolicy.agents', () => {
     await expect(get(policy, `${scheme}://[::1]:${port}/`)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
   });
 
-  it('refuses a name of which one address is refused', async () => {
+  it('refuses a name if one of its addresses is refused', async () => {
     const policy = new OutboundPolicy(PRODUCTION, resolvesTo('1.1.1.1', '::1'));
     await expect(get(policy, `http://store.example:${port}/`)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
   });
@@ -189,7 +189,7 @@ describe('OutboundPolicy.agents', () => {
     await expect(get(policy, `http://store.example:${port}/`)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
   });
 
-  it('says that a host has no address as the system does', async () => {
+  it('fails like the system resolver when a host has no address', async () => {
     const policy = new OutboundPolicy(QUICKSTART, resolvesTo());
     await expect(get(policy, `http://store.example:${port}/`)).rejects.toMatchObject({ code: 'ENOTFOUND' });
     await expect(get(new OutboundPolicy(QUICKSTART), 'http://nowhere.invalid/')).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type AddressClass, addressClass, isListed, networkList } from './address-class';
 
-/** What may be called. Addresses of the class `public` always may. */
+/** The endpoints that may be called. Addresses of the class `public` always may. */
 export interface OutboundRules {
   schemes: readonly ('http' | 'https')[];
   /**
@@ -46,7 +46,7 @@ export class OutboundPolicy {
   private cachedAgents: OutboundAgents | null = null;
   private cachedPublicOnly: OutboundPolicy | null = null;
 
-  /** @param resolve resolves host names; given by tests */
+  /** @param resolve resolves host names; tests replace it */
   constructor(
     private readonly rules: OutboundRules,
     private readonly resolve: Resolve = systemResolve,
@@ -55,8 +55,8 @@ export class OutboundPolicy {
   }
 
   /**
-   * Checks what can be told of a URL without resolving its host; throws {@link AddressRefusedError}. The URL parser
-   * turns decimal, octal, hexadecimal and short forms of an address into the usual one.
+   * Checks a URL without resolving its host; throws {@link AddressRefusedError}. The URL parser turns decimal, octal,
+   * hexadecimal and short forms of an address into the usual one.
    */
   assertUrl(text: string): URL {
     if (!URL.canParse(text)) throw new AddressRefusedError('The endpoint is not a URL.');
@@ -73,7 +73,7 @@ export class OutboundPolicy {
     return url;
   }
 
-  /** The same of a host alone, an address or a name, for protocols other than HTTP. */
+  /** Checks a host alone, an address or a name, like {@link assertUrl}; for protocols other than HTTP. */
   assertHost(hostname: string): void {
     const bare = hostname.replace(/^\[|\]$/g, '');
     const url = URL.parse(`http://${isIP(bare) === 6 ? `[${bare}]` : bare}/`);
@@ -88,13 +88,13 @@ export class OutboundPolicy {
     const kind = addressClass(address);
     if (kind === 'public' || this.rules.allowedClasses.includes(kind)) return;
     if (isListed(this.allowedNetworks, address)) return;
-    const what = hostname === address ? address : `${hostname}, which is at ${address},`;
-    throw new AddressRefusedError(`Calls to ${what} are refused: it is a ${kind} address. ${REMEDY}`);
+    const target = hostname === address ? address : `${hostname}, which is at ${address},`;
+    throw new AddressRefusedError(`Calls to ${target} are refused: it is a ${kind} address. ${REMEDY}`);
   }
 
   /**
-   * As `dns.lookup`, giving allowed addresses only. Every address of a host has to be allowed: one that mixes them is
-   * misconfigured or hostile.
+   * Resolves like `dns.lookup`, but fails unless every address of the host is allowed: a host that mixes allowed and
+   * refused addresses is misconfigured or hostile.
    */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     const { family, hints } = options;
@@ -108,13 +108,13 @@ export class OutboundPolicy {
     );
   };
 
-  /** The same without what the rules allow besides public addresses. */
+  /** The same policy for public addresses only. */
   get publicOnly(): OutboundPolicy {
     this.cachedPublicOnly ??= new OutboundPolicy({ schemes: this.rules.schemes, allowedClasses: [] }, this.resolve);
     return this.cachedPublicOnly;
   }
 
-  /** Agents that keep connections, made once. */
+  /** Agents that keep connections open; every call returns the same ones. */
   get agents(): OutboundAgents {
     this.cachedAgents ??= this.agentsWith({ keepAlive: true });
     return this.cachedAgents;
@@ -137,7 +137,7 @@ export class OutboundPolicy {
     return [first, ...others];
   }
 
-  /** Node does not look up a host that is an address already. */
+  /** Node does not look up a host that is already an address, so the agents check it here. */
   private refusalOf(host: string | null | undefined): Error | null {
     if (!host || isIP(host) === 0) return null;
     try {

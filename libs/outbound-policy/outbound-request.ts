@@ -7,12 +7,12 @@ export interface OutboundRequest {
   headers: Readonly<Record<string, string>>;
   body: string | Buffer | null;
   agents: OutboundAgents;
-  /** An answer that is longer ends the request. */
+  /** The request fails with {@link ResponseTooLongError} when the body is longer. */
   maxBytes: number;
   signal?: AbortSignal | undefined;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   status: number;
   /** The reason phrase. */
   reason: string;
@@ -20,19 +20,22 @@ export interface OutboundAnswer {
   body: Buffer;
 }
 
-/** The server sends more than anybody wants to read. */
-export class AnswerTooLongError extends Error {
+/** The server sends a longer body than the caller accepts. */
+export class ResponseTooLongError extends Error {
   constructor(
     host: string,
     readonly maxBytes: number,
   ) {
-    super(`${host} answers with more than ${maxBytes} bytes`);
-    this.name = 'AnswerTooLongError';
+    super(`The response of ${host} has more than ${maxBytes} bytes`);
+    this.name = 'ResponseTooLongError';
   }
 }
 
-/** One request through the agents of the outbound policy, and its whole answer. Follows no redirect. */
-export function sendOutbound(url: URL, { agents, maxBytes, body, ...rest }: OutboundRequest): Promise<OutboundAnswer> {
+/** Sends one request through the agents of the outbound policy and reads the whole response. Follows no redirect. */
+export function sendOutbound(
+  url: URL,
+  { agents, maxBytes, body, ...rest }: OutboundRequest,
+): Promise<OutboundResponse> {
   const secure = url.protocol === 'https:';
   const options: RequestOptions = { ...rest, agent: secure ? agents.https : agents.http };
   return new Promise((resolve, reject) => {
@@ -48,13 +51,13 @@ export function sendOutbound(url: URL, { agents, maxBytes, body, ...rest }: Outb
   });
 }
 
-async function collect(response: IncomingMessage, host: string, maxBytes: number): Promise<OutboundAnswer> {
+async function collect(response: IncomingMessage, host: string, maxBytes: number): Promise<OutboundResponse> {
   const chunks: Buffer[] = [];
   let received = 0;
-  // The length that a server announces is not trusted.
+  // The content-length that a server announces is not trusted.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     received += chunk.length;
-    if (received > maxBytes) throw new AnswerTooLongError(host, maxBytes);
+    if (received > maxBytes) throw new ResponseTooLongError(host, maxBytes);
     chunks.push(chunk);
   }
   const { statusCode: status = 0, statusMessage: reason = '', headers } = response;

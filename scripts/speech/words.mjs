@@ -4,11 +4,8 @@
 export const NOT_YET = [
   'libs/compute-drivers',
   'libs/credential-check',
-  'libs/directories',
   'libs/metastore-clients',
   'libs/node-agent',
-  'libs/object-storage',
-  'libs/outbound-policy',
   'libs/run-bridges',
   'libs/table-schemas',
   'scripts/*.mjs',

@@ -553,7 +553,7 @@ describe('logins by LDAP', () => {
 
     it('is one that refuses the account that searches, too', async () => {
       await withApi({ ...ldap.environment, LDAP_BIND_PASSWORD: 'wrong' }, (at) =>
-        expectUnavailable(at, /refuses the search account: see LDAP_BIND_DN/),
+        expectUnavailable(at, /refuses the search account: check LDAP_BIND_DN/),
       );
     });
   });

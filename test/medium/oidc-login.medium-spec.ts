@@ -210,7 +210,7 @@ describe('logins by the password grant (AAD)', () => {
     const environment = fixture.oidc.environment('AAD');
     for (const [change, reason] of [
       [{ OIDC_ISSUER: 'http://127.0.0.1:1' }, /login provider 127\.0\.0\.1:1 cannot be reached/],
-      [{ OIDC_CLIENT_SECRET: 'a wrong one' }, /refuses this platform as a client.*see OIDC_CLIENT_ID/],
+      [{ OIDC_CLIENT_SECRET: 'a wrong one' }, /refuses this platform as a client.*check OIDC_CLIENT_ID/],
       [{ OIDC_ISSUER: fixture.oidc.issuer.replace('127.0.0.1', 'localhost') }, /issuer/],
     ] as const) {
       await fixture.withApi({ ...environment, ...change, LOGIN_ATTEMPTS: '1' }, async (at) => {

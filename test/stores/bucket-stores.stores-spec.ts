@@ -138,7 +138,7 @@ describe('stores in a bucket', () => {
     expect(await next.resumeAt(log)).toBe(400);
     await writeAll(next, 400);
     expect(await whole()).toBe(content);
-    await next.settle('run', id, AbortSignal.timeout(60_000));
+    await next.compact('run', id, AbortSignal.timeout(60_000));
     expect(await pieces()).toHaveLength(1);
     expect(await whole()).toBe(content);
   });
@@ -155,11 +155,11 @@ describe('stores in a bucket', () => {
         await store.put(...args);
       },
     });
-    const late = new BucketLogStore(slow, 'logs').settle('run', id, AbortSignal.timeout(60_000));
+    const late = new BucketLogStore(slow, 'logs').compact('run', id, AbortSignal.timeout(60_000));
     while (!isHeld) await new Promise((resolve) => setTimeout(resolve, 10));
     const other = new BucketLogStore(store, 'logs');
     await writeAll(other, 100);
-    await other.settle('run', id, AbortSignal.timeout(60_000));
+    await other.compact('run', id, AbortSignal.timeout(60_000));
     go();
     await late;
     expect(await whole()).toBe(content);
@@ -170,7 +170,7 @@ describe('stores in a bucket', () => {
     const writer = new BucketLogStore(store, 'logs');
     await writeAll(writer, 0, 150);
     const opened = await writer.open(log);
-    await writer.settle('run', id, AbortSignal.timeout(60_000));
+    await writer.compact('run', id, AbortSignal.timeout(60_000));
     expect(await pieces()).toHaveLength(1);
     expect(await text(opened.read(3, 100))).toBe(content.slice(3, 103));
     expect(await opened.offsetOfLastLines(1)).toBe(content.lastIndexOf('\n', 148) + 1);

@@ -153,7 +153,7 @@ describe('tables of a Hive metastore in an object store', () => {
       );
       const refused = await columns(wrong, table);
       expect(refused).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_CREDENTIALS' } });
-      expect(refused.body.error_message).toMatch(/The store does not accept the credential: ./);
+      expect(refused.body.error_message).toMatch(/The object store does not accept the credential: ./);
     }
   });
 });

@@ -10,7 +10,7 @@ import {
 import { BlockstorageClient, ComputeClient, VirtualNetworkClient } from 'oci-core';
 import { LONG_JSON, parseUntrusted, readUntrusted, SHORT_JSON } from '../../json/parse-json';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
-import { type OutboundAnswer, sendOutbound } from '../../outbound-policy/outbound-request';
+import { type OutboundResponse, sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError } from '../compute-driver';
 import { readPages } from '../machines/calls';
 import { retryAfterMs } from '../machines/meanings';
@@ -294,7 +294,7 @@ class Transport implements HttpClient {
   }
 }
 
-function refusalIn({ status, headers, body }: OutboundAnswer) {
+function refusalIn({ status, headers, body }: OutboundResponse) {
   const said = errorIn(body.toString());
   return {
     status,
@@ -309,7 +309,7 @@ function errorIn(body: string): { code?: unknown; message?: unknown } {
   return Object(readUntrusted(body, SHORT_JSON)) as { code?: unknown; message?: unknown };
 }
 
-function textHeaders({ headers }: OutboundAnswer): Record<string, string> {
+function textHeaders({ headers }: OutboundResponse): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => textOf(entry[1]) !== null),
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LONG_JSON, readUntrusted } from '../../json/parse-json';
-import { AnswerTooLongError, sendOutbound } from '../../outbound-policy/outbound-request';
+import { ResponseTooLongError, sendOutbound } from '../../outbound-policy/outbound-request';
 import type { HostResources } from '../host-resources';
 import type { ProxmoxConnections } from './proxmox-connections';
 import { connectionError, kindFromText, ProxmoxError } from './proxmox-error';
@@ -187,7 +187,7 @@ export class ProxmoxClient {
       if (signal?.aborted) throw new ProxmoxError('CANCELLED', 'The call was cancelled.', { cause: signal.reason });
       if (late.aborted)
         throw new ProxmoxError('TIMEOUT', `${url.host} did not answer within ${timeoutMs / 1000} seconds.`);
-      if (error instanceof AnswerTooLongError) throw new ProxmoxError('NOT_PROXMOX', `${error.message}.`);
+      if (error instanceof ResponseTooLongError) throw new ProxmoxError('NOT_PROXMOX', `${error.message}.`);
       throw connectionError(url.host, Object(error) as NodeJS.ErrnoException);
     }
   }

@@ -24,9 +24,9 @@ describe('an invalid bucket of the platform', () => {
       'STORE_CREDENTIALS',
       'logs',
       'AWS_DEFAULT_REGION=eu-west-1,AWS_ACCESS_KEY_ID=a',
-      'The credentials lack AWS_SECRET_ACCESS_KEY.',
+      'AWS_SECRET_ACCESS_KEY is required: the credentials do not contain it.',
     ],
-    ['STORE_BUCKET', 'a/b', 'AWS_DEFAULT_REGION=eu-west-1', 'A bucket name consists of'],
+    ['STORE_BUCKET', 'a/b', 'AWS_DEFAULT_REGION=eu-west-1', 'A bucket name must consist of'],
   ])('is refused with the name of %s', (variable, STORE_BUCKET, STORE_CREDENTIALS, reason) => {
     const config = read({ STORE: 'aws', STORE_BUCKET, STORE_CREDENTIALS });
     const problems = [expect.stringContaining(`${variable} is not usable: ${reason}`)];

@@ -24,12 +24,12 @@ export class LogCompactor extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    if (!this.store.settles) return;
+    if (!this.store.needsCompaction) return;
     const failures = new FailureCollector(signal);
     for (const owner of logOwnerTables()) {
       for (const id of await this.owners.findUncompacted(owner, BATCH_SIZE)) {
         await failures.attempt(`The log of ${owner.kind} ${id}`, async () => {
-          await this.store.settle(owner.kind, id, signal);
+          await this.store.compact(owner.kind, id, signal);
           await this.owners.markCompacted(owner, id);
         });
       }

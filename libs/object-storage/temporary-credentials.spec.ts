@@ -11,11 +11,11 @@ const TIMEOUTS = { callMs: 20_000, idleMs: 20_000 };
 
 describe('temporary credentials', () => {
   let server: LoopbackServer;
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
 
   beforeAll(async () => {
     server = await serveOnLoopback((request, response) => {
-      asked.push(request);
+      requests.push(request);
       response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2, etag: '"1"' }).end('{}');
     });
   });
@@ -23,15 +23,15 @@ describe('temporary credentials', () => {
   afterAll(() => server.stop());
 
   const read = async (space: KeySpace) => {
-    asked.length = 0;
+    requests.length = 0;
     const { stream } = await new KeyedObjectStore(space, TIMEOUTS).read('t/_delta_log/1.json');
     const chunks = await (stream as AsyncIterable<Buffer> & { toArray(): Promise<Buffer[]> }).toArray();
     expect(Buffer.concat(chunks).toString()).toBe('{}');
-    expect(asked).toHaveLength(1);
-    return { url: asked[0]?.url ?? '', authorization: asked[0]?.headers.authorization };
+    expect(requests).toHaveLength(1);
+    return { url: requests[0]?.url ?? '', authorization: requests[0]?.headers.authorization };
   };
 
-  it('for Google are a token, and no other is fetched', async () => {
+  it('for Google are sent as the token, and no other is fetched', async () => {
     const location = { ...gcsTokenLocation({ bucket: 'lake', token: 'ya29.lent' }), endpoint: server.url };
     expect(await read(new GcsKeySpace(location, agents, TIMEOUTS.callMs))).toEqual({
       url: '/storage/v1/b/lake/o/t%2F_delta_log%2F1.json?alt=media',
@@ -39,7 +39,7 @@ describe('temporary credentials', () => {
     });
   });
 
-  it('for Azure are the query of the URL', async () => {
+  it('for Azure are sent as the query of the URL', async () => {
     const sas = 'sv=2023-11-03&sr=d&sig=a%2Fb%3D';
     const location = { ...azureSasLocation({ accountName: 'account1', container: 'lake', sas }), endpoint: server.url };
     expect(await read(new AzureKeySpace(location, agents))).toEqual({
