@@ -20,7 +20,6 @@ export const NOT_YET = [
   'scripts/recording',
   'scripts/turbo',
   'test/clouds',
-  'test/e2e',
   'test/fakes',
   'test/fixtures',
   'test/harness',

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => platform?.close());
 
-/** Starts a cluster with the script, which fails; answers the cluster, and why. */
+/** Starts a cluster with a script that fails; returns the cluster and the reason of its ERROR. */
 async function failed(
   name: string,
   bootstrap_shell_script: string,
@@ -36,7 +36,7 @@ async function failed(
   return { cluster, why };
 }
 
-/** Log of the node that is named by its failure. */
+/** Returns the log of the node that failed. */
 async function logOf({ cluster_id }: Json, stream: 'stdout' | 'stderr'): Promise<string> {
   const { data } = await admin.get('/cluster/node/events', { cluster_id, limit: 100 });
   const error = data.find((event: Json) => event.node_status === 'ERROR');
@@ -45,7 +45,7 @@ async function logOf({ cluster_id }: Json, stream: 'stdout' | 'stderr'): Promise
 
 describe('a bootstrap script', () => {
   it('that fails on one node of three ends the start, with the node, the exit code and the last output', async () => {
-    // Whoever makes the third folder, the others being there, is the last.
+    // The node that creates the third folder is the last one.
     const place = join(platform.sharedDir, 'node');
     const script = `for n in 0 1 2; do mkdir '${place}'-$n 2>/dev/null && break; done
 echo "I am number $n"
@@ -57,7 +57,7 @@ echo "I am number $n"
     );
   });
 
-  it('that hangs ends when its time is up', async () => {
+  it('that hangs ends at its timeout', async () => {
     const { cluster, why } = await failed('hanging', 'echo waiting for godot\nsleep 100000\n');
     expect(why).toContain(
       `The bootstrap script took longer than ${TIMEOUT_MS / 1000} seconds. Its last output: waiting for godot`,
@@ -65,7 +65,7 @@ echo "I am number $n"
     expect(await logOf(cluster, 'stdout')).toContain('waiting for godot');
   });
 
-  it('that prints 200 MB is told by its end, and its log stays within the bound', async () => {
+  it('that prints 200 MB is reported with the end of its output, and its log stays within the limit', async () => {
     const { cluster, why } = await failed('talkative', 'yes abcdefghij | head -c 209715200\necho the end\nexit 3\n');
     expect(why).toMatch(/The bootstrap script ended with 3\. Its last output: [^]*the end$/);
     const log = await logOf(cluster, 'stdout');

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '..', '..');
-/** In two minutes this seed brings each kind of fault at least twice. */
+/** In two minutes this seed causes each kind of fault at least twice. */
 const SEED = 11;
 const MINUTES = '2';
-/** Beside the other tests everything takes its time. */
+/** Everything is slow while other tests run. */
 const REST_MINUTES = '5';
 const LIMIT_MS = 900_000;
 
-// The built programs with PostgreSQL and Redis of their own, broken by scripts/chaos.mjs; a spark-submit that only counts.
-describe('a platform whose parts are killed, frozen, cut off and filled up', () => {
+// Real: the built programs with their own PostgreSQL and Redis, which scripts/chaos.mjs breaks. Fake: spark-submit.
+describe('a platform whose parts are killed, frozen, disconnected and filled up', () => {
   it(
     'comes to rest and has lost and doubled nothing',
     async () => {

@@ -26,7 +26,7 @@ import {
 } from './harness/survival';
 
 const LEASE_MS = 12_000;
-/** One job at a time on each node, and idle nodes go at once. */
+/** One job at a time on each node, and idle nodes are removed at once. */
 const SIZES = {
   min_instances: 1,
   max_instances: 3,
@@ -56,13 +56,13 @@ async function statuses(clusterId: number): Promise<string[]> {
   return (await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).map(({ status }) => status);
 }
 
-/** How many nodes have a run that has begun. */
+/** Returns the number of nodes with a RUNNING run. */
 async function busyNodes(clusterId: number): Promise<number> {
   const sql = `SELECT DISTINCT node_id FROM runs WHERE cluster_id = $1 AND status = 'RUNNING'`;
   return (await platform.sql(sql, [clusterId])).length;
 }
 
-/** Kills all of the node, and removes what it had. */
+/** Kills all processes of the node and removes its files. */
 function destroyMachine(token: string): void {
   const { supervisors, agents, others } = processesOfNode(platform, token);
   kill9([...supervisors, ...agents, ...others]);
@@ -70,7 +70,7 @@ function destroyMachine(token: string): void {
 }
 
 describe('a PLATFORM cluster', () => {
-  it('grows with the jobs that wait, and shrinks when they are done', async () => {
+  it('grows with waiting jobs, and shrinks when they are done', async () => {
     const clusterId = await createCluster(client, estate, 'breathes', SIZES);
     await startCluster(client, clusterId);
     const job = await GatedJob.describe(platform, client, clusterId, 'breathes');
@@ -97,8 +97,8 @@ describe('a PLATFORM cluster', () => {
     await expectNoStrayNodes(platform);
   });
 
-  it('gives up a resize when it is stopped, and keeps what the next start needs', async () => {
-    // Once it is taken away, no further node comes up.
+  it('abandons a resize when it is stopped, and keeps the nodes that the next start needs', async () => {
+    // Without this folder no further node starts.
     const gate = join(platform.sharedDir, 'called-off');
     writeFileSync(gate, '');
     const bootstrap_shell_script = `until [ -e '${gate}' ]; do sleep 0.05; done`;
@@ -123,7 +123,7 @@ describe('a PLATFORM cluster', () => {
     await expectNoStrayNodes(platform);
   });
 
-  it('gets another node in the place of a lost one, until that happens too often', async () => {
+  it('replaces a lost node, until that happens too often', async () => {
     const clusterId = await createCluster(client, estate, 'heals', SIZES);
     await startCluster(client, clusterId);
     const job = await GatedJob.describe(platform, client, clusterId, 'heals');
@@ -155,7 +155,7 @@ describe('a PLATFORM cluster', () => {
   });
 });
 
-/** Asks for all it may have, and ends once it runs on two workers. */
+/** Requests as many executors as possible, and ends once it runs on two workers. */
 const ON_TWO_WORKERS = `
 import time
 from pyspark import SparkContext
@@ -173,7 +173,7 @@ context.stop()
 `;
 
 describe('a CLUSTER', () => {
-  it('gets a worker for the cores that its applications ask for, and gives an idle one up', async () => {
+  it('adds a worker for the cores that its applications request, and removes an idle one', async () => {
     const clusterId = await createCluster(client, estate, 'workers', {
       ...SIZES,
       cluster_type: 'CLUSTER',
@@ -200,7 +200,7 @@ describe('a CLUSTER', () => {
     expect(await statuses(clusterId)).toEqual([
       ...['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING', 'RESIZING_DOWN', 'RUNNING'],
     ]);
-    // Another worker takes the place of a lost one; without its master the cluster is lost.
+    // A lost worker is replaced; without its master the cluster is lost.
     const [master, worker] = await nodesOf(platform, clusterId);
     destroyMachine(worker?.token ?? '');
     await eventually(
@@ -222,9 +222,9 @@ describe('a CLUSTER', () => {
 });
 
 describe('a spot cluster', () => {
-  it('gets another machine for one that its provider takes back, whose job says why it ended', async () => {
+  it('replaces a machine that its provider takes back, and the job there says why it ended', async () => {
     const clusterId = await createCluster(client, estate, 'spot', SIZES);
-    // Types of local machines are not offered so; what follows is the same.
+    // No local machine type offers spot instances, so the test sets the column; the rest is the same.
     await platform.sql('UPDATE clusters SET is_spot_instance = true WHERE cluster_id = $1', [clusterId]);
     await startCluster(client, clusterId);
     const [taken] = await nodesOf(platform, clusterId);
@@ -232,7 +232,7 @@ describe('a spot cluster', () => {
     const job = await GatedJob.describe(platform, client, clusterId, 'spot');
     const run = await job.submit();
     await job.inLoop(run);
-    // As the metadata of a provider would say it; the agent reads all of it or nothing.
+    // This file stands for the metadata of a provider. The rename is atomic, so the agent never reads half of it.
     const notice = join(nodeDirectory(platform, token), 'interruption.json');
     const endsAt = new Date(Date.now() + 20_000).toISOString();
     writeFileSync(`${notice}.new`, JSON.stringify({ detail: 'Capacity is wanted back.', ends_at: endsAt }));

@@ -4,10 +4,10 @@ import { createCluster, describeEstate, destroyCluster, type Estate, reachStatus
 import { JobDesk } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** `cosi_start` among the types of workflows. */
+/** The id of the workflow type `cosi_start`. */
 const START = 2;
 
-// Real: API and worker. No node is ever created.
+// Real: API and worker. Left out: nodes, which are never created.
 describe('a cluster whose provider has no driver in this release', () => {
   let platform: SharedPlatform;
   let client: ApiClient;
@@ -42,7 +42,7 @@ describe('a cluster whose provider has no driver in this release', () => {
     await client.put('/cluster/disable', { cluster_id: clusterId });
   });
 
-  /** As left by a release that began a start and could not undo it: a planned node, and perhaps its machine. */
+  /** Leaves what an older release left after a start that it could not undo: a planned node, and perhaps its machine. */
   async function leaveInStart(clusterId: number, machine: string | null): Promise<void> {
     await platform.sql(
       `WITH job AS (
@@ -80,14 +80,14 @@ describe('a cluster whose provider has no driver in this release', () => {
     return stateReason(client, clusterId);
   };
 
-  it('comes to an end of a start that nobody can take down', async () => {
+  it('ends a start that cannot be undone', async () => {
     const clusterId = await createCluster(client, estate, 'planned');
     await leaveInStart(clusterId, null);
     expect(await reasonOfError(clusterId)).toBe('Step await-nodes failed: No answer');
     await destroyCluster(client, clusterId);
   });
 
-  it('names what it leaves at the provider', async () => {
+  it('names the machines that it leaves at the provider', async () => {
     const clusterId = await createCluster(client, estate, 'made');
     await leaveInStart(clusterId, 'machine-7');
     const reason = await reasonOfError(clusterId);

@@ -38,7 +38,7 @@ const post = (operation: string, id: number) =>
 const put = (operation: string, id: number) =>
   admin.request('PUT', `/cluster/${operation}`, { json: { cluster_id: id } });
 
-/** Command lines of the running processes of all nodes. */
+/** Returns the command lines of the running processes of all nodes. */
 async function commands(): Promise<string[]> {
   return (await platform.nodeProcesses()).map(({ pid, command }) => {
     try {
@@ -62,7 +62,7 @@ async function expectNothingLeft(): Promise<void> {
   expect(await platform.nodeFolders()).toEqual([]);
 }
 
-/** The whole history, checked to be newest first and without a hole. */
+/** Returns the whole history and checks that it is newest first and without gaps. */
 async function history(
   path: '/cluster/status' | '/cluster/node/events',
   query: Record<string, number>,
@@ -82,7 +82,7 @@ async function expectRefused(answer: ReturnType<typeof post>, status: number, co
 }
 
 describe('a PLATFORM cluster', () => {
-  it('rests in STOPPED, starts, stops, starts again and goes without a trace', async () => {
+  it('begins as STOPPED, starts, stops, starts again and is destroyed without a trace', async () => {
     const id = await create('cycle', { description: 'round and round' });
     const resting = await get(id);
     expect(resting).toMatchObject({
@@ -104,7 +104,7 @@ describe('a PLATFORM cluster', () => {
     });
     expect((await platform.nodeProcesses()).length).toBeGreaterThan(0);
     expect(await platform.nodeFolders()).toHaveLength(1);
-    // A PLATFORM node has no Spark daemons: its jobs bring their own.
+    // A PLATFORM node has no Spark daemons: each job starts its own Spark.
     expect(await daemons()).toEqual({ masters: 0, workers: 0 });
 
     const stopped = await stopCluster(admin, id);
@@ -152,7 +152,7 @@ describe('a PLATFORM cluster', () => {
     expect(page.result_set).toMatchObject({ total_objects: 9, total_pages: 5, next_page: 3 });
   });
 
-  it('obeys no operation that its state does not allow', async () => {
+  it('refuses operations that its state does not allow', async () => {
     const gate = join(platform.sharedDir, 'gate');
     const bootstrap_shell_script = `while [ ! -e '${gate}' ]; do sleep 0.05; done`;
     const id = await create('stubborn', { bootstrap_shell_script });
@@ -199,7 +199,7 @@ describe('a PLATFORM cluster', () => {
     await expectNothingLeft();
   });
 
-  it('is changed as its state allows', async () => {
+  it('can be changed if its state allows it', async () => {
     const id = await create('changing');
     const query = { cluster_id: id };
     const always = {
@@ -268,13 +268,13 @@ describe('a cluster with a Spark master', () => {
 
     for (const { node_status_id } of running.nodes) {
       const query = { cluster_id: id, node_status_id };
-      // What Spark itself says comes to be there: the daemon tells where it listens.
+      // The daemon logs the address that it listens on a moment after it starts.
       const whole = await eventually(
         async () => {
           const text = await admin.text('/cluster/log/stderr', query);
           return /Master|Worker/.test(text) && text.trimEnd().includes('\n') ? text : null;
         },
-        { what: 'the words of Spark' },
+        { what: 'a log line of Spark' },
       );
       const head = await admin.request('GET', '/cluster/log/stderr', { query: { ...query, file_size_bytes: 20 } });
       expect(head.text).toBe(whole.slice(0, 20));
@@ -297,7 +297,7 @@ describe('a cluster with a Spark master', () => {
 });
 
 describe('node logs', () => {
-  it('are asked for by a state of a node of the cluster', async () => {
+  it('are selected by a state of a node of the cluster', async () => {
     const id = await create('logged');
     const other = await create('unlogged');
     const { nodes } = await startCluster(admin, id);
@@ -319,7 +319,7 @@ describe('node logs', () => {
 });
 
 describe('a start that fails', () => {
-  it('for its bootstrap script says so, with its output, and leaves nothing', async () => {
+  it('because of its bootstrap script says so with the output, and leaves nothing', async () => {
     const bootstrap_shell_script = 'echo preparing\necho "no such package: frobnicate" >&2\nexit 7\n';
     const id = await create('broken', { bootstrap_shell_script });
     await admin.post('/cluster/start', { cluster_id: id });
@@ -336,7 +336,7 @@ describe('a start that fails', () => {
     const query = { cluster_id: id, node_status_id: error?.node_status_id };
     const errors = await admin.get(`/cluster/${id}/errors`, { node_status_id: error?.node_status_id });
     expect(JSON.stringify(errors.data)).toContain('frobnicate');
-    // The node is gone, its log is not.
+    // The node is gone, but its log is kept.
     const log = (await admin.text('/cluster/log/stdout', query)) + (await admin.text('/cluster/log/stderr', query));
     expect(log).toContain('preparing');
     expect(log).toContain('no such package: frobnicate');
@@ -350,7 +350,7 @@ describe('a start that fails', () => {
     await expectNothingLeft();
   });
 
-  it('keeps its nodes where keep_scratch_disk asks for them', async () => {
+  it('keeps its nodes with keep_scratch_disk', async () => {
     const id = await create('kept', { bootstrap_shell_script: 'exit 3', keep_scratch_disk: true });
     await admin.post('/cluster/start', { cluster_id: id });
     const failed = await reachStatus(admin, id, 'ERROR');
@@ -361,14 +361,14 @@ describe('a start that fails', () => {
     await expectNothingLeft();
   });
 
-  it('for a Spark that is not there names it', async () => {
+  it('because of a missing Spark names its version', async () => {
     const versions = await admin.get('/lookup_spark_infra_version');
     const version = versions.find(
       (row: Json) => row.spark_version !== platform.runtime.sparkVersion && row.spark_version.startsWith('3.'),
     );
     const json = clusterBody(estate, 'outdated', { spark_infra_version_id: version.spark_infra_version_id });
     await admin.expectError('POST', '/cluster', { json }, 400, 'CLUSTER.SPARK_NOT_INSTALLED');
-    // An upgrade may take it away later.
+    // An upgrade may remove a Spark version later.
     const id = await create('outdated');
     const change = 'UPDATE clusters SET spark_infra_version_id = $2 WHERE cluster_id = $1';
     await platform.sql(change, [id, version.spark_infra_version_id]);
@@ -382,8 +382,8 @@ describe('a start that fails', () => {
   });
 });
 
-describe('what clusters are made of', () => {
-  it('stays as it is while one may use it', async () => {
+describe('the resources of a cluster', () => {
+  it('cannot be removed while a cluster may use them', async () => {
     const own = await describeEstate(admin, platform.runtime.sparkVersion, 'own');
     const { volume_conf_id } = await admin.post('/machine/volume', { name: 'own', ...bodyOf('volume_conf') });
     await admin.put('/cluster/conf', { volume_conf_id: Number(volume_conf_id) }, 201, {
@@ -410,7 +410,7 @@ describe('what clusters are made of', () => {
     await admin.expectError('DELETE', '/cluster/conf', conf, 400, 'RECORD.IN_USE');
   });
 
-  it('fits together', async () => {
+  it('must fit together', async () => {
     const refuses = (fields: object, status: number, code: string) =>
       admin.expectError('POST', '/cluster', { json: clusterBody(estate, 'unfit', fields) }, status, code);
     const workers = (num_of_workers: number) => ({ engine_cluster_spark_config: { num_of_workers } });
@@ -442,8 +442,8 @@ describe('what clusters are made of', () => {
   });
 });
 
-describe('clusters as a whole', () => {
-  it('are listed by what they are', async () => {
+describe('clusters', () => {
+  it('are listed by their attributes', async () => {
     const first = await create('list-a');
     const second = await create('list-b', {
       cluster_type: 'STANDALONE',
@@ -479,7 +479,7 @@ describe('clusters as a whole', () => {
     expect((await admin.get('/cluster/driver_memory', memory)).message).toContain('3840 MB');
   });
 
-  it('need the role, and stay in their tenant', async () => {
+  it('require the role, and are visible only in their tenant', async () => {
     const id = await create('private');
     const { tenant_id } = await admin.get('/user/info');
     await createUser(platform, 'worker-bee', 'USER', [tenant_id]);

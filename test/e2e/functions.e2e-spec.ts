@@ -64,7 +64,7 @@ afterAll(async () => {
 const invoke = (id: number, body: unknown, status = 200): Promise<Json> =>
   admin.post(`${desk.path}/job/${id}/invoke`, body, status);
 
-/** What the function answers; on a busy machine Spark may need more than the time of one call. */
+/** Returns the function's answer; retries, because on a busy machine Spark may need longer than the timeout of one call. */
 const answered = (id: number, body: unknown): Promise<Json> =>
   eventually(
     async () => {
@@ -74,7 +74,7 @@ const answered = (id: number, body: unknown): Promise<Json> =>
     { timeoutMs: 180_000, what: 'an answer of Spark' },
   );
 
-/** How many requests the job has been sent. */
+/** Returns the number of requests sent to the job. */
 async function sent(id: number): Promise<number> {
   const [queue] = await platform.sql<{ last: number }>('SELECT last::int FROM run_request_queues WHERE run_id = $1', [
     id,
@@ -83,7 +83,7 @@ async function sent(id: number): Promise<number> {
 }
 
 describe('a function', () => {
-  it('answers calls with JSON, and says why where it cannot', async () => {
+  it('answers calls with JSON, or with the reason of a failure', async () => {
     const id = await desk.start(clusterId, 'areas', FIELDS);
     expect((await invoke(id, 1, 409)).error_code).toBe('FUNCTION.NOT_RUNNING');
     await desk.reached(id, ['RUNNING']);
@@ -96,7 +96,7 @@ describe('a function', () => {
     expect(await invoke(id, 'nan', 422)).toMatchObject({ details: { type: 'TypeError' } });
     const before = await sent(id);
     const slow = invoke(id, 'sleep', 504);
-    // Those that follow must not get its place.
+    // The slow call must have its slot before the others are sent.
     await eventually(async () => (await sent(id)) > before);
     const full = eventually(async () => {
       const answers = await Promise.all(
@@ -112,7 +112,7 @@ describe('a function', () => {
     expect([status, exit]).toEqual(['ERROR', 3]);
   });
 
-  it('may begin a session of its own, and ends with its reason when it has none', async () => {
+  it('may start its own session, and ends with a reason when that is stopped', async () => {
     const id = await desk.start(clusterId, 'own', FIELDS);
     await desk.reached(id, ['RUNNING']);
     expect(await answered(id, 'own')).toMatchObject({ status: 200, body: 5 });
@@ -124,7 +124,7 @@ describe('a function', () => {
     });
   });
 
-  it('ends by itself when nobody calls, and with its reason when it cannot begin', async () => {
+  it('ends by itself when nobody calls it, and with a reason when it cannot start', async () => {
     const idle = { ...FIELDS, platform_functions_idle_timeout_sec: 1 };
     await desk.reached(await desk.start(clusterId, 'idle', idle), ['DONE']);
     const broken = { ...FIELDS, platform_functions_script_path: 'project/broken.py' };

@@ -9,11 +9,11 @@ import { SharedPlatform } from './harness/shared-platform';
 
 const ROOT = join(__dirname, '..', '..');
 const BUCKET = 'guide';
-/** Not every machine that runs tests has the curl that the guides ask their readers for. */
+/** Some machines that run tests have an older curl than the guides require. */
 const hasCurl = spawnSync('curl', ['--fail-with-body', '--version']).status === 0;
 
-// Real: the built processes and Spark, a tenant with what the quickstart's demo makes, a Hive metastore that its guide starts,
-// Beeline and impyla. The bucket is one of moto.
+// Real: the built processes and Spark, a tenant with the quickstart's demo, the Hive metastore that its guide starts,
+// Beeline and impyla. Fake: the bucket, which moto serves.
 describe('the guides', () => {
   let platform: SharedPlatform;
   let folder: string;
@@ -22,7 +22,7 @@ describe('the guides', () => {
   beforeAll(async () => {
     platform = await SharedPlatform.join('e2e', 'guides');
     folder = mkdtempSync(join(tmpdir(), 'guides-'));
-    // A reader is in the project's folder: there, blocks find these two.
+    // A reader is in the project's folder, where the blocks find these two.
     mkdirSync(join(folder, '.runtime'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     await prepareAsQuickstart(platform, join(folder, '.runtime', 'client.env'));
@@ -34,11 +34,11 @@ describe('the guides', () => {
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
-  if (hasCurl) it.each(guidePages())('run as they stand: %s', (page) => runGuide(page, folder, env));
+  if (hasCurl) it.each(guidePages())('run as they are written: %s', (page) => runGuide(page, folder, env));
   else it('need a newer curl', () => expect(guidePages()).not.toEqual([]));
 });
 
-/** Makes the workspace and the cluster of the quickstart's demo, and writes the file with which guides begin. */
+/** Creates the workspace and the cluster of the quickstart's demo, and writes the file that the guides read first. */
 async function prepareAsQuickstart(platform: SharedPlatform, clientFile: string): Promise<void> {
   const { associate, describeCluster, makeWorkspace, readLookups } = await import('../../scripts/demo/demo.mjs');
   const { Session } = await import('../../scripts/demo/session.mjs');
@@ -56,7 +56,7 @@ async function prepareAsQuickstart(platform: SharedPlatform, clientFile: string)
   await writeClientFile(clientFile, session, { username, workspaceId, clusterId, javaHome, sparkHome });
 }
 
-/** What the machine of a reader has: the programs that pages ask for, a bucket, and a free port for the metastore. */
+/** Returns the environment of a reader: the programs that the pages require, a bucket, and a free port for the metastore. */
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const store = process.env['TEST_EC2_URL'] ?? '';
   const created = await fetch(`${store}/${BUCKET}`, { method: 'PUT' });

@@ -6,7 +6,7 @@ import { createCluster, describeEstate, destroyCluster, type Estate, startCluste
 import { CLUSTER_TYPES, compileJar, JobDesk, type Language, languagesOn } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** What each job does: it makes a view of its own, and says what a view of somebody else holds. */
+/** Statements of each job: it creates its own view and reads a table that others wrote. */
 const STATEMENTS = (name: string) => [`CREATE VIEW shop.${name} AS SELECT 1 AS one`, 'SELECT word FROM shop.seed'];
 
 const JAR = `
@@ -27,7 +27,7 @@ spark.sql(sys.argv[1])
 print("SAYS " + spark.sql(sys.argv[2]).head()[0])
 `;
 
-/** One program for each type of job, by the name of the view that it makes. */
+/** One program for each type of job; `name` is the view that it creates. */
 const PROGRAMS: Record<Language, (name: string) => object> = {
   Python3: (name) => ({ command: 'job.py', arguments: quoted(name) }),
   Jar: (name) => ({ command: 'app.jar', class_name: 'app.Main', arguments: quoted(name) }),
@@ -83,7 +83,7 @@ describe('jobs of a cluster with a Hive catalog', () => {
   const tables = () => metastore.call((call, hive) => call(hive.get_all_tables, { db_name: 'shop' }));
 
   it.each(isLong ? CLUSTER_TYPES : CLUSTER_TYPES.slice(0, 1))(
-    'of type %s find and make tables in it, in each language',
+    'of type %s read and create tables in it, in each language',
     async (type) => {
       const cluster = await createCluster(admin, estate, type.toLowerCase(), {
         cluster_type: type,
@@ -109,7 +109,7 @@ describe('jobs of a cluster with a Hive catalog', () => {
     },
   );
 
-  it('make what is seen by who browses the catalog, with its columns and a DDL', async () => {
+  it('create views that appear in the catalog browser, with columns and a DDL', async () => {
     const browse = (what: string, query = '') =>
       admin.get(`/metastore/${catalogId}/${what}?workspace_id=${desk.workspaceId}&refresh=true${query}`);
     expect(await browse('table_summaries')).toEqual(expect.arrayContaining(['shop.seed', 'shop.platform_python3']));
@@ -122,7 +122,7 @@ describe('jobs of a cluster with a Hive catalog', () => {
     expect(ddl).toEqual([{ 'shop.platform_sql': expect.stringMatching(/^CREATE VIEW .*SELECT 1 AS one/s) as string }]);
   });
 
-  it('may have their own settings instead', async () => {
+  it('may override its settings', async () => {
     const cluster = await createCluster(admin, estate, 'other', { metastore_catalog_id: catalogId });
     await startCluster(admin, cluster);
     const program = { job_type: 'SQL', rawScalaCode: 'SHOW DATABASES;\n' };

@@ -7,14 +7,14 @@ import { HistoryServer } from './harness/history-server';
 import { JobDesk } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** Shuffles, writes and reads, has a task fail, and then a task that waits for the gate. */
+/** Shuffles, writes and reads; then one task fails, and another one waits for the gate. */
 const SCRIPT = `
 import os, sys, time
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.config("spark.task.maxFailures", 1).getOrCreate()
 sums = spark.range(0, 300000, 1, 3).selectExpr("id % 1000 AS k", "id AS v").groupBy("k").sum("v")
 print("rows", sums.count(), flush=True)
-# Executors elsewhere are other users, who may not write to what the driver has made.
+# Executors on other nodes run as other users, who may not write to the driver's folders.
 if spark.sparkContext.master.startswith("local"):
     sums.write.parquet("out")
     print("rows", spark.read.parquet("out").count(), flush=True)
@@ -53,8 +53,8 @@ afterAll(async () => {
   await platform?.close();
 });
 
-describe('what Spark has done in a job', () => {
-  it('shows while it runs and afterwards, as the History Server reads it', async () => {
+describe('the metrics of a job', () => {
+  it('are shown during and after the run, as the History Server reads them', async () => {
     const estate = await describeEstate(admin, platform.runtime.sparkVersion);
     const local = await createCluster(admin, estate, 'local');
     const master = await createCluster(admin, estate, 'master', {
@@ -75,7 +75,7 @@ describe('what Spark has done in a job', () => {
       async () => {
         const metrics = await metricsOf(waiting);
         const found = metrics.stages.map((stage: Json) => stage.status);
-        // A stage is also pending before it fails: the one that waits comes after.
+        // A stage is also pending before it fails; the stage that waits follows it.
         const isWaiting = found.includes('FAILED') && (found.includes('PENDING') || found.includes('ACTIVE'));
         return isWaiting ? metrics : null;
       },
@@ -90,7 +90,7 @@ describe('what Spark has done in a job', () => {
       },
       { timeoutMs: 180_000, what: 'the node with the job in the metrics of its cluster' },
     );
-    // Its master, its worker, a driver and an executor.
+    // The node runs a master, a worker, a driver and an executor.
     expect(nodes).toMatchObject([{ node_number: 0, role: 'master-and-workers', node_status: 'RUNNING' }]);
     expect(nodes[0].points.at(-1).memory_mb.used_max).toBeGreaterThan(200);
     expect(Math.max(...nodes[0].points.map((point: Json) => point.cores.used_max))).toBeGreaterThan(0);
@@ -102,7 +102,7 @@ describe('what Spark has done in a job', () => {
     await desk.kill(gone);
     expect((await desk.ended(gone)).job_status).toBe('STOPPED');
     const killed = await metricsOf(gone);
-    // Spark ends it where it is left the time to.
+    // Spark ends the stage itself if it has the time.
     expect(killed.stages.at(-1).status).toMatch(/^(FAILED|ABORTED)$/);
     expect(killed.totals.output_bytes).toBeGreaterThan(0);
     expect(killed.totals.input_bytes).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ async function theEnd(id: number, path: string): Promise<number> {
   return id;
 }
 
-/** Holds what the platform tells of a job to what Spark's own reader tells of the same file. */
+/** Compares the platform's metrics of a job with those of Spark's own reader of the same file. */
 async function sameAsHistory(server: HistoryServer, metrics: Json): Promise<void> {
   const stages: Json[] = await server.application(metrics.job_application_id, 'stages');
   for (const stage of metrics.stages) {
@@ -142,7 +142,7 @@ async function sameAsHistory(server: HistoryServer, metrics: Json): Promise<void
       spilled_bytes: theirs['diskBytesSpilled'],
     });
   }
-  // Stages that were skipped did nothing, and are not in the log.
+  // Skipped stages did nothing and are not in the log.
   expect(metrics.stages.length).toBe(stages.filter((one) => one['status'] !== 'SKIPPED').length);
   expect(metrics.totals.shuffle_read_bytes).toBeGreaterThan(0);
   expect(metrics.totals.tasks).toBe(sumOf(metrics.stages, 'tasks'));
@@ -153,7 +153,7 @@ async function sameAsHistory(server: HistoryServer, metrics: Json): Promise<void
     const theirs: Json = executors.find((one) => one['id'] === executor.executor_id) ?? {};
     expect(executor.cores).toBe(theirs['totalCores']);
     expect(theirs['hostPort']).toContain(executor.host);
-    // A driver that runs no tasks tells its memory every ten seconds only.
+    // A driver that runs no tasks reports its memory only every ten seconds.
     if (executor.tasks > 0) expect(executor.peak_memory_bytes).toBeGreaterThan(10_000_000);
   }
 }

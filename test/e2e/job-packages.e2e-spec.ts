@@ -8,7 +8,7 @@ import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** Reads what the packages of the job have in them, each a text of its own. */
+/** Prints for each package whether its resource is on the class path. */
 const SCRIPT = `
 import sys
 from pyspark import SparkContext
@@ -19,7 +19,7 @@ for name in sys.argv[1:]:
 
 interface MavenRepository {
   url: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   asked: string[];
   stop: () => Promise<void>;
 }
@@ -54,19 +54,19 @@ describe('packages of a job', () => {
   it("come from the platform's Maven repository", async () => {
     const job = await look('of-central', { packages: ['com.example:greeting:1.0'] });
     expect([job.job_status, job.reason]).toEqual(['DONE', 'The application completed.']);
-    // Ivy has its say before.
+    // Ivy prints its report first.
     expect(await desk.log(job.job_id)).toMatch(/\ngreeting True\nsecret-sauce False\n$/);
     expect(central.asked).toContain('/maven/com/example/greeting/1.0/greeting-1.0.jar');
   });
 
-  it('that are nowhere end it with their names', async () => {
+  it('that no repository has end the job with their names', async () => {
     const job = await look('of-nowhere', { packages: ['com.example:absent:2.0', 'com.example:greeting:1.0'] });
     expect([job.job_status, job.reason_code]).toEqual(['ERROR', 'DEPENDENCY_UNRESOLVED']);
     expect(job.reason).toContain('com.example#absent;2.0');
     expect(central.asked.some((path) => path.includes('/absent/2.0/'))).toBe(true);
   });
 
-  it('come from a repository that an administrator has listed, until it is taken away', async () => {
+  it('come from a repository that an administrator has listed, until it is removed', async () => {
     const fields = { packages: ['com.example:secret-sauce:1.0'], repositories: [own.url] };
     const body = { name: 'of-own', cluster_id: cluster, command: 'look.py', ...fields };
     const options = { json: { ...body } };
@@ -83,7 +83,7 @@ describe('packages of a job', () => {
     await admin.expectError('POST', `${desk.path}/job`, again, 409, 'JOB.REPOSITORY_NOT_ALLOWED');
   });
 
-  it('come from no repository that a properties file names', async () => {
+  it('never come from a repository that a properties file names', async () => {
     const settings = `spark.jars.repositories ${own.url}\nspark.jars.ivySettings /dev/null\nspark.test.other 1\n`;
     await desk.upload('more.properties', settings);
     const before = own.asked.length;
@@ -99,7 +99,7 @@ describe('packages of a job', () => {
   });
 });
 
-/** A Maven repository of jars without classes, each with one file that is named like it. */
+/** Serves a Maven repository of jars without classes, each with one file of the artifact's name. */
 async function serveMaven(artifacts: readonly string[], port?: number): Promise<MavenRepository> {
   const folder = mkdtempSync(join(tmpdir(), 'maven-'));
   const files = new Map<string, Buffer>();

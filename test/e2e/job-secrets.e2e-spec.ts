@@ -7,7 +7,7 @@ import { SharedPlatform } from './harness/shared-platform';
 const [SHORT, CONF] = ['hush-4711', `conf "${randomBytes(30).toString('base64')}"`];
 const PEM = `-----BEGIN EC PRIVATE KEY-----\n${randomBytes(48).toString('base64')}\n-----END EC PRIVATE KEY-----\n`;
 
-/** Says what it sees, and by digests whether that is what it should. */
+/** Prints the secrets that it sees, and digests that prove their values. */
 const SCRIPT = `
 import hashlib, json, os, sys, time
 from pyspark import SparkContext
@@ -103,7 +103,7 @@ describe.each(CLUSTERS)('a job of a %s', (cluster_type, fields) => {
     }
   });
 
-  it('does not begin while a secret cannot be had', async () => {
+  it('does not start if a secret is missing', async () => {
     await admin.put(`/cluster?cluster_id=${cluster}`, { spark_config: { env_var_secret: { GONE: 'no-such' } } });
     const job = await desk.complete(cluster, `gone-${cluster}`, { command: 'says.py' });
     expect(job).toMatchObject({

@@ -11,7 +11,7 @@ import {
 } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** What a process of Spark sees: the driver, or that of a task. */
+/** The settings that a process of Spark sees: the driver, or the process of a task. */
 interface Sight {
   command: string;
   options: string[];
@@ -20,9 +20,9 @@ interface Sight {
   class_path: string[];
   colour: string | null;
   greeting: string | null;
-  /** Of `of-cluster.txt`, `of-job.txt` and the same in archives. */
+  /** Contents of `of-cluster.txt`, `of-job.txt` and the same files in archives. */
   texts: (string | null)[];
-  /** Of a jar that has no class. */
+  /** Content of a resource in a jar without classes. */
   resource: string | null;
 }
 
@@ -37,7 +37,7 @@ interface Facts {
   tasks: Sight[];
 }
 
-/** Tells what Spark and the processes know. That its class is there at all shows that a jar of the job arrived. */
+/** Prints the settings that Spark and its processes see. It runs only if a jar of the job has arrived. */
 const PROBE = `
 package probe
 import java.lang.management.ManagementFactory
@@ -82,7 +82,7 @@ object Facts {
 }
 `;
 
-/** Its application has nothing but this; the probe is in a further jar. */
+/** The application jar has only this class; the probe is in a further jar. */
 const APP = `
 package app
 object Main {
@@ -111,7 +111,7 @@ print("PYTHON " + json.dumps([sight(0), *context.parallelize([0], 1).map(sight).
 print("ARGUMENTS " + "|".join(sys.argv[1:]))
 `;
 
-/** One program for each type of job: it says the facts and its arguments. */
+/** One program for each type of job: it prints the facts and its arguments. */
 const PROGRAMS: Record<Language, object> = {
   Python3: { command: 'probe.py', arguments: 'job' },
   Jar: { command: 'lib/app.jar', class_name: 'app.Main', arguments: 'job' },
@@ -120,7 +120,7 @@ const PROGRAMS: Record<Language, object> = {
     arguments: 'job "two words"',
   },
   SQL: {
-    // The optimizer computes rows that are in the query, so that the driver is asked and not an executor.
+    // The optimizer computes literal rows, so the probe runs in the driver and not in an executor.
     rawScalaCode:
       "SELECT concat('FACTS ', reflect('probe.Facts', 'report')) FROM VALUES (1);\nSELECT 'ARGUMENTS ${first}|${second}';\n",
     arguments: '--hivevar first=job --hivevar "second=two words"',
@@ -131,7 +131,7 @@ const RUN_ARGUMENTS = 'run "two words"';
 
 const CLUSTER_SETTINGS = {
   conf: [
-    // A job begins once all the executors that it asked for are there.
+    // A job begins once all its executors are registered.
     'spark.scheduler.minRegisteredResourcesRatio 1',
     'spark.scheduler.maxRegisteredResourcesWaitingTime 120s',
     'spark.test.cluster cluster',
@@ -147,7 +147,7 @@ const CLUSTER_SETTINGS = {
 
 const RUN_SETTINGS = { conf: ['spark.test.run=run', 'spark.ui.enabled=false'] };
 
-/** Every setting of a job but its program. */
+/** Every setting of a job except its program. */
 const JOB_SETTINGS = {
   deploy_mode: 'cluster',
   conf: ['spark.test.job=job', 'spark.test.run=job', 'spark.test.over=job', 'spark.ui.enabled=false'],
@@ -170,14 +170,14 @@ const JOB_SETTINGS = {
 
 const PROPERTIES = 'spark.test.file=file\nspark.test.over=file\n';
 
-/** The value of an option of the `spark-submit` that the driver is, without folders. */
+/** Returns the value of an option of the driver's `spark-submit`, without folders. */
 const option = ({ driver }: Facts, name: string) =>
   new RegExp(` --${name} (\\S+)`).exec(driver.command)?.[1]?.replaceAll(/[^,]*\//g, '') ?? null;
 const conf = ({ driver }: Facts, name: string) => driver.conf[`spark.${name}`] ?? null;
 const names = (paths: string[]) => paths.map((path) => path.replace(/^.*\//, '')).sort();
 const inTasks = <T>({ tasks }: Facts, of: (task: Sight) => T): T[] => tasks.map(of);
 
-/** Where a setting shows, and how: on every type of cluster, or apart on one in local mode and on those with executors. */
+/** Finds a setting in the facts; then its expected value on every type of cluster, or in local mode and with executors. */
 type Shown = [finds: (facts: Facts) => unknown, everywhere: unknown] | [(facts: Facts) => unknown, unknown, unknown];
 
 const TEXTS = ['cluster\n', 'job\n', 'leaf of cluster\n', 'leaf of job\n'];
@@ -218,9 +218,9 @@ const SETTINGS: Record<string, Shown> = {
     ['1', '1', '1'],
   ],
   num_executors: [(facts) => [conf(facts, 'cores.max'), facts.driver.executors], [null, 0], ['2', 2]],
-  // Only YARN and Kubernetes know these two; spark-submit takes them and tells nobody.
+  // Only YARN and Kubernetes use these two; spark-submit accepts and ignores them.
   'driver_cores and queue': [(facts) => ['driver-cores', 'queue'].map((name) => option(facts, name)), ['1', 'night']],
-  // spark-submit logs in with them only if Hadoop's own files of settings ask for Kerberos.
+  // spark-submit logs in with them only if Hadoop's own configuration files require Kerberos.
   'principal and keytab': [
     (facts) => [conf(facts, 'kerberos.principal'), names([conf(facts, 'kerberos.keytab') ?? ''])],
     ['probe@EXAMPLE.TEST', ['probe.keytab']],
@@ -246,13 +246,13 @@ let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
 let desk: JobDesk;
-/** A PLATFORM cluster without settings, and a job of it that is given a minute. */
+/** A PLATFORM cluster without settings, and a job on it with a timeout of one minute. */
 let plain: number;
 let endless: number;
-/** Which types of jobs take arguments and conf for a single run, as the lookup says. */
+/** The lookup's job types, and whether each accepts arguments and conf for a single run. */
 let takes: Record<string, { arguments: boolean; conf: boolean }>;
 
-/** A zip file of texts by their names, made by downloading a folder of the workspace. */
+/** Returns a zip file of texts by file name, which is the download of a workspace folder. */
 async function zipOf(name: string, texts: Record<string, string>): Promise<Buffer> {
   for (const [path, text] of Object.entries(texts)) await desk.upload(`zips/${name}/${path}`, text);
   const query = `workspace_id=${desk.workspaceId}&file_path=zips/${name}`;
@@ -336,7 +336,7 @@ describe.each(CLUSTER_TYPES)('a job of a %s cluster', (type) => {
 });
 
 describe('a single run', () => {
-  it('takes no arguments where the lookup says so', async () => {
+  it('accepts no arguments if the lookup says so', async () => {
     const refused: string[] = [];
     for (const language of LANGUAGES.filter((name) => !takes[name]?.arguments)) {
       const name = `single-${language.replace('_', '-')}`.toLowerCase();
@@ -347,7 +347,7 @@ describe('a single run', () => {
       refused.push(language);
     }
     expect(refused).toEqual(['RAW_SCALA', 'SQL']);
-    // Jobs of every type were given conf for their run above.
+    // The tests above pass conf to a run of every type.
     expect(LANGUAGES.filter((name) => !takes[name]?.conf)).toEqual([]);
   });
 });
@@ -378,7 +378,7 @@ describe('a job that fails', () => {
       'NOT_AN_ARCHIVE',
       /archives is not a zip file.*Upload/,
     ],
-  ])('with %s is told what to do', async (what, fields, reason_code, reason) => {
+  ])('with %s says what to do', async (what, fields, reason_code, reason) => {
     const half = (await zipOf('job', {})).subarray(0, -30);
     const files = { 'bad/text.jar': 'this is text\n', 'bad/half.jar': half, 'bad/half.zip': half };
     for (const [path, data] of Object.entries(files)) await desk.upload(path, data);
@@ -386,7 +386,7 @@ describe('a job that fails', () => {
     expect(job).toMatchObject({ job_status: 'ERROR', reason_code, reason: expect.stringMatching(reason) });
   });
 
-  it('in the third statement of its SQL is told which', async () => {
+  it('in the third statement of its SQL names the statement', async () => {
     const rawScalaCode =
       '-- one; of three\nSELECT 1;\n\n/* two;\n2 */ SELECT 2;\n-- three\nSELECT nowhere;\nSELECT 4;\n';
     const [absent, wrong] = await Promise.all([
@@ -401,7 +401,7 @@ describe('a job that fails', () => {
     expect(wrong.reason).toMatch(/^Statement 3 \(SELEC 3\): .*'SELEC'/);
   });
 
-  it('by lasting longer than job_timeout_min is TERMINATED', async () => {
+  it('because it exceeds job_timeout_min is TERMINATED', async () => {
     const job = await desk.ended(endless);
     expect(job).toMatchObject({ job_status: 'TERMINATED', reason_code: 'TIMEOUT' });
     expect(await desk.log(endless)).toBe('began\n');

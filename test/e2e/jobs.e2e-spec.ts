@@ -18,7 +18,7 @@ import { clientOf, createTenant, createUser } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 const SCRIPTS = {
-  /** Reports all it sees; needs Spark. */
+  /** Reports its arguments, files, settings and environment; needs Spark. */
   'report.py': `
 import json, os, sys
 from pyspark import SparkFiles
@@ -38,7 +38,7 @@ print("REPORT " + json.dumps({
 }))
 print("a word on stderr", file=sys.stderr)
 `,
-  /** Has a Spark application until the gate opens, and prints a line every 100 ms. */
+  /** Keeps a Spark application until the gate opens, and prints a line every 100 ms. */
   'patient.py': `
 import os, sys, time
 from pyspark import SparkContext
@@ -52,7 +52,7 @@ while not os.path.exists(sys.argv[1]):
     time.sleep(0.1)
 print("the end", flush=True)
 `,
-  /** Needs no Spark, which makes it quick: waits for its gate, if it has one. */
+  /** Waits for its gate, if it has one; it is quick, because it needs no Spark. */
   'plain.py': `
 import os, sys, time
 print("began %.3f" % time.time(), flush=True)
@@ -114,7 +114,7 @@ beforeAll(async () => {
 
 afterAll(() => platform?.close());
 
-/** An environment in which Python has one more variable. */
+/** Adds a variable to the environment of Python. */
 function packedPython(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
   mkdirSync(`${folder}/bin`);
@@ -152,7 +152,7 @@ describe('workspaces and their files', () => {
     files = Number((await admin.post('/workspace', { name: 'files', description: 'for files' })).workspace_id);
   });
 
-  it('are made, read, changed, disabled and enabled', async () => {
+  it('are created, read, changed, disabled and enabled', async () => {
     const { workspace_id } = await admin.post('/workspace', { name: 'first' });
     expect(workspace_id).toMatch(/^\d+$/);
     const read = await admin.get('/workspace', { workspace_name: 'first' });
@@ -183,7 +183,7 @@ describe('workspaces and their files', () => {
     expect((await admin.get('/workspaces/search', { workspace_name: 'FIR' })).data).toHaveLength(1);
   });
 
-  it('come back byte by byte', async () => {
+  it('are downloaded byte by byte as they were uploaded', async () => {
     const data = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
     const made = await put('deep/er/all bytes "x".bin', data, { target_dir: 'dir' });
     expect(made.body).toMatchObject({
@@ -202,7 +202,7 @@ describe('workspaces and their files', () => {
     expect((await bytes('empty')).data).toHaveLength(0);
   });
 
-  it('arrive in pieces without a length', async () => {
+  it('can be uploaded in chunks without a Content-Length', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'p');
     const send = (size: number) =>
       fetch(`${platform.baseUrl}/api/v1/workspace/files?workspace_id=${files}&path=pieces.bin`, {
@@ -231,7 +231,7 @@ describe('workspaces and their files', () => {
     await admin.expectError('POST', '/workspace/files', size, 400, 'REQUEST.INVALID');
   });
 
-  it('are replaced only when that is asked for', async () => {
+  it('are replaced only with overwrite', async () => {
     await put('twice.txt', 'one');
     (await put('twice.txt', 'two')).expectError(409, 'FILE.EXISTS');
     expect((await bytes('twice.txt')).data.toString()).toBe('one');
@@ -293,7 +293,7 @@ describe('workspaces and their files', () => {
 
     const zip = await bytes('tree');
     expect(zip.headers.get('content-disposition')).toBe('attachment; filename="tree.zip"');
-    // Stored names are plain in a zip file, and no file but these is in this one.
+    // File names are plain text in a zip file, and this one must hold only these.
     for (const name of ['a.txt', 'sub/b.txt', 'sub/c.csv', 'hollow/']) expect(zip.data.includes(name)).toBe(true);
     expect(zip.data.includes('no.txt')).toBe(false);
     expect(zip.data.subarray(0, 2).toString()).toBe('PK');
@@ -313,7 +313,7 @@ describe('workspaces and their files', () => {
     expect((await bytes('tree/a.txt')).data.toString()).toBe('again');
   });
 
-  it('are for those who may see them', async () => {
+  it('are visible only to permitted users', async () => {
     const { tenant_id } = await admin.get('/user/info');
     await createUser(platform, 'reader', 'USER', [tenant_id]);
     const reader = await clientOf(platform, 'reader');
@@ -355,13 +355,13 @@ describe('job configurations', () => {
     ['Python3', {}, 'command', 'FIELD_REQUIRED'],
     ['Python3', { command: 'a.py', rawScalaCode: '1' }, 'rawScalaCode', 'FIELD_REFUSED'],
     [undefined, { command: 'a.jar' }, 'class_name', 'FIELD_REQUIRED'],
-  ])('of type %s with %j are told about %s', async (job_type, fields, field, code) => {
+  ])('of type %s with %j are refused because of %s', async (job_type, fields, field, code) => {
     const refused = await refuses({ job_type, ...fields }, `JOB_CONF.${code}`);
     expect(refused.error_message).toContain(field);
     expect(refused.details).toMatchObject({ field });
   });
 
-  it('are held to their fields', async () => {
+  it('are checked field by field', async () => {
     const python = { command: 'a.py' };
     await refuses({ ...python, name: 'Not A Name' }, 'REQUEST.INVALID');
     await refuses({ ...python, cluster_id: undefined }, 'REQUEST.SELECTOR_MISSING');
@@ -374,7 +374,7 @@ describe('job configurations', () => {
     expect((await refuses({ ...python, memory: '1g' }, 'REQUEST.INVALID')).error_message).toContain('memory');
   });
 
-  it('are made, read, listed and searched', async () => {
+  it('are created, read, listed and searched', async () => {
     const body = { name: 'listed', cluster_name: 'shared', job_command: 'a.py', job_arguments: 7, max_concurrency: 2 };
     const made = await admin.post(`${desk.path}/job/conf`, body);
     expect(made).toMatchObject({
@@ -486,7 +486,7 @@ describe('a Python job', () => {
     ['command', { command: 'lost/nowhere.py' }, 'lost/nowhere.py'],
     ['file', { command: 'plain.py', files: ['data/numbers.csv', 'data/absent.csv'] }, 'data/absent.csv'],
     ['directory', { command: 'plain.py', files: ['data'] }, 'data'],
-  ])('with a %s that is not there is told which', async (what, fields, name) => {
+  ])('with a missing %s names it', async (what, fields, name) => {
     const job = await desk.complete(shared, `lost-${what}`, fields);
     expect(job).toMatchObject({ job_status: 'ERROR', reason_code: 'FILE_NOT_FOUND' });
     expect(job.reason).toContain(name);
@@ -528,14 +528,14 @@ describe('a SQL job', () => {
     expect((await desk.log(job.job_id)).trim().split('\n').at(-1)).toBe('90');
   });
 
-  it('is divided as Spark reads it, and takes the arguments and commands of spark-sql', async () => {
+  it('is split into statements as Spark does, and accepts the arguments and commands of spark-sql', async () => {
     const lines = [
       `\uFEFFSELECT length('a\n--b\nc') AS LEN;\r`,
       'SET spark.sql.cli.print.header=true;',
       'SELECT 1 AS `a;b`; -- not; here',
       String.raw`SELECT r'C:\' AS p; SELECT array(1, null) AS x, '${'${hivevar:who}'}' AS y;`,
       '/* ; /* ; */ */ ! echo from-a-shell;',
-      // Another text, by what needs no shell: a mark, a comment, a string of two lines, and the end.
+      // `find` writes another script without a shell: a byte order mark, a comment, a string of two lines, and `quit`.
       String.raw`! find . -maxdepth 0 -fprintf more.sql \357\273\277\055\055\040It\047s\073\nSELECT\040\047\055\055\n\073\047\040AS\040z\073\nquit\073;`,
       'source more.sql;',
       "SELECT 'not reached';",
@@ -558,7 +558,7 @@ describe('a SQL job', () => {
     expect(log.trim().split('\n')).toEqual([...printed, 'from-a-shell', 'z', '--', ';']);
   });
 
-  it('that cannot be analysed is an ERROR that says where', async () => {
+  it('that cannot be analysed is an ERROR that names the place', async () => {
     const rawScalaCode = 'SELECT 1;\n-- The second.\nSELECT *\nFROM nowhere;\n';
     const job = await desk.complete(shared, 'sql-wrong', { job_type: 'SQL', rawScalaCode });
     expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'SQL_ERROR' });
@@ -585,13 +585,13 @@ describe('a jar job', () => {
     expect(job.reason).toMatch(/test\.jobs\.Nobody.*class_name/);
   });
 
-  it('that does not follow SIGTERM is KILLED', async () => {
+  it('that ignores SIGTERM is KILLED', async () => {
     const id = await desk.start(shared, 'jar-deaf', jar({ arguments: 'deaf' }));
     await desk.said(id, 'began');
     await desk.kill(id);
     const job = await desk.ended(id);
     expect(job).toMatchObject({ job_status: 'KILLED', reason_code: 'STOP_REQUESTED' });
-    // That it is being killed may only be told with its end.
+    // The agent may report KILLING only together with the end.
     expect((await desk.statuses(id)).filter((status) => status !== 'KILLING').slice(-2)).toEqual([
       'STOPPING',
       'KILLED',
@@ -601,7 +601,7 @@ describe('a jar job', () => {
 });
 
 describe('a running job', () => {
-  it('has a log to follow, and ends when it is killed', async () => {
+  it('has a log that grows, and ends when it is killed', async () => {
     const { path } = gate();
     const id = await desk.start(shared, 'followed', { command: 'patient.py', arguments: path });
     await desk.reached(id, ['RUNNING']);
@@ -653,14 +653,14 @@ describe('a running job', () => {
     expect(job).toMatchObject({ job_status: 'STOPPED', reason_code: 'STOP_REQUESTED' });
     expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'STOPPING', 'STOPPED']);
     expect(await processesOfRun(platform, id)).toEqual([]);
-    // Whatever was said before the end is there, without a gap.
+    // The log has every line until the end, without gaps.
     const last = await desk.log(id);
     const lines = last.trimEnd().split('\n').slice(2);
     expect(lines).toEqual(lines.map((_, index) => `line ${index + 1}`));
     (await admin.request('POST', `${desk.path}/job/kill/${id}`)).expectError(409, 'JOB.INVALID_STATE');
   });
 
-  it('streams its log until its end to whoever follows it, from any offset', async () => {
+  it('streams its log to all followers until its end, from any offset', async () => {
     const { path, open } = gate();
     const id = await desk.start(shared, 'streamed', { command: 'plain.py', arguments: path });
     const log = `${desk.path}/job/${id}/log/stdout`;
@@ -673,7 +673,7 @@ describe('a running job', () => {
       expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[^"]+"$/);
       return { offset: Number(response.headers.get('x-log-offset')), body: response };
     };
-    // Before anything is said.
+    // Both followers connect before the job prints anything.
     const [first, impatient] = [await follow(''), await follow('', gone.signal)];
     const reader = first.body.body?.getReader();
     const begun = Buffer.from((await reader?.read())?.value ?? []).toString();
@@ -695,7 +695,7 @@ describe('a running job', () => {
     await admin.expectError('GET', log, { query: { follow: true, file_size_bytes: 5 } }, 400, 'JOB.LOG_PART');
   });
 
-  it('keeps the files that it began with when they are moved', async () => {
+  it('keeps its files when they are moved in the workspace', async () => {
     const { path, open } = gate();
     await desk.upload('moved.py', SCRIPTS['plain.py']);
     const conf = await desk.describe(shared, 'moved', { command: 'moved.py', arguments: path });
@@ -736,7 +736,7 @@ describe('a running job', () => {
     expect(await processesOfRun(platform, id)).toEqual([]);
   });
 
-  it('holds its configuration to max_concurrency', async () => {
+  it('counts towards max_concurrency of its configuration', async () => {
     const { path, open } = gate();
     const conf = await desk.describe(shared, 'single', { command: 'plain.py', arguments: path, max_concurrency: 1 });
     const id = await desk.submit(conf);
@@ -768,7 +768,7 @@ describe('jobs and the state of their cluster', () => {
     const unwanted = await desk.submit(conf);
     const third = await desk.submit(conf);
     await desk.said(first, 'began');
-    // One without a slot ends as soon as that is asked for.
+    // A waiting job without a slot stops at once.
     await desk.kill(unwanted);
     expect((await desk.get(unwanted)).job_status).toBe('STOPPED');
     expect(await desk.statuses(unwanted)).toEqual(['SUBMITTED', 'STOPPING', 'STOPPED']);
@@ -879,14 +879,14 @@ describe('jobs and the state of their cluster', () => {
     expect(await executors()).toHaveLength(1);
     await desk.kill(id);
     expect((await desk.ended(id)).job_status).toBe('STOPPED');
-    // The worker of Spark ends them as soon as it is told.
+    // The Spark worker ends them when it hears from the master.
     await eventually(async () => (await executors()).length === 0, { what: 'the end of its executors' });
     expect(await processesOfRun(platform, id)).toEqual([]);
     expect((await admin.get('/cluster', { cluster_id: master })).cluster_status).toBe('RUNNING');
     await destroyCluster(admin, master);
   });
 
-  it('go with a cluster that is destroyed', async () => {
+  it('end with a cluster that is destroyed', async () => {
     const { path } = gate();
     const id = await desk.start(shared, 'orphan', { command: 'plain.py', arguments: path });
     await desk.said(id, 'began');

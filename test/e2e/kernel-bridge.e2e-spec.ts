@@ -9,7 +9,7 @@ import { ENDLESS_JOB } from './harness/notebooks';
 
 const PROGRAM = resolve(__dirname, '..', '..', 'libs', 'run-bridges', 'kernel_bridge.py');
 
-/** In the place of Spark and its Scala kernel: does what it is asked to, which no kernel should. */
+/** Stands in for Spark and its Scala kernel, and misbehaves on request. */
 const KERNEL = `#!/usr/bin/env python3
 import json, os, struct, sys, uuid
 requests, said = open(sys.argv[-2], "rb"), open(sys.argv[-1], "wb", buffering=0)
@@ -73,7 +73,7 @@ interface Frame {
   message?: { msg_type: string; parent_header: { msg_id?: string }; content: Record<string, unknown> };
 }
 
-/** Root's capabilities open whatever they like, and no run has them. */
+/** Root's capabilities bypass file permissions, and no run has them. */
 const WITHOUT = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
 
 let folder: string;
@@ -125,7 +125,7 @@ function message(msgId: string, type: string, code: string): void {
 
 const execute = (msgId: string, code: string) => message(msgId, 'execute_request', code);
 
-/** What of the frames is wanted, once there is something. */
+/** Waits for the first value that `wanted` finds in the frames, and returns it. */
 function until<T>(wanted: (frames: readonly Frame[]) => T | undefined): Promise<T> {
   const look = () => {
     const read = reader.read(64 * 1024 * 1024);
@@ -150,9 +150,9 @@ describe('a kernel behind a pipe', () => {
   });
   afterEach(end);
 
-  it('begins the kernel with the options of the run, and holds a reply until all output is there', async () => {
+  it('starts the kernel with the options of the run, and delays a reply until all output has arrived', async () => {
     await state('idle');
-    // The log comes through another pipe than the frames.
+    // The log uses another pipe than the frames.
     const begun = "['--name', 'a b', '--class', 'node.ScalaKernel', '/jars/scala-kernel.jar', '/jars/toree.jar']";
     await until(() => log.includes(`begun with ${begun}`));
     execute('a', 'late output');
@@ -161,20 +161,20 @@ describe('a kernel behind a pipe', () => {
     expect(types.slice(0, 4)).toEqual(['status', 'stream', 'status', 'execute_reply']);
   });
 
-  it('brings requests that are longer than a pipe', async () => {
+  it('passes on requests that are larger than the buffer of a pipe', async () => {
     await state('idle');
     const code = 'length'.padEnd(5_000_000, 'x');
     execute('a', code);
     expect(await replyTo('a')).toMatchObject({ execution_count: code.length });
   });
 
-  it('is closed to its kernel, which has the same user, and the kernel is open to itself', async () => {
+  it('is protected from its kernel, which has the same user, while the kernel can access itself', async () => {
     await state('idle');
     execute('a', 'attack');
     expect(await replyTo('a')).toMatchObject({ opened: [], own: true });
   });
 
-  it('says what it leaves out, and that in the place of a reply that is too long', async () => {
+  it('reports what it leaves out, and replaces a reply that is too long by an error', async () => {
     await state('idle');
     execute('a', 'huge');
     expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'TooLong' });
@@ -185,7 +185,7 @@ describe('a kernel behind a pipe', () => {
     });
   });
 
-  it('answers what waits when the kernel ends, and begins another one', async () => {
+  it('answers pending requests when the kernel ends, and starts another one', async () => {
     await state('idle');
     message('asked', 'complete_request', '');
     execute('a', 'no reply');
@@ -200,7 +200,7 @@ describe('a kernel behind a pipe', () => {
     execute('d', 'late output');
     expect(await replyTo('c')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (exit code 3).' });
     expect(await state('dead')).toMatchObject({ generation: 2, reason: 'The kernel ended (exit code 3).' });
-    // What waited and what comes later is told why, on the screen, too.
+    // Pending and later requests get the reason, which is also shown as output.
     expect(await replyTo('d')).toMatchObject({ ename: 'KernelDied', evalue: 'The kernel ended (exit code 3).' });
     message('late', 'complete_request', '');
     expect(await replyTo('late')).toEqual({ status: 'aborted' });
@@ -222,7 +222,7 @@ describe('a kernel behind a pipe', () => {
   });
 });
 
-/** Of one pure module, without anything that pip would have to look for elsewhere. */
+/** A wheel of one pure module without dependencies, so that pip needs no index. */
 const WHEEL = `
 import zipfile
 with zipfile.ZipFile("bugprobe-1.0-py3-none-any.whl", "w") as wheel:
@@ -258,7 +258,7 @@ describe('the kernel of Python', () => {
     return said.map((content) => (typeof content['text'] === 'string' ? content['text'] : '')).join('');
   };
 
-  it('shows what child processes print, and Java on its standard output, but not what Spark logs', async () => {
+  it('shows the output of child processes and of Java, but not the log of Spark', async () => {
     const shown = await says(
       'children',
       `import subprocess, os
@@ -270,14 +270,14 @@ import time; time.sleep(0.5)`,
     );
     expect(shown).toMatchObject({ status: 'ok' });
     await until(() => (log.includes('logged by Spark') ? true : undefined));
-    // What other processes print may come later than the reply.
+    // Output of other processes may arrive after the reply.
     for (const line of ['from-child', 'from-system', 'to-stderr', 'from-java']) {
       await until(() => (textOf('children').includes(line) ? true : undefined));
     }
     expect(textOf('children')).not.toContain('logged by Spark');
   });
 
-  it('replaces halves of surrogate pairs in what a cell prints, shows and raises', async () => {
+  it('replaces halves of surrogate pairs in printed texts, results and errors', async () => {
     expect(await says('printed', "print('a\\ud800b', '\\ud83d' + '\\ude00', '\\udce9', 'é')")).toMatchObject({
       status: 'ok',
       text: 'a\ufffdb 😀 \ufffd é\n',
@@ -297,13 +297,13 @@ import time; time.sleep(0.5)`,
     expect(about('shown').find((one) => one.message?.msg_type === 'display_data')?.message?.content['data']).toEqual({
       'application/json': ['\ufffd', 'nan'],
     });
-    // The request itself has half a pair.
+    // The request itself contains half a pair.
     expect(await says('asked', "print('\ud800')")).toMatchObject({ status: 'ok', text: '\ufffd\n' });
   });
 
-  it('installs packages for the notebook alone, its workers included', async () => {
+  it('installs packages for this notebook only, including its Python workers', async () => {
     expect(await says('wheel', WHEEL)).toMatchObject({ status: 'ok' });
-    // Workers have begun before.
+    // Python workers already run.
     const inWorkers = 'spark.sparkContext.parallelize([1], 1).map(lambda _: __import__("bugprobe").value).collect()';
     await says('workers', 'spark.sparkContext.parallelize([1], 1).map(lambda x: x + 1).collect()');
     const installed = await says('install', '%pip install --no-index --no-deps ./bugprobe-1.0-py3-none-any.whl');
@@ -315,7 +315,7 @@ import time; time.sleep(0.5)`,
     });
   });
 
-  it('interrupts the jobs of a session of the own, again and again', async () => {
+  it('interrupts the jobs of a session that the notebook created, repeatedly', async () => {
     const own = `spark.stop()
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.appName("mine").getOrCreate()
@@ -331,7 +331,7 @@ spark.range(1).count()`;
     expect(log).not.toContain('Custom TB Handler failed');
   });
 
-  it('ends with its reason when the JVM of Spark does, and begins anew with its packages', async () => {
+  it('ends with a reason when the JVM of Spark ends, and restarts with its packages', async () => {
     await says('kill', 'import os, time; os.kill(spark.sparkContext._gateway.proc.pid, 9); time.sleep(60)');
     const why = 'The kernel ended. The JVM of Spark ended (SIGKILL). Its node may lack memory.';
     expect(await replyTo('kill')).toMatchObject({ ename: 'KernelDied', evalue: why });

@@ -7,7 +7,7 @@ import { GatedJob } from './harness/gated-job';
 import { SharedPlatform } from './harness/shared-platform';
 import { nodeDirectory, nodeOf } from './harness/survival';
 
-/** Keeps data in caches and shuffle files of all workers, and needs them again once the gate is open. */
+/** Keeps data in caches and shuffle files of all workers, and reads it again once the gate is open. */
 const HOLDING = `
 import os, sys, time
 from pyspark import SparkContext
@@ -56,7 +56,7 @@ const nodesOf = (clusterId: number): Promise<NodeRow[]> =>
   );
 
 describe('a cluster with workers', () => {
-  it('says what is asked of it, and loses nothing with a worker that is drained', async () => {
+  it('reports its load, and loses no data when a worker is drained', async () => {
     const id = await createCluster(client, estate, 'loaded', {
       cluster_type: 'CLUSTER',
       min_instances: 2,
@@ -103,7 +103,7 @@ describe('a cluster with workers', () => {
     );
     await eventually(
       async () => {
-        // Whether or not its machine is gone already.
+        // This reads the row of the node even if its machine is gone.
         const [found] = await platform.sql<NodeRow>('SELECT * FROM cluster_nodes WHERE node_id = $1', [going?.node_id]);
         expect(found).toMatchObject({ used_cores: 0, executors: 0 });
         expect([found?.drained_at, found?.idle_since]).toEqual([expect.any(Date), expect.any(Date)]);
@@ -124,7 +124,7 @@ describe('a cluster with workers', () => {
     expect(run).toMatchObject({ job_status: 'DONE', reason_code: 'COMPLETED' });
     const sum = (99_999 * 100_000) / 2;
     expect(await client.text(`${jobs}/${jobId}/log/stdout`)).toBe(`first 100000 100\nagain 100000 ${sum}\n`);
-    // The stage that writes the shuffle files was needed once, and nothing of it was missed.
+    // The stage that writes the shuffle files ran once, and no fetch failed.
     const events = (await client.text(`${jobs}/${jobId}/log/events`)).trim().split('\n');
     const submitted = events.filter((line) => line.includes('"Event":"SparkListenerStageSubmitted"'));
     const writing = submitted.filter((line) => line.includes('"Stage Name":"reduceByKey'));
@@ -135,7 +135,7 @@ describe('a cluster with workers', () => {
 });
 
 describe('a machine that its provider takes back', () => {
-  it('ends its run before that, and takes no other', async () => {
+  it('ends its run before that, and accepts no other', async () => {
     const id = await createCluster(client, estate, 'interrupted');
     await startCluster(client, id);
     const job = await GatedJob.describe(platform, client, id, 'interrupted');

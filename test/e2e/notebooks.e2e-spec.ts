@@ -25,13 +25,13 @@ afterEach(() => desk.disconnect());
 
 afterAll(() => platform?.close());
 
-/** Resolves once the kernel works on what was sent. */
+/** Resolves once the kernel executes the request. */
 async function begun(client: KernelTestClient, id: string): Promise<void> {
   const isBegun = () => client.said.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === id);
   await eventually(() => Promise.resolve(isBegun()), { what: `${id} begun` });
 }
 
-/** Resolves once the API has what was sent. */
+/** Resolves once the API has stored the request. */
 async function taken(id: number, msgId: string): Promise<void> {
   const sql = 'SELECT 1 FROM kernel_requests WHERE run_id = $1 AND msg_id = $2';
   await eventually(async () => (await platform.sql(sql, [id, msgId])).length > 0, { what: `${msgId} taken` });
@@ -43,7 +43,7 @@ const noKernels = async () => (await kernelProcesses()).length === 0;
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
 describe('a Python notebook', () => {
-  it('executes its cells with Spark and keeps what they say, whoever looks on', async () => {
+  it('executes its cells with Spark and keeps their output, with and without clients', async () => {
     const conf = await desk.describe('counts', 'python3', [
       code('one', 'print("hello")\n40 + 2'),
       { cell_uuid: 'two', cell_type: 'markdown', code: '# Text', output: [] },
@@ -72,7 +72,7 @@ describe('a Python notebook', () => {
       { type: 'text', Celloutput: 'hello\n' },
       { type: 'text', Celloutput: '42' },
     ]);
-    // Nobody looks on; the cell goes on.
+    // No client is connected; the cell continues.
     client.execute('four', 'import time\nfor n in range(40):\n    print("line", n, flush=True)\n    time.sleep(0.1)');
     await eventually(() => Promise.resolve(client.texts('four').length > 0));
     client.socket.terminate();
@@ -98,17 +98,17 @@ describe('a Python notebook', () => {
     expect(application).toMatch(/^(local|app)-/);
   });
 
-  it('is interrupted with its Spark job, restarted, and told of a kernel that died', async () => {
+  it('is interrupted with its Spark job, restarted, and reports a kernel that died', async () => {
     const conf = await desk.describe('endless', 'python3', [code('one', 'x')]);
     const id = await desk.start(conf);
     const client = await desk.connect(id);
-    // Mostly while it still waits for Spark.
+    // The interrupt mostly hits a cell that still waits for Spark.
     client.execute('early', 'spark.range(1).count()');
     await begun(client, 'early');
     await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
     const early = await client.replied('early');
     if (early.content.status !== 'ok') expect(early.content).toMatchObject({ ename: 'KeyboardInterrupt' });
-    // The interrupt may come late, and hit the next one.
+    // The interrupt may arrive late and hit the next cell.
     for (let tries = 1; ; tries += 1) {
       client.execute(`ready-${tries}`, 'spark.range(2).count()');
       const { content } = await client.replied(`ready-${tries}`);
@@ -129,7 +129,7 @@ describe('a Python notebook', () => {
 
     client.execute('d', 'x = 1\nimport time; time.sleep(600)');
     client.execute('e', '1');
-    // The socket and the request that follows are two ways to the API.
+    // The socket and the next HTTP request may reach the API in any order.
     await begun(client, 'd');
     await taken(id, 'e');
     await admin.post(`${base}/notebook/${id}/kernel/restart`, {}, 201);
@@ -154,7 +154,7 @@ describe('a Python notebook', () => {
     await desk.ended(id);
   });
 
-  it('ends with its reason when the bridge to its kernel is killed, and leaves nobody waiting', async () => {
+  it('ends with a reason when the bridge to its kernel is killed, and leaves no request pending', async () => {
     const text = 'print("begun", flush=True)\nimport time; time.sleep(600)';
     const conf = await desk.describe('bridgeless', 'python3', [code('one', text), code('two', '1')]);
     const id = await desk.start(conf);
@@ -186,7 +186,7 @@ describe('an SQL notebook', () => {
     client.execute('two', 'select 1;\nselect nothing');
     expect((await client.replied('two')).content).toMatchObject({ status: 'error' });
     expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins on line 2');
-    // As Spark shows them, in the time zone of the session; and a mark that editors of Windows begin a text with.
+    // Spark formats values in the session's time zone. The statement begins with a byte order mark, as from Windows editors.
     client.execute(
       'two:shown',
       String.raw`${'\uFEFF'}SET spark.sql.session.timeZone=Asia/Tokyo; SELECT r'C:\' AS ${'`a;b`'}, timestamp'2024-01-01 00:00:00' AS t,
@@ -210,7 +210,7 @@ describe('an SQL notebook', () => {
   });
 });
 
-/** Executes for ever, and prints once its job has tasks. */
+/** Runs forever, and prints a line once its job has tasks. */
 const ENDLESS_SCALA = `
 val out = Console.out
 val tracker = sc.statusTracker
@@ -219,12 +219,12 @@ new Thread(() => { while (tasks == 0) Thread.sleep(20); out.println("runs") }).s
 spark.range(0, 10000000000000L, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
 
 describe('a Scala notebook', () => {
-  it('executes cells with Spark, is interrupted with its job, restarted, and told of a kernel that died', async () => {
+  it('executes cells with Spark, is interrupted with its job, restarted, and reports a kernel that died', async () => {
     const sum = 'val xs = spark.range(1000).selectExpr("sum(id)").first().getLong(0)\nprintln(s"sum $xs")';
     const conf = await desk.describe('shells', 'scala', [code('one', sum), code('two', '1 / (xs - xs)')]);
     const id = await desk.start(conf);
     const client = await desk.connect(id);
-    // Asked before the kernel and its session have begun.
+    // This request is sent before the kernel and its session have started.
     client.execute('one', sum);
     expect((await client.replied('one')).content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(client.texts('one').join('')).toBe('sum 499500\n');
@@ -236,7 +236,7 @@ describe('a Scala notebook', () => {
     const failure = { status: 'error', ename: 'java.lang.ArithmeticException', evalue: '/ by zero' };
     expect((await client.replied('two')).content).toMatchObject(failure);
     expect((await desk.outputsOf(conf, 'two'))[0]?.Celloutput).toContain('ArithmeticException: / by zero');
-    // A function of the notebook, executed by the executors of the cluster.
+    // The executors of the cluster run a function of the notebook.
     client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
     await client.replied('three');
     expect(client.said.filter(({ msg_type: type }) => type === 'execute_result').at(-1)?.content.data).toEqual({
@@ -262,7 +262,7 @@ describe('a Scala notebook', () => {
       status: 'error',
       evalue: expect.stringContaining('not found: value xs'),
     });
-    // Other requests are answered by the interpreter, and what it does not know all the same.
+    // The interpreter also answers other requests, even unknown ones.
     client.ask('f', 'complete_request', { code: 'spark.ran', cursor_pos: 9 });
     client.ask('g', 'inspect_request', { code: 'spark', cursor_pos: 3 });
     expect((await client.answered('f')).content).toMatchObject({ status: 'ok', matches: ['range'], cursor_start: 6 });

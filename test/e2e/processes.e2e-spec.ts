@@ -10,7 +10,7 @@ import { PlatformUnderTest } from './harness/platform';
 let platform: PlatformUnderTest;
 let admin: ApiClient;
 
-// Real: the built API and worker, which find an empty database. What they answer is shown without processes, in test/medium.
+// Real: the built API and worker, which start with an empty database. test/medium tests their responses without processes.
 beforeAll(async () => {
   platform = await PlatformUnderTest.create({ name: 'processes', startsEmpty: true });
   await platform.startApi();
@@ -22,9 +22,9 @@ afterAll(() => platform?.close());
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
-// As tests start it; swagger.e2e-spec.ts has an API with its documentation.
+// This is the default of tests; swagger.e2e-spec.ts starts an API with documentation.
 describe('with API_DOCS=false', () => {
-  it.each(['/', '/api/v1/docs', '/api/v1/openapi.json'])('has nothing at %s', async (path) => {
+  it.each(['/', '/api/v1/docs', '/api/v1/openapi.json'])('serves nothing at %s', async (path) => {
     const answer = await fetch(platform.baseUrl + path);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ error_code: 'ROUTE.NOT_FOUND' });
@@ -32,7 +32,7 @@ describe('with API_DOCS=false', () => {
 });
 
 describe('without a token', () => {
-  it('tells that it is up, its version and how to log in', async () => {
+  it('returns its health, its version and the way to log in', async () => {
     const anonymous = platform.anonymous();
     const health = await anonymous.get('/healthCheck');
     expect(health.uptime).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describe('without a token', () => {
 });
 
 describe('the first administrator', () => {
-  it('logs in by the body and as HTTP Basic', async () => {
+  it('logs in with a JSON body and with HTTP Basic', async () => {
     const body = { username: platform.username, password: platform.password };
     const first = await platform.anonymous().post('/login', body);
     expect(new Date(first.expires_at).getTime()).toBeGreaterThan(Date.now() + 47 * 3_600_000);
@@ -81,7 +81,7 @@ describe('the first administrator', () => {
 });
 
 describe('lookups', () => {
-  it('all answer', async () => {
+  it('are all available', async () => {
     const paths = [
       'availability_zone',
       'cloud_label_pattern',
@@ -114,7 +114,7 @@ describe('lookups', () => {
 });
 
 describe('credentials', () => {
-  it('show up nowhere', async () => {
+  it('never appear in responses or logs', async () => {
     const value = `nobody-else-has-${Date.now()}`;
     const encoded = Buffer.from(JSON.stringify({ USERNAME: 'root@pam', PASSWORD: value })).toString('base64');
     const hidden = (text: string) => {
@@ -130,7 +130,7 @@ describe('credentials', () => {
     for (const path of ['/credential_config', '/credential_configs/search'])
       hidden((await admin.request('GET', path, { query })).text);
     hidden((await admin.request('GET', '/credential_configs')).text);
-    // A request that fails on the secret itself.
+    // This request fails because of the secret itself.
     hidden((await admin.request('POST', '/credential_config', { json })).text);
     hidden(
       (await admin.request('POST', '/credential_config', { json: { ...json, [value]: 1 } })).text.replaceAll(
@@ -161,7 +161,7 @@ describe('credentials', () => {
 });
 
 describe('the log', () => {
-  it('has a line for a request that was refused, by its correlation id', async () => {
+  it('has a line with the correlation id of a refused request', async () => {
     const options = { data: '{"name": "a"', headers: { 'content-type': 'application/json' } };
     const answer = await admin.request('POST', '/machine/volume', options);
     expect(answer.expectError(400, 'REQUEST.MALFORMED_JSON').body.correlation_id).toMatch(/^[0-9a-f-]{36}$/);
@@ -170,7 +170,7 @@ describe('the log', () => {
     expect(JSON.parse(line)).toMatchObject({ status: 400, path: '/api/v1/machine/volume' });
   });
 
-  it('has the correlation id of the sender, or one of its own', async () => {
+  it('has the correlation id of the sender, or a new one', async () => {
     const given = await admin.request('GET', '/cluster', {
       query: { cluster_id: 999_999_999 },
       headers: { 'x-correlation-id': 'mine-1' },
@@ -187,7 +187,7 @@ describe('the log', () => {
 });
 
 describe('the worker', () => {
-  it('tells of its machine, whose nodes are local', async () => {
+  it('reports the machine that its local nodes run on', async () => {
     const { credentialsConfId } = await describeEstate(admin, platform.runtime.sparkVersion);
     const query = { endpoint: 'local://', credential_config_id: credentialsConfId };
     const ask = async () => (await admin.get('/cluster/cloud/environment/onprem/nodes', query)).nodes[0];
@@ -224,16 +224,16 @@ describe('a start that fails', () => {
     ['api.js', 'FOLDER.NOT_USABLE', () => ({ ...usable(), DATA_DIR: '/dev/null/data' })],
     ['worker.js', 'LISTEN.REFUSED', () => ({ ...usable(), WORKER_HEALTH_PORT: new URL(platform.baseUrl).port })],
     ['worker.js', 'DATABASE.MISSING', () => ({ ...usable(), DATABASE_URL: `${platform.databaseUrl}_not` })],
-    // The platform under test has another key by this id.
+    // The platform under test has another key with this id.
     ['api.js', 'SECRETS.WRONG_MASTER_KEY', () => ({ ...usable(), SECRETS_MASTER_KEYS: key('m1') })],
-  ] as const)('of %s says so by %s in one line', async (program, code, env) => {
+  ] as const)('of %s logs %s in one line', async (program, code, env) => {
     const { status, stdout, stderr } = await run(program, env());
     expect(stderr).toBe('');
     const fatal = stdout.trim().split('\n').at(-1);
     expect([status, JSON.parse(fatal ?? '')]).toMatchObject([1, { level: 'fatal', code }]);
   });
 
-  it('of secrets:rewrap with another key by the same id ends with 1', async () => {
+  it('of secrets:rewrap with another key of the same id exits with 1', async () => {
     const env = { ...usable(), SECRETS_MASTER_KEYS: `${key('m2')},${key('m1')}` };
     const { status, stdout, stderr } = await run('rewrap-secrets.js', env);
     expect([status, stdout]).toEqual([1, '']);

@@ -47,11 +47,11 @@ async function statusInDatabase(clusterId: number): Promise<string | undefined> 
 }
 
 describe('kill -9 of the API', () => {
-  it('right after it has answered a start: the worker carries it out, a restarted API shows it', async () => {
+  it('right after it has accepted a start: the worker executes it, a restarted API shows it', async () => {
     const clusterId = await newCluster();
     await client.post('/cluster/start', { cluster_id: clusterId });
     await platform.killApi();
-    // Without the API no agent registers, so the start waits for it and does not fail.
+    // Without the API no agent can register, so the start waits and does not fail.
     await eventually(async () => (await platform.sql('SELECT 1 FROM cluster_nodes')).length > 0, { what: 'a node' });
     await platform.startApi();
     await reachStatus(client, clusterId, 'RUNNING');
@@ -70,7 +70,7 @@ describe('kill -9 of the API', () => {
     await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
   });
 
-  it('in the middle of many requests: each is carried out whole or not at all', async () => {
+  it('in the middle of many requests: each is executed completely or not at all', async () => {
     const clusterIds = await Promise.all(Array.from({ length: 6 }, () => newCluster()));
     const requests = clusterIds.map((id) => client.post('/cluster/start', { cluster_id: id }).catch(() => null));
     const anyBegun = async () =>
@@ -81,7 +81,7 @@ describe('kill -9 of the API', () => {
     await platform.startApi();
     for (const [index, clusterId] of clusterIds.entries()) {
       const begun = (await statusInDatabase(clusterId)) !== 'STOPPED';
-      // What was answered was committed; what was not answered may have been.
+      // Requests with a response are committed; the others may be.
       if (answered[index]) expect(begun).toBe(true);
       if (begun) await reachStatus(client, clusterId, 'RUNNING');
       const history = begun ? ['STOPPED', 'INITIATING', 'RUNNING'] : ['STOPPED'];
@@ -100,7 +100,7 @@ describe('kill -9 of the API', () => {
     await platform.startApi();
     await job.inLoop();
     await platform.killApi();
-    // The run goes on without the API, and ends while it is away.
+    // The run continues without the API, and ends during its absence.
     job.open();
     const { token } = await nodeOf(platform, clusterId);
     await eventually(() => processesOfNode(platform, token).others.length === 0, {
@@ -161,7 +161,7 @@ function expectStateError(answer: Answer<Json>): void {
 }
 
 describe('a run request repeated with one Idempotency-Key', () => {
-  it('makes one run and answers the same each time', async () => {
+  it('creates one run and returns the same response each time', async () => {
     const clusterId = await newCluster();
     const job = await GatedJob.describe(platform, client, clusterId, 'repeated');
     const headers = { 'Idempotency-Key': randomUUID() };
@@ -210,7 +210,7 @@ describe('a run request repeated with one Idempotency-Key', () => {
 });
 
 describe('a notebook', () => {
-  it('loses and doubles nothing when the API and then the agent die in the midst of a cell', async () => {
+  it('loses and repeats nothing when the API and then the agent die during a cell', async () => {
     const clusterId = await newCluster();
     await startCluster(client, clusterId);
     const desk = await NotebookDesk.open(client, clusterId, 'notebooks');
@@ -234,7 +234,7 @@ print("over", n)`;
     await platform.killApi();
     await platform.startApi();
     const again = await desk.connect(id);
-    // It has been asked already.
+    // This repeats a request that the kernel already has.
     again.execute('one', text);
     await printed(again, 4);
     const { token } = await nodeOf(platform, clusterId);

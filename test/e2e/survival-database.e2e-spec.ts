@@ -10,7 +10,7 @@ import { endedWorkflow, expectNoStrayNodes, expectSound, nodesOf, QUICK_RECOVERY
 /** One LISTEN connection of the API, one of the worker. */
 const LISTENERS = 2;
 
-/** Long enough that a connection which is tried again twice for each failure would be there hundreds of times. */
+/** Long enough for hundreds of connections if each failure were retried twice. */
 const OUTAGE_MS = 5_000;
 
 let platform: PlatformUnderTest;
@@ -20,7 +20,7 @@ let made = 0;
 
 beforeAll(async () => {
   platform = await PlatformUnderTest.start({ name: 'survival-database', env: QUICK_RECOVERY });
-  // A worker that loses its database while it starts ends, and is started again by whoever runs it.
+  // A worker that loses its database during its start exits and expects a restart, so the test waits until it has started.
   await eventually(() => platform.workerLog().includes('The worker has started'), {
     timeoutMs: 180_000,
     what: 'the worker',
@@ -40,7 +40,7 @@ const ask = (operation: string, clusterId: number) => client.post(`/cluster/${op
 
 const CONNECTIONS = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
 
-/** Ends the connections of the platform, all of them or those of one name; answers how many. */
+/** Ends the connections of the platform, all or those of one name; returns their number. */
 async function endConnections(name: string | null = null): Promise<number> {
   const ended = await platform.sql(
     `SELECT pg_terminate_backend(pid) ${CONNECTIONS} AND ($1::text IS NULL OR application_name = $1)`,
@@ -56,7 +56,7 @@ async function listeners(): Promise<number> {
 const allListen = async () => (await listeners()) === LISTENERS;
 
 describe('lost wake-up connections', () => {
-  it('are made again, once each; what is asked meanwhile is done', async () => {
+  it('are opened again, once each, and requests during the outage are executed', async () => {
     const clusterId = await newCluster();
     await eventually(allListen, { what: 'every listener' });
     expect(await endConnections('listener')).toBe(LISTENERS);
@@ -92,7 +92,7 @@ describe('a database that ends every connection', () => {
     await expectNoStrayNodes(platform);
   });
 
-  it('and takes none for a while: a start that waits for its nodes survives, and no connection is left over', async () => {
+  it('and accepts none for a while: a start that waits for its nodes survives, and no connection leaks', async () => {
     const gate = join(platform.sharedDir, 'gate');
     const clusterId = await newCluster({ bootstrap_shell_script: `until [ -e ${gate} ]; do sleep 0.05; done` });
     await ask('start', clusterId);
@@ -118,7 +118,7 @@ async function isAt(clusterId: number, status: string): Promise<boolean> {
   return (await client.get('/cluster', { cluster_id: clusterId })).cluster_status === status;
 }
 
-/** Closes the database to the platform for so long; the platform's own view of it stays open to the test. */
+/** Refuses connections of the platform to its database for `ms`; the test keeps its own connection. */
 async function withoutDatabase(ms: number, meanwhile: () => Promise<void>): Promise<void> {
   const url = new URL(platform.databaseUrl);
   const name = url.pathname.slice(1);

@@ -26,7 +26,7 @@ import {
   QUICK_RECOVERY,
 } from './harness/survival';
 
-/** A silent node is looked at after half of it and lost after all of it and the margin. */
+/** The platform probes a silent node after half of the lease and marks it as lost after the lease and the margin. */
 const LEASE_MS = 12_000;
 
 let platform: PlatformUnderTest;
@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => platform?.close());
 
-/** A running cluster of one node, and a job in its loop there. */
+/** Starts a cluster of one node and a job that is in its loop there. */
 async function running(name: string) {
   const clusterId = await createCluster(client, estate, name);
   await startCluster(client, clusterId);
@@ -74,7 +74,7 @@ async function lastSeen(clusterId: number): Promise<Date> {
 }
 
 describe('a node whose agent or supervisor is killed', () => {
-  it('goes on with its run: the agent twice, then supervisor and agent', async () => {
+  it('continues its run: the agent is killed twice, then supervisor and agent', async () => {
     const { clusterId, job, runId, token } = await running('agent-killed');
     const driver = processesOfNode(platform, token).others;
     expect(driver.length).toBeGreaterThan(0);
@@ -103,13 +103,13 @@ describe('a node whose agent or supervisor is killed', () => {
       },
       { timeoutMs: 180_000, what: 'a supervisor and an agent again' },
     );
-    // Not before: a sign of life of the killed agent may be recorded a second after its death.
+    // The test waits first: the last heartbeat of the killed agent may be recorded a second after its death.
     const before = await lastSeen(clusterId);
     await eventually(async () => (await lastSeen(clusterId)) > before, {
       timeoutMs: 180_000,
       what: 'a sign of life of the revived node',
     });
-    // The very driver: none was ended, none was started.
+    // The same driver still runs: none was ended or started.
     expect(processesOfNode(platform, token).others).toEqual(expect.arrayContaining(driver));
 
     job.open();
@@ -125,7 +125,7 @@ describe('a node whose agent or supervisor is killed', () => {
 });
 
 describe('a node that is lost', () => {
-  it('ends its run with NODE_LOST and, where none may take its place, its cluster in ERROR, which can be destroyed', async () => {
+  it('ends its run with NODE_LOST and, without a replacement, its cluster in ERROR, which can be destroyed', async () => {
     const { clusterId, job, runId, token } = await running('node-lost');
     const { supervisors, agents, others } = processesOfNode(platform, token);
     kill9([...supervisors, ...agents, ...others]);
@@ -184,13 +184,13 @@ describe('a machine that no cluster owns', () => {
       what: 'the end of the orphan',
     });
     expect(processesOfNode(platform, token)).toEqual({ supervisors: [], agents: [], others: [] });
-    // Another installation that shares the folder accounts for this one.
+    // This folder belongs to another installation that shares the machine.
     expect(existsSync(nodeDirectory(platform, foreign))).toBe(true);
     await driver.destroy({ nodeToken: foreign }, call);
   });
 });
 
-describe('a node on which nothing happens', () => {
+describe('an idle node', () => {
   it('stays with its cluster for longer than its lease', async () => {
     const longAfter = startedQuiet.getTime() + 2 * LEASE_MS;
     await eventually(async () => (await lastSeen(quiet)).getTime() > longAfter, {

@@ -43,7 +43,7 @@ async function health(): Promise<{ status: number; message: string }> {
 
 const isHealthy = async () => (await health()).status === 200;
 
-/** One start, carried out once, and nothing of it left open. */
+/** Checks that the start was executed once and left nothing open. */
 async function expectStartedOnce(clusterId: number): Promise<void> {
   await reachStatus(client, clusterId, 'RUNNING');
   const { state, steps } = await endedWorkflow(platform, clusterId);
@@ -54,7 +54,7 @@ async function expectStartedOnce(clusterId: number): Promise<void> {
 }
 
 describe('Redis wiped with work queued', () => {
-  it('every operation is carried out, once', async () => {
+  it('every operation is executed once', async () => {
     const [started, stopped, destroyed, fresh] = await Promise.all([
       newCluster(),
       newCluster(),
@@ -64,7 +64,7 @@ describe('Redis wiped with work queued', () => {
     for (const clusterId of [stopped, destroyed]) await ask('start', clusterId);
     for (const clusterId of [stopped, destroyed]) await reachStatus(client, clusterId, 'RUNNING');
     await platform.stopWorker();
-    // This worker sends what it finds in the outbox and leaves the work itself to others.
+    // This worker sends the messages of the outbox, but does not execute the work.
     await platform.startWorker({ WORKER_QUEUES: 'jobs' });
     await ask('start', started);
     await ask('stop', stopped);
@@ -87,7 +87,7 @@ describe('Redis wiped with work queued', () => {
     await expectNoStrayNodes(platform);
   });
 
-  it('under a working platform, while a start waits for its nodes', async () => {
+  it('a start that waits for its nodes continues', async () => {
     const gate = join(platform.sharedDir, 'gate');
     const clusterId = await newCluster({ bootstrap_shell_script: `until [ -e ${gate} ]; do sleep 0.05; done` });
     await ask('start', clusterId);
@@ -103,19 +103,22 @@ describe('Redis away', () => {
   it.each([
     ['ended', () => redis.kill(), () => redis.start()],
     ['halted', async () => redis.halt(), async () => redis.resume()],
-  ])('%s: a start is accepted and carried out when it is back; the health check names it', async (_how, end, back) => {
-    const clusterId = await newCluster();
-    await end();
-    const away = await eventually(async () => ((await isHealthy()) ? null : health()), { what: 'an ill platform' });
-    expect(away).toEqual({ status: 500, message: 'Redis cannot be reached' });
-    await ask('start', clusterId);
-    // Logins, reads and writes go on, too.
-    await platform.admin();
-    expect((await client.get('/cluster', { cluster_id: clusterId })).cluster_status).toBe('INITIATING');
-    await back();
-    await expectStartedOnce(clusterId);
-    await eventually(isHealthy, { what: 'a healthy platform' });
-  });
+  ])(
+    '%s: a start is accepted and executed when Redis is back; the health check names Redis',
+    async (_how, end, back) => {
+      const clusterId = await newCluster();
+      await end();
+      const away = await eventually(async () => ((await isHealthy()) ? null : health()), { what: 'an ill platform' });
+      expect(away).toEqual({ status: 500, message: 'Redis cannot be reached' });
+      await ask('start', clusterId);
+      // Logins, reads and writes continue, too.
+      await platform.admin();
+      expect((await client.get('/cluster', { cluster_id: clusterId })).cluster_status).toBe('INITIATING');
+      await back();
+      await expectStartedOnce(clusterId);
+      await eventually(isHealthy, { what: 'a healthy platform' });
+    },
+  );
 });
 
 async function waits(clusterId: number): Promise<boolean> {
@@ -127,7 +130,7 @@ async function waits(clusterId: number): Promise<boolean> {
   return found.length > 0;
 }
 
-/** The step looks again although the job that would have made it look is gone. */
+/** Waits until the step has polled again, although the job that triggers the next poll was lost. */
 async function expectFurtherLooks(clusterId: number, more: number): Promise<void> {
   const count = async () => {
     const [row] = await platform.sql<{ count: number }>(
@@ -138,5 +141,5 @@ async function expectFurtherLooks(clusterId: number, more: number): Promise<void
     return row?.count ?? 0;
   };
   const before = await count();
-  await eventually(async () => (await count()) >= before + more, { timeoutMs: 180_000, what: 'another look' });
+  await eventually(async () => (await count()) >= before + more, { timeoutMs: 180_000, what: 'another poll' });
 }

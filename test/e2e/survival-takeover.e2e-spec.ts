@@ -3,7 +3,7 @@ import { createCluster, describeEstate, reachStatus } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';
 import { endedWorkflow, expectNoStrayNodes, expectSound, holdNode, nodeOf } from './harness/survival';
 
-/** Nothing goes on by the end of a lease here. */
+/** So long that no lease ends during the test. */
 const LEASE_MS = 600_000;
 
 interface Instance {
@@ -28,7 +28,7 @@ describe('kill -9 of one of two workers', () => {
 
   const workers = () => platform.sql<{ id: string }>('SELECT worker_id::text AS id FROM workers ORDER BY worker_id');
 
-  /** The instance of the cluster's present operation, while the lease that it had has not passed. */
+  /** Returns the instance of the cluster's current operation while the step is open. */
   async function held(clusterId: number, step: string): Promise<Instance | null> {
     const [found] = await platform.sql<Instance>(
       `SELECT i.workflow_job_instance_id AS id, split_part(i.lease_owner, ':', 1) AS worker,
@@ -41,7 +41,7 @@ describe('kill -9 of one of two workers', () => {
     return found ?? null;
   }
 
-  it('in the midst of a start: the other one goes on with it, though the lease has not passed', async () => {
+  it('during a start: the other one continues it before the lease ends', async () => {
     const client = await platform.admin();
     const estate = await describeEstate(client, platform.runtime.sparkVersion);
     const clusterId = await createCluster(client, estate, 'taken-over');

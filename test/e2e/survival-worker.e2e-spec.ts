@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => platform?.close());
 
-/** Every step, and every moment of some step; with `npm run test:long` every step at every moment. */
+/** Returns every step, and every moment of some step; with `npm run test:long` every step at every moment. */
 function points(steps: readonly string[]): [string, CrashMoment][] {
   const isTried = (place: number, turn: number) => isLong || place % 3 === turn;
   return steps.flatMap((step, place) =>
@@ -66,7 +66,7 @@ async function runningCluster(): Promise<number> {
   return clusterId;
 }
 
-/** Has a worker that kills itself at the crash point begin the operation, and another one find what it left. */
+/** Lets a worker that kills itself at the crash point begin the operation, and another one recover it. */
 async function crashDuring(operation: Operation, clusterId: number, step: string, moment: CrashMoment): Promise<void> {
   await platform.killWorker();
   await ask(operation, clusterId);
@@ -75,13 +75,13 @@ async function crashDuring(operation: Operation, clusterId: number, step: string
   await platform.startWorker();
 }
 
-/** The operation ended as if nothing had happened, and its steps tell where it was cut short. */
+/** Checks that the operation ended as usual, and that its steps show where it was interrupted. */
 async function expectRecovered(clusterId: number, step: string, moment: CrashMoment): Promise<void> {
   const { state, steps } = await endedWorkflow(platform, clusterId);
   expect(state).toBe('DONE');
   const interrupted = steps.filter(({ outcome }) => outcome === 'interrupted').map(({ name }) => name);
-  // What is committed is not interrupted: the next worker begins with the step after it. That one, too, may be cut short, for
-  // on a busy machine it may not extend its short lease in time.
+  // A committed step is not interrupted: the next worker begins with the step after it. That step may be interrupted, too,
+  // because on a busy machine the worker may not extend its short lease in time.
   expect(interrupted.filter((name) => name === step).length > 0).toBe(moment !== 'committed');
   expect(steps.filter(({ name, outcome }) => name === step && outcome === 'done')).toHaveLength(1);
 }
@@ -162,7 +162,7 @@ describe('kill -9 of the worker during a destroy', () => {
 });
 
 describe('SIGTERM of the worker in the middle of a step', () => {
-  it('ends it in time, and another worker goes on', async () => {
+  it('ends it in time, and another worker continues', async () => {
     const clusterId = await runningCluster();
     const [first] = await nodesOf(platform, clusterId);
     const release = await holdNode(platform, first?.token ?? '');
@@ -180,7 +180,7 @@ describe('SIGTERM of the worker in the middle of a step', () => {
     await reachStatus(client, clusterId, 'STOPPED');
     const { state, steps } = await endedWorkflow(platform, clusterId);
     expect(state).toBe('DONE');
-    // The end of the worker is not a failure of the step.
+    // The end of a worker is not a failure of the step.
     expect(steps.map(({ error }) => error)).toEqual(steps.map(() => null));
     const history = ['STOPPED', 'INITIATING', 'RUNNING', 'STOPPING', 'STOPPED'];
     await expectSound(platform, clusterId, { history, nodes: NODES });
@@ -189,7 +189,7 @@ describe('SIGTERM of the worker in the middle of a step', () => {
 });
 
 describe('two workers', () => {
-  it('carry out each operation once', async () => {
+  it('execute each operation once', async () => {
     const second = await platform.startSecondWorker();
     try {
       const clusterIds = await Promise.all(Array.from({ length: 4 }, () => newCluster({ min_instances: 1 })));
@@ -203,7 +203,7 @@ describe('two workers', () => {
       }
       for (const clusterId of clusterIds) {
         const { steps } = await endedWorkflow(platform, clusterId);
-        // The worker without the folder of local nodes leaves its turns to the other one, as does one whose lease has passed.
+        // A worker without the folder of local nodes, or whose lease has ended, leaves its turns to the other one.
         const carriedOut = steps.filter(({ outcome }) => outcome !== 'waiting' && outcome !== 'interrupted');
         expect(carriedOut.map(({ name, outcome }) => [name, outcome])).toEqual(
           CLUSTER_STEPS.destroy.map((name) => [name, 'done']),

@@ -15,7 +15,7 @@ const errors: string[] = [];
 beforeAll(async () => {
   platform = await SharedPlatform.join('e2e', 'swagger');
   browser = await launchChromium();
-  // The page holds only what is in view: all of it is.
+  // The page renders only visible operations, so the viewport is tall enough for all of them.
   page = await browser.newPage({ viewport: { width: 1280, height: 40_000 } });
   page.setDefaultTimeout(180_000);
   page.on('pageerror', (error) => errors.push(error.message));
@@ -41,7 +41,7 @@ async function findOperation(operationId: string) {
   return page.locator(`.opblock[id$="-${operationId}"]`);
 }
 
-/** Opens an operation that was not tried out yet, presses "Try it out", and executes it with the body; answers the status and text shown. */
+/** Opens an operation that was not tried out yet, presses "Try it out" and executes it; returns the shown status and text. */
 async function tryOut(operationId: string, body?: object): Promise<{ status: string; text: string }> {
   const block = await findOperation(operationId);
   await block.locator('.opblock-summary-control').click();
@@ -56,7 +56,7 @@ async function tryOut(operationId: string, body?: object): Promise<{ status: str
   return { status: status.trim().split(/\s/)[0] ?? '', text };
 }
 
-/** The body that "Try it out" offers. */
+/** Checks the body that "Try it out" offers. */
 async function expectShownExample(operationId: string, example: object): Promise<void> {
   const block = await findOperation(operationId);
   await block.locator('.opblock-summary-control').click();
@@ -75,7 +75,7 @@ describe('the root', () => {
     }
   });
 
-  it('tells programs where it is', async () => {
+  it('returns its address to programs', async () => {
     const answer = await root('application/json');
     expect(answer.status).toBe(200);
     const { info } = await served();
@@ -89,14 +89,14 @@ describe('the root', () => {
 });
 
 describe('openapi.json', () => {
-  it('is OpenAPI 3.1, and the committed one', async () => {
+  it('is OpenAPI 3.1 and equals the committed one', async () => {
     const document = await served();
     expect(document.openapi).toMatch(/^3\.1\./);
     const committed = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.json'), 'utf8'));
     expect(document).toEqual(committed);
   });
 
-  it('refers to nothing that it lacks, and names every secured operation', async () => {
+  it('has no broken reference, and marks every secured operation', async () => {
     const document = await served();
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target ?? '');
     expect(references.length).toBeGreaterThan(100);

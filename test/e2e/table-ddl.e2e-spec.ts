@@ -74,13 +74,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it.each(TABLES)('the DDL of %s, run after a DROP, makes the same table', (name) => {
+it.each(TABLES)('the DDL of %s, run after a DROP, creates the same table', (name) => {
   const { before, after, error } = made[name]!;
   expect([error, statements[name]]).toEqual([undefined, statements[name]]);
   expect(after).toEqual(before);
 });
 
-it.each(TABLES)('the columns of %s are those that Spark shows', (name) => {
+it.each(TABLES)('the columns of %s equal those of Spark', (name) => {
   const shown = made[name]!.before.told as [string, string, string | null][];
   const end = shown.findIndex(([column]) => column === '' || column.startsWith('#'));
   const columns = found[name]!.columns.map((column) => [
@@ -91,17 +91,17 @@ it.each(TABLES)('the columns of %s are those that Spark shows', (name) => {
   expect(columns).toEqual(shown.slice(0, end).map(([column, type, comment]) => [column, type, comment]));
 });
 
-it('columns of a wide table are in parts', () => {
+it('the schema of a wide table is stored in parts', () => {
   expect(Object.keys(kept['spark_wide']!.parameters)).toContain('spark.sql.sources.schema.part.2');
 });
 
-/** `DESCRIBE` writes names as they are, and forgets of a Delta table how long texts may be. */
+/** Returns the type as `DESCRIBE` shows it: without quotes around names, and without lengths of strings in Delta tables. */
 function inItsWords(table: string, typeText: string): string {
   const plain = typeText.replace(/`((?:[^`]|``)*)`/g, (_all, name: string) => name.replaceAll('``', '`'));
   return table.startsWith('delta_') ? plain.replace(/^varchar\(\d+\)$/, 'string') : plain;
 }
 
-/** Spark with a metastore of its own in memory; packages are kept beside the runtime. */
+/** Starts Spark with its own metastore in memory; packages are cached beside the runtime. */
 function startSpark(): ChildProcess {
   const { python, javaHome, sparkHome } = readRuntime();
   const repository = process.env['MAVEN_REPOSITORY_URL'];
@@ -118,7 +118,7 @@ function startSpark(): ChildProcess {
   });
 }
 
-/** Ivy has its say before. */
+/** Waits for the line "kept", which follows Ivy's report. */
 async function saidKept(): Promise<void> {
   for await (const line of createInterface(spark.stdout!)) if (line === 'kept') return;
   throw new Error(`Spark ended early: ${readFileSync(join(folder, 'stderr'), 'utf8').slice(-4000)}`);

@@ -18,7 +18,7 @@ import { SharedPlatform } from './harness/shared-platform';
 
 const run = promisify(execFile);
 const ROWS = 1_000_000;
-/** A catalog that only the class loader of the run's own jars finds. */
+/** A catalog class that only the class loader of the run's own jars finds. */
 const CATALOG = 'class OwnCatalog extends org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension';
 
 let platform: SharedPlatform;
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const path = () => `api/v1${desk.path}/job/${jobId}/thrift`;
 
-/** What Beeline prints for statements. */
+/** Runs statements in Beeline; returns its output. */
 async function beeline(user: string, ...statements: string[]): Promise<string> {
   const { javaHome, sparkHome } = platform.runtime;
   const { hostname, port } = new URL(platform.baseUrl);
@@ -68,7 +68,7 @@ async function beeline(user: string, ...statements: string[]): Promise<string> {
     ['-cp', `${sparkHome}/jars/*`, 'org.apache.hive.beeline.BeeLine', ...options, '-p', tokens[user] ?? '', ...words],
     { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 },
   );
-  // It waits for commands otherwise.
+  // Beeline waits for commands if its input stays open.
   program.child.stdin?.end();
   const { stdout } = await program;
   return stdout;
@@ -85,7 +85,7 @@ async function post(user: string, message: Buffer, type = 'application/x-thrift'
 }
 
 describe('a job that serves SQL', () => {
-  it('executes what Beeline asks for', async () => {
+  it('executes statements of Beeline', async () => {
     const said = await beeline(
       'ada',
       'create table numbers (n bigint, name string)',
@@ -99,7 +99,7 @@ describe('a job that serves SQL', () => {
     expect(rows.trim().split('\n')).toHaveLength(20_000);
   });
 
-  it('is used from Python: a million rows, a statement that is cancelled, two users at once', async () => {
+  it('works from Python: a million rows, a cancelled statement, two users at once', async () => {
     const python = process.env['TEST_SQL_CLIENT_PYTHON'] ?? '';
     const { port } = new URL(platform.baseUrl);
     const program = run(python, [join(__dirname, 'harness', 'sql_client.py'), port, path(), String(ROWS)], {
@@ -126,7 +126,7 @@ describe('a job that serves SQL', () => {
     });
   });
 
-  it('keeps users apart', async () => {
+  it('separates users', async () => {
     const opened = await Promise.all(['ada', 'eve'].map((user) => post(user, openSession('eve'))));
     const [adas, eves] = opened.map(({ body }) => handleIn(body));
     if (!adas || !eves) throw new Error('no sessions');
@@ -146,30 +146,30 @@ describe('a job that serves SQL', () => {
     expect((await post('ada', fetchResults(operation))).body.toString('latin1')).toContain('of ada');
     expect((await post('ada', closeOperation(operation))).status).toBe(200);
     expect(await outcome('ada', fetchResults(operation))).toEqual(refusal);
-    // The view is not in the other's session, and a name that the client gives itself counts for nothing.
+    // The view is not in the other session, and the user name that the client claims is ignored.
     const other = await post('eve', executeStatement(eves, 'select * from hers'));
     expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');
     expect((await post('ada', closeSession(adas))).status).toBe(200);
     expect(await outcome('ada', executeStatement(adas, 'select 1'))).toEqual(refusal);
-    // A session that is closed looks for a metastore.
+    // Closing a session connects to a metastore, which must not fail.
     expect(await desk.log(jobId, 'stderr')).not.toContain('java.sql.SQLException');
   });
 
-  it('says why a session cannot begin, and how many rows to fetch at once', async () => {
+  it('names the reason why a session cannot start, and the number of rows to fetch at once', async () => {
     const begin = async (database: string) =>
       (await post('ada', openSession('x', [['use:database', database]]))).body.toString('latin1');
     expect(await begin('default')).toContain('hive.server2.thrift.resultset.default.fetch.size\0\0\0\x041000');
     expect(await begin('nowhere')).toContain('cannot begin with the database nowhere: [SCHEMA_NOT_FOUND]');
   });
 
-  it('refuses who may not, and what is no message', async () => {
+  it('refuses unauthorized users and malformed messages', async () => {
     tokens['bob'] = tokens['ada'] ?? '';
     expect((await post('bob', openSession())).status).toBe(401);
     expect((await post('ada', Buffer.from('GET / HTTP/1.1'))).status).toBe(400);
     expect((await post('ada', openSession(), 'application/json')).status).toBe(415);
   });
 
-  it('ends when it is killed, and with it what waits', async () => {
+  it('ends when it is killed, and fails pending statements', async () => {
     const session = handleIn((await post('ada', openSession())).body);
     const endless = 'select sum(a.id * b.id) from range(10000000) a cross join range(10000000) b';
     const sent = async () => {

@@ -10,7 +10,7 @@ import {
 import { JobDesk } from './harness/jobs';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** Says the plan of a query that reads a file and shuffles, its result, and the memory that it has. */
+/** Prints the plan of a query that reads a file and shuffles, its result, and the memory of the process. */
 const QUERY = `
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
@@ -43,7 +43,7 @@ afterAll(() => platform?.close());
 const logOf = (job: Json): Promise<string> => desk.log(Number(job.job_id));
 
 describe('a cluster with turbo', () => {
-  it('runs queries by the operators of Comet, within the memory of its node', async () => {
+  it('runs queries with the operators of Comet, within the memory of its node', async () => {
     const id = await createCluster(admin, estate, 'local', {
       is_turbo_enabled: true,
       engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 3 },
@@ -55,7 +55,7 @@ describe('a cluster with turbo', () => {
     expect(log).toContain('RESULT (3, 49800)');
     expect(log).toMatch(/PLAN .*Comet\w*Exchange/);
     expect(log).toMatch(/PLAN .*CometHashAggregate/);
-    // 15 of 16 GB for three jobs: two thirds of that are heap.
+    // Three jobs share 15 of 16 GB, and two thirds of each share are heap.
     expect(log).toContain('spark.driver.memory 3413m');
     expect(log).toContain('spark.memory.offHeap.size 1706m');
     expect(log).toContain(`spark.shuffle.manager ${SHUFFLE}`);
@@ -81,7 +81,7 @@ describe('a cluster with turbo', () => {
     await destroyCluster(admin, id);
   });
 
-  it('does not let its own properties be those of users, and needs a Spark that has it', async () => {
+  it('does not let users set its properties, and needs a Spark that includes it', async () => {
     const turbo = { is_turbo_enabled: true };
     const refused = (fields: object, code: string) =>
       admin.expectError('POST', '/cluster', { json: clusterBody(estate, 'unfit', { ...turbo, ...fields }) }, 400, code);

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OpenApiValidator } from '../../harness/openapi-validator';
 
-/** What an operation answered; `body` is the parsed JSON, or undefined if the answer is not JSON. */
+/** The response of an operation; `body` is the parsed JSON, or undefined if the response is not JSON. */
 export interface Answer<T> {
   status: number;
   headers: Headers;
   body: T;
   text: string;
-  /** Refuses an answer that is not the error with this status and stable code. */
+  /** Throws unless the response is the error with this status and stable code. */
   expectError(status: number, code: string): Answer<ErrorBody>;
 }
 
@@ -21,7 +21,7 @@ export interface ErrorBody {
   correlation_id: string;
 }
 
-/** JSON of the service; tests name the fields they look at. */
+/** JSON of the service; tests name the fields they read. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document that each test gives its own shape
 export type Json = any;
 
@@ -47,14 +47,14 @@ function documentation(): OpenApiValidator {
   return validator;
 }
 
-/** A client of the REST API that checks every answer against the documentation. Paths are relative to `/api/v1`. */
+/** A client of the REST API that checks every response against openapi.json. Paths are relative to `/api/v1`. */
 export class ApiClient {
   constructor(
     readonly baseUrl: string,
     private token: string | null = null,
   ) {}
 
-  /** A client of the same API with another token, or with none. */
+  /** Returns a client of the same API with another token, or with none. */
   withToken(token: string | null): ApiClient {
     return new ApiClient(this.baseUrl, token);
   }
@@ -70,7 +70,7 @@ export class ApiClient {
     return token;
   }
 
-  /** Logs in and selects the user's first tenant; answers its id. */
+  /** Logs in and selects the user's first tenant; returns its id. */
   async loginToTenant(username: string, password: string): Promise<string> {
     await this.login(username, password);
     const page = await this.get('/user/tenants');
@@ -84,7 +84,7 @@ export class ApiClient {
     await this.post(`/user/select/${tenantId}`, undefined, 201);
   }
 
-  /** The body of a successful GET. */
+  /** Returns the body of a successful GET. */
   async get<T = Json>(path: string, query?: RequestOptions['query'], status = 200): Promise<T> {
     return this.expecting<T>('GET', path, { query }, status);
   }
@@ -111,14 +111,14 @@ export class ApiClient {
     return this.expecting<T>(method, path, { ...rest, data }, status);
   }
 
-  /** The text of a successful GET, such as a log. */
+  /** Returns the text of a successful GET, such as a log. */
   async text(path: string, query?: RequestOptions['query']): Promise<string> {
     const answer = await this.request('GET', path, { query });
     this.assertStatus('GET', path, answer, 200);
     return answer.text;
   }
 
-  /** Any request, whatever it answers; the answer is still checked against the documentation. */
+  /** Sends any request and accepts any status; the response is still checked against openapi.json. */
   async request<T = Json>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const url = new URL(`/api/v1${path}`, this.baseUrl);
     appendQuery(url, options.query ?? {});
@@ -133,7 +133,7 @@ export class ApiClient {
     return { ...answer, expectError: (status, code) => asError(`${method} ${path}`, answer, status, code) };
   }
 
-  /** Makes the request and refuses an answer that is not this error. */
+  /** Sends the request and throws unless the response is this error. */
   async expectError(
     method: string,
     path: string,

@@ -2,12 +2,12 @@ import { eventually } from '../../harness/eventually';
 import { bodyOf, type Ids, type Part, PARTS } from '../../samples';
 import type { ApiClient, Json } from './api-client';
 
-/** Of what clusters are described with; machines that bring their own disks need no volume. */
+/** The kinds of records that a cluster refers to; machines with their own disks need no volume. */
 const DESCRIBED = (Object.keys(PARTS) as Part[]).filter((kind) => kind !== 'volume_conf');
 
-/** Everything that a cluster of local nodes is made of. */
+/** The records that a cluster of local nodes refers to. */
 export interface Estate {
-  /** By `<kind>_id`. */
+  /** Ids of the records by `<kind>_id`. */
   ids: Ids;
   credentialsConfId: number;
   networkConfId: number;
@@ -52,7 +52,7 @@ async function sparkInfraVersion(client: ApiClient, sparkVersion: string): Promi
   return version.spark_infra_version_id;
 }
 
-/** Body of a cluster of one node, PLATFORM unless `fields` say otherwise. */
+/** Returns the body of a cluster of one node, PLATFORM unless `fields` say otherwise. */
 export function clusterBody(estate: Estate, name: string, fields: object = {}): Record<string, unknown> {
   return {
     name,
@@ -66,7 +66,7 @@ export async function createCluster(client: ApiClient, estate: Estate, name: str
   return Number((await client.post('/cluster', clusterBody(estate, name, fields))).cluster_id);
 }
 
-/** Waits for the status; a cluster that comes to rest in another one ends the wait with its reason. */
+/** Waits for the status; throws with the reason if the cluster ends up in another one. */
 export async function reachStatus(client: ApiClient, clusterId: number, status: string, timeoutMs = 180_000) {
   const what = `cluster ${clusterId} in ${status}`;
   const cluster = await eventually(
@@ -81,7 +81,7 @@ export async function reachStatus(client: ApiClient, clusterId: number, status: 
   return cluster;
 }
 
-/** Why the cluster is in its present state. */
+/** Returns the reason of the cluster's current state. */
 export async function stateReason(client: ApiClient, clusterId: number): Promise<string> {
   const { data } = await client.get('/cluster/status', { cluster_id: clusterId, limit: 1 });
   return data[0].reason;

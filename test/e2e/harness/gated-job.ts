@@ -5,15 +5,15 @@ import type { ApiClient, Json } from './api-client';
 import type { Platform } from './platform';
 
 /**
- * Leaves a mark for each time it is started, counts with Spark, and goes on once the gate is open. It counts in the JVM
- * and without SQL, because a session and a query take three more seconds of processor time.
+ * Leaves a mark on each start, counts with Spark, and continues once the gate is open. It counts in the JVM
+ * and without SQL, because a session and a query take three more seconds of CPU.
  */
 const SCRIPT = `
 import contextlib, os, sys, time, uuid
 from pyspark import SparkConf, SparkContext
 
 folder, name = sys.argv[1], sys.argv[2]
-# Runs of several nodes are different users, and may have the same process id, each in its namespace.
+# Runs on several nodes are different users, and may have the same process id in their namespaces.
 open(os.path.join(folder, "%s-start-%s" % (name, uuid.uuid4().hex)), "w").close()
 print("begin", flush=True)
 context = SparkContext.getOrCreate(SparkConf().setAppName(name))
@@ -82,7 +82,7 @@ export class GatedJob {
     return Number((await this.client.post(this.path, this.body)).job_id);
   }
 
-  /** Waits until Spark has counted: the driver is in its loop. With a run's id its end ends the wait, with the reason. */
+  /** Waits until Spark has counted and the driver is in its loop. With a run's id, throws with the reason if that run ends. */
   async inLoop(runId?: number): Promise<void> {
     const ready = () => readdirSync(this.folder).includes(`${this.name}-ready`);
     const ended = async () => runId !== undefined && FINISHED.includes((await this.read(runId)).job_status);
@@ -98,7 +98,7 @@ export class GatedJob {
     writeFileSync(join(this.folder, `${this.name}-gate`), '');
   }
 
-  /** How often the script was started. */
+  /** Returns how often the script was started. */
   starts(): number {
     return readdirSync(this.folder).filter((file) => file.startsWith(`${this.name}-start-`)).length;
   }
@@ -119,7 +119,7 @@ export class GatedJob {
     return { status: run.job_status, reasonCode: run.reason_code, reason: run.reason, exitCode: run.exit_code };
   }
 
-  /** Refuses a log that lacks a line of the script or holds one twice. */
+  /** Throws if the log lacks a line of the script or holds one twice. */
   async expectWholeLog(runId: number): Promise<void> {
     const lines = (await this.client.text(`${this.path}/${runId}/log/stdout`)).trimEnd().split('\n');
     const counted = lines.filter((line) => line.startsWith('line '));

@@ -6,22 +6,22 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '..', '..', '..');
 const GUIDES = join('docs', 'guides');
 
-/** Stays below the limit of a test, whose message would not name the block. */
+/** Below the timeout of a test, whose message would not name the block. */
 const PAGE_TIMEOUT_MS = 420_000;
 
-/** Characters of a block's output that a failure shows. */
+/** Number of characters of a block's output that a failure shows. */
 const OUTPUT_KEPT = 4_000;
 
-/** A block of commands, and what the page says that it prints. */
+/** A block of commands and its expected output. */
 interface Block {
-  /** Line of the page where it begins. */
+  /** Line of the page at which the block begins. */
   line: number;
   commands: string;
-  /** Lines of the `text` block below it; `…` stands for anything. */
+  /** Expected lines, from the `text` block below it; `…` stands for any text. */
   expected: string[];
 }
 
-/** File names of the pages that have blocks to run. */
+/** Returns the file names of the pages with blocks to run. */
 export function guidePages(): string[] {
   return readdirSync(join(ROOT, GUIDES)).filter((name) => name.endsWith('.md') && name !== 'README.md');
 }
@@ -57,7 +57,7 @@ function blocksOf(text: string): Block[] {
   }));
 }
 
-/** The first expected line that no line after the matches of those before it matches. */
+/** Returns the first expected line without a match; matches must come in the expected order. */
 function firstMissing(expected: readonly string[], printed: readonly string[]): string | undefined {
   let from = 0;
   return expected.find((line) => {
@@ -72,7 +72,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 }
 
-/** Returns the exit status, or what ended the shell. All that the shell has started is ended with it. */
+/** Returns the exit status, or the signal or timeout that ended the shell. All processes that the shell started end with it. */
 async function runShell(file: string, folder: string, env: NodeJS.ProcessEnv): Promise<number | string> {
   const shell = spawn('sh', ['-eu', file], { cwd: folder, env, detached: true, stdio: 'ignore' });
   const group = -(shell.pid ?? 0);
@@ -96,6 +96,6 @@ function killQuietly(group: number): void {
   try {
     if (group !== 0) process.kill(group, 'SIGKILL');
   } catch {
-    // Nothing is left of it.
+    // The process group is already gone.
   }
 }

@@ -16,7 +16,7 @@ export class HistoryServer {
     private readonly url: string,
   ) {}
 
-  /** @param logs their file names and contents */
+  /** @param logs contents by file name */
   static async start(runtime: TestRuntime, logs: Readonly<Record<string, string>>): Promise<HistoryServer> {
     const folder = mkdtempSync(join(tmpdir(), 'history-'));
     for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
@@ -41,7 +41,7 @@ export class HistoryServer {
     return new HistoryServer(folder, child, `http://127.0.0.1:${port}/api/v1/applications`);
   }
 
-  /** What it answers about an application, once it has read its log. */
+  /** Returns the response about an application, once the server has read its log. */
   application(id: string, path: string): Promise<Json> {
     return eventually(
       async () => {

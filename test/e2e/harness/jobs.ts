@@ -15,7 +15,7 @@ export const LANGUAGES = ['Python3', 'Jar', 'RAW_SCALA', 'SQL'] as const;
 export type ClusterType = (typeof CLUSTER_TYPES)[number];
 export type Language = (typeof LANGUAGES)[number];
 
-/** Those of jobs to be tried on a cluster of the type: in the long run all, else one of them where there is a master. */
+/** Returns the job types to test on a cluster of this type: all in the long run, otherwise one of them on clusters with a master. */
 export function languagesOn(type: ClusterType): readonly Language[] {
   if (isLong || type === 'PLATFORM') return LANGUAGES;
   return type === 'STANDALONE' ? ['Jar'] : ['Python3'];
@@ -43,7 +43,7 @@ export class JobDesk {
     await this.client.upload('/workspace/files', data, { query });
   }
 
-  /** Makes a configuration with a small driver; answers its id. */
+  /** Creates a configuration with a small driver; returns its id. */
   async describe(clusterId: number, name: string, fields: object): Promise<number> {
     const body = { name, cluster_id: clusterId, driver_memory: '512m', conf: ['spark.ui.enabled=false'], ...fields };
     return Number((await this.client.post(`${this.path}/job/conf`, body)).job_conf_id);
@@ -55,12 +55,12 @@ export class JobDesk {
     return Number(job.job_id);
   }
 
-  /** Describes a job and submits it. */
+  /** Creates a configuration and submits it. */
   async start(clusterId: number, name: string, fields: object): Promise<number> {
     return this.submit(await this.describe(clusterId, name, fields));
   }
 
-  /** Describes, submits and waits for the end. */
+  /** Creates a configuration, submits it and waits for the end of the run. */
   async complete(clusterId: number, name: string, fields: object): Promise<Json> {
     return this.ended(await this.start(clusterId, name, fields));
   }
@@ -69,7 +69,7 @@ export class JobDesk {
     return this.client.get(`${this.path}/job/${jobId}`);
   }
 
-  /** Waits for one of the states; a job that ends in another one ends the wait with its reason. */
+  /** Waits for one of the states; throws with the reason if the job ends in another one. */
   async reached(jobId: number, statuses: readonly string[], timeoutMs = 240_000): Promise<Json> {
     const what = `job ${jobId} in ${statuses.join(' or ')}`;
     const job = await eventually(
@@ -86,7 +86,7 @@ export class JobDesk {
     return job;
   }
 
-  /** The finished job, its history checked. */
+  /** Waits for the end of the job, checks its history and returns the job. */
   async ended(jobId: number): Promise<Json> {
     const job = await this.reached(jobId, FINISHED);
     const history = await this.history(jobId);
@@ -94,7 +94,7 @@ export class JobDesk {
     return job;
   }
 
-  /** Status history, oldest first; throws when it has a hole. */
+  /** Returns the status history, oldest first; throws if it has a gap. */
   async history(jobId: number): Promise<Json[]> {
     const { status_history: history } = await this.client.get(`${this.path}/job/${jobId}/status`);
     if (history[0]?.job_status !== 'SUBMITTED') throw new Error(`The history begins with ${history[0]?.job_status}`);
@@ -134,10 +134,10 @@ export class JobDesk {
   }
 }
 
-/** The agent, which removes what is left of a run that has ended. */
+/** Commands of the agent that remove the files of a run that has ended. */
 const CLEARS = /^(?:\/bin\/sh -c )?(?:rm -rf|chmod -R) /;
 
-/** Running processes that belong to the run, by their command line or environment. */
+/** Returns the running processes whose command line or environment names the run. */
 export async function processesOfRun(platform: Platform, jobId: number): Promise<string[]> {
   return (await platform.nodeProcesses()).flatMap(({ pid, command }) => {
     try {
@@ -149,7 +149,7 @@ export async function processesOfRun(platform: Platform, jobId: number): Promise
   });
 }
 
-/** A jar of a Scala program, made with the compiler that comes with Spark, so that no JDK is needed. */
+/** Compiles a Scala program into a jar with the compiler of the Spark distribution, so that no JDK is needed. */
 export async function compileJar(runtime: TestRuntime, source: string): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'jar-'));
   try {

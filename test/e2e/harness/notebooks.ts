@@ -11,7 +11,7 @@ def tell():
 threading.Thread(target=tell).start()
 spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
 
-/** A cell of code that was not executed yet. */
+/** Returns a code cell that was not executed yet. */
 export const code = (cell_uuid: string, text: string) => ({ cell_uuid, cell_type: 'code', code: text, output: [] });
 
 /** Notebooks of one workspace, on one cluster. */
@@ -29,7 +29,7 @@ export class NotebookDesk {
     return new NotebookDesk(client, clusterId, `/workspace/${id}`);
   }
 
-  /** Makes a configuration with a small driver and the cells; answers its id. */
+  /** Creates a configuration with a small driver and the cells; returns its id. */
   async describe(name: string, type: string, cells: object[]): Promise<number> {
     const body = { notebook_name: name, notebook_type: type, cluster_id: this.clusterId, driver_memory: '512m' };
     const { notebook_conf_id: id } = await this.client.post(`${this.path}/notebook/conf`, body);
@@ -37,7 +37,7 @@ export class NotebookDesk {
     return Number(id);
   }
 
-  /** Starts a notebook and waits until it runs; answers its id. */
+  /** Starts a notebook and waits until it runs; returns its id. */
   async start(confId: number): Promise<number> {
     const { notebook_id: id } = await this.client.post(`${this.path}/notebook`, { notebook_conf_id: confId });
     await eventually(
@@ -59,7 +59,7 @@ export class NotebookDesk {
     return client;
   }
 
-  /** Ends every open socket. */
+  /** Closes every open socket. */
   disconnect(): void {
     for (const { socket } of this.clients.splice(0)) socket.terminate();
   }

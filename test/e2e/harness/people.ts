@@ -2,12 +2,12 @@ import { hash } from '@node-rs/argon2';
 import type { ApiClient } from './api-client';
 import type { Platform } from './platform';
 
-/** Ids that the first start gives the roles. */
+/** Ids of the roles after the first start. */
 export const ROLE_ID = { 'PLATFORM ADMIN': 0, ADMIN: 1, 'CAN MANAGE CLUSTER': 2, USER: 3 } as const;
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Makes a tenant in the database, which needs no PLATFORM ADMIN; answers its id. */
+/** Creates a tenant in the database, which needs no PLATFORM ADMIN; returns its id. */
 export async function createTenant(platform: Pick<Platform, 'sql'>, name: string): Promise<string> {
   const [tenant] = await platform.sql<{ tenant_id: string }>(
     'INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id',
@@ -17,7 +17,7 @@ export async function createTenant(platform: Pick<Platform, 'sql'>, name: string
   return tenant.tenant_id;
 }
 
-/** Makes a user with {@link PASSWORD} who holds the role in each of the tenants; answers the user's id. */
+/** Creates a user with {@link PASSWORD} and the role in each of the tenants; returns the user's id. */
 export async function createUser(
   platform: Pick<Platform, 'sql'>,
   username: string,
@@ -39,7 +39,7 @@ export async function createUser(
   return Number(user.user_id);
 }
 
-/** A client of a user made by {@link createUser}. */
+/** Returns a client of a user created by {@link createUser}. */
 export async function clientOf(platform: Pick<Platform, 'anonymous'>, username: string): Promise<ApiClient> {
   const client = platform.anonymous();
   await client.login(username, PASSWORD);

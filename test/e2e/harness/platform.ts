@@ -26,7 +26,7 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../.
 import { ApiClient, type Json } from './api-client';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
-/** Listens to the built worker, which has no way of its own to crash. */
+/** Kills the built worker at a crash point; the worker itself has no such option. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
 const STOP_PATIENCE_MS = 60_000;
 const HEALTHY_PATIENCE_MS = 240_000;
@@ -34,25 +34,25 @@ const HEALTHY_PATIENCE_MS = 240_000;
 type Environment = Record<string, string>;
 
 export interface PlatformOptions {
-  /** Names the logs, which are kept in `.runtime/test-logs`. */
+  /** Base name of the logs in `.runtime/test-logs`. */
   name: string;
-  /** Over the defaults, for all processes. */
+  /** Variables that override the defaults of all processes. */
   env?: Environment;
   /** Command prefix that runs all processes as another user; see `test/attacks/harness/users.ts`. */
   user?: ProcessUser;
-  /** Whether agents have an API process of their own, as in production. */
+  /** True if agents have their own API process, as in production. */
   agentsApart?: boolean;
-  /** Whether the first API finds an empty database instead of one with schema and reference data. */
+  /** True if the first API finds an empty database instead of one with schema and reference data. */
   startsEmpty?: boolean;
 }
 
-/** A user of the machine, and the words before a command line that make it theirs. */
+/** A user of the machine, and the command prefix that runs a process as that user. */
 export interface ProcessUser {
   uid: number;
   command: readonly string[];
 }
 
-/** Java, Spark and Python as `scripts/embedded/runtime.mjs` prepared them. */
+/** Java, Spark and Python, prepared by `scripts/embedded/runtime.mjs`. */
 export interface TestRuntime {
   python: string;
   javaHome: string;
@@ -65,24 +65,24 @@ export interface TestRuntime {
   bubblewrap: string | null;
 }
 
-/** Where an installation of the platform is found. */
+/** Addresses and folders of an installation of the platform. */
 export interface PlatformSite {
   baseUrl: string;
-  /** URL of the API that agents are told. */
+  /** URL of the API that agents use. */
   agentsUrl: string;
   databaseUrl: string;
   /** Holds the folders of nodes. */
   localDir: string;
   dataDir: string;
-  /** Where jobs and tests meet; everybody may write there. */
+  /** Folder that jobs and tests share; everybody may write there. */
   sharedDir: string;
   logs: { api: string; worker: string };
 }
 
-/** A platform without the process that started it. */
+/** A platform that outlives the process that started it. */
 export interface RunningPlatform {
   site: PlatformSite;
-  /** In the order in which they have to end. */
+  /** Process ids in the order in which they must end. */
   pids: number[];
 }
 
@@ -91,7 +91,7 @@ interface NodeProcess {
   command: string;
 }
 
-/** What tests do with an installation of the platform, whether it is theirs alone or they have a tenant of it. */
+/** An installation of the platform, used by one test file alone or shared by tenant. */
 export abstract class Platform {
   abstract readonly username: string;
   readonly runtime = readRuntime();
@@ -104,24 +104,24 @@ export abstract class Platform {
 
   protected constructor(protected readonly site: PlatformSite) {}
 
-  /** A client logged in as an administrator, with a tenant selected. */
+  /** Returns a client logged in as an administrator, with a tenant selected. */
   abstract admin(): Promise<ApiClient>;
 
-  /** Running processes of the nodes. */
+  /** Returns the running processes of the nodes. */
   abstract nodeProcesses(): Promise<NodeProcess[]>;
 
-  /** Names of the folders of the nodes. */
+  /** Returns the names of the nodes' folders. */
   abstract nodeFolders(): Promise<string[]>;
 
-  /** Ends what the tests have started, and fails if something was left running. */
+  /** Ends everything that the tests started; throws if processes are left. */
   abstract close(): Promise<void>;
 
-  /** A client without a login. */
+  /** Returns a client without a login. */
   anonymous(): ApiClient {
     return new ApiClient(this.baseUrl);
   }
 
-  /** Reads the database of the platform, for what the API does not show. */
+  /** Queries the database of the platform for facts that the API does not show. */
   async sql<T = Json>(statement: string, parameters: unknown[] = []): Promise<T[]> {
     return (await this.database.query(statement, parameters)).rows as T[];
   }
@@ -144,14 +144,14 @@ export abstract class Platform {
     });
   }
 
-  /** Processes whose command line or environment names the folder of nodes, as far as `wanted` accepts that text. */
+  /** Returns the processes whose command line or environment names the folder of nodes and which `wanted` accepts. */
   protected processesNaming(wanted: (text: string) => boolean = () => true): NodeProcess[] {
     return processesWhere((text) => text.includes(this.localDir) && wanted(text));
   }
 
   protected foldersOfNodes(): string[] {
-    // Beside them are locks, the ids of the folder, and what a worker tries its confinement in, which stays for a minute
-    // where it was killed.
+    // The folder also holds locks, the file of its ids, and the folder in which a worker probes its confinement, which stays
+    // for a minute if the worker was killed.
     const isOfNode = (name: string) =>
       !name.endsWith('.lock') && name !== FOLDER_IDS_FILE && !name.startsWith(PROBE_PREFIX);
     return readdirSync(this.localDir).filter(isOfNode);
@@ -160,13 +160,13 @@ export abstract class Platform {
 
 /**
  * One installation of the platform: a database and folders of its own, the built API and worker as processes, real
- * Spark on nodes of the local driver. `close` ends all of it and fails if something was left running.
+ * Spark on nodes of the local driver. `close` ends all of it and throws if processes are left.
  */
 export class PlatformUnderTest extends Platform {
   readonly username = 'admin';
   readonly password = randomBytes(12).toString('base64url');
   private readonly api: ManagedProcess;
-  /** Absent where the one above serves agents, too. */
+  /** Null if `api` serves agents, too. */
   private readonly agents: ManagedProcess | null;
   private readonly worker: ManagedProcess;
 
@@ -192,7 +192,7 @@ export class PlatformUnderTest extends Platform {
     mkdirSync(logs, { recursive: true });
     const folders = [this.localDir, this.dataDir, this.sharedDir];
     for (const directory of folders) mkdirSync(directory, { recursive: true });
-    // Jobs are other users than the platform, which pass through to what they share.
+    // Jobs run as other users than the platform and need access to the shared folder.
     chmodSync(folder, 0o711);
     chmodSync(this.sharedDir, 0o777);
     const command = options.user?.command ?? [];
@@ -203,18 +203,18 @@ export class PlatformUnderTest extends Platform {
     this.worker = new ManagedProcess('worker', join('dist', 'worker.js'), log('worker'), command);
   }
 
-  /** Makes the database and the folders; nothing runs yet. */
+  /** Creates the database and the folders; nothing runs yet. */
   static async create(options: PlatformOptions): Promise<PlatformUnderTest> {
     const database = options.startsEmpty ? await createEmptyDatabase('e2e') : await createTestDatabase('e2e');
     const folder = mkdtempSync(join(tmpdir(), 'e2e-'));
     const platform = new PlatformUnderTest(options, folder, database, await freePort(), await freePort());
     await platform.database.connect();
-    // Databases of tests are copies of one: a copy that reaches the same provider needs an id of its own.
+    // Test databases are copies of one template, and installations on the same provider need different ids.
     if (!options.startsEmpty) await platform.sql('UPDATE installation SET installation_id = gen_random_uuid()');
     return platform;
   }
 
-  /** Makes a platform and starts both of its processes. */
+  /** Creates a platform and starts its processes. */
   static async start(options: PlatformOptions): Promise<PlatformUnderTest> {
     const platform = await PlatformUnderTest.create(options);
     try {
@@ -246,7 +246,7 @@ export class PlatformUnderTest extends Platform {
     return () => process.kill(pid, 'SIGCONT');
   }
 
-  /** Asks the API to end, as an orchestrator would, and returns when it is gone. */
+  /** Stops the API with SIGTERM, as an orchestrator would, and returns when it has ended. */
   async stopApi(): Promise<void> {
     await this.api.stop();
     await this.agents?.stop();
@@ -267,7 +267,7 @@ export class PlatformUnderTest extends Platform {
     await this.worker.start(env, ['--require', CRASH_POINT_HOOK]);
   }
 
-  /** Starts a worker beside the first one; the returned function ends it. */
+  /** Starts a second worker; the returned function ends it. */
   async startSecondWorker(): Promise<() => Promise<void>> {
     const log = join(ROOT, '.runtime', 'test-logs', `${this.options.name}.worker-2.log`);
     const second = new ManagedProcess('second worker', join('dist', 'worker.js'), log);
@@ -283,13 +283,13 @@ export class PlatformUnderTest extends Platform {
     await this.worker.kill();
   }
 
-  /** Returns when the process ended by itself, such as at a crash point; answers the signal that ended it. */
+  /** Waits until the worker ends by itself, such as at a crash point; returns the signal that ended it. */
   async workerEnded(timeoutMs = 240_000): Promise<NodeJS.Signals | null> {
     await eventually(() => !this.worker.running, { timeoutMs, what: 'the end of the worker' });
     return this.worker.endedBy;
   }
 
-  /** Asks the worker to end without waiting for it. */
+  /** Sends SIGTERM to the worker without waiting for its end. */
   askWorkerToEnd(): void {
     if (this.worker.pid !== undefined) process.kill(this.worker.pid, 'SIGTERM');
   }
@@ -307,14 +307,14 @@ export class PlatformUnderTest extends Platform {
     if (state === 'ended') throw new Error(`The API ended while it started.\n${this.apiLog().slice(-4000)}`);
   }
 
-  /** A client logged in as the platform's administrator, with the first tenant selected. */
+  /** Returns a client logged in as the platform's administrator, with the first tenant selected. */
   async admin(): Promise<ApiClient> {
     const client = this.anonymous();
     await client.loginToTenant(this.username, this.password);
     return client;
   }
 
-  /** Wipes a Redis that no other test file uses, as a lost server would. */
+  /** Wipes a Redis that no other test file uses, as the loss of a server would. */
   async wipeRedis(url: string): Promise<void> {
     const redis = new Redis(url, { maxRetriesPerRequest: 2 });
     try {
@@ -324,7 +324,7 @@ export class PlatformUnderTest extends Platform {
     }
   }
 
-  /** Process ids of the API, the API of agents and the worker, as far as they run. */
+  /** Process ids of the API, the API of agents and the worker, without those that do not run. */
   get pids(): number[] {
     return [this.api.pid, this.agents?.pid, this.worker.pid].filter((pid) => pid !== undefined);
   }
@@ -337,15 +337,15 @@ export class PlatformUnderTest extends Platform {
     return Promise.resolve(this.foldersOfNodes());
   }
 
-  /** Lets the processes go on when this one ends; answers where they are, for those who share and who end them. */
+  /** Lets the processes outlive this one; returns their addresses and ids for the files that share them and for their end. */
   async leave(): Promise<RunningPlatform> {
     for (const one of [this.api, this.agents, this.worker]) one?.unref();
     await this.database.end();
-    // The worker first, as in `close`.
+    // The worker ends first, as in `close`.
     return { site: this.site, pids: this.pids.reverse() };
   }
 
-  /** Ends everything this platform started; fails when processes were left behind that its driver does not know. */
+  /** Ends everything this platform started; throws if processes are left that its driver does not know. */
   async close(): Promise<void> {
     const problems: unknown[] = [];
     const attempt = async (action: () => unknown) => {
@@ -355,7 +355,7 @@ export class PlatformUnderTest extends Platform {
         problems.push(error);
       }
     };
-    // The worker first: it would mistake ended nodes for lost ones.
+    // The worker ends first, because it would take ended nodes for lost ones.
     await attempt(() => this.worker.stop());
     await attempt(() => this.stopApi());
     await attempt(() => stopAllLocalNodes(this.localDir));
@@ -373,7 +373,7 @@ export class PlatformUnderTest extends Platform {
     REDIS_PREFIX: `e2e-${randomBytes(6).toString('hex')}`,
   };
 
-  /** Values that nobody but the platform's processes may have. */
+  /** Secrets that only the platform's processes may have. */
   get secrets(): string[] {
     const { AUTH_JWT_KEYS, SECRETS_MASTER_KEYS } = this.keys;
     const texts = [AUTH_JWT_KEYS, SECRETS_MASTER_KEYS].map((key) => key.slice(3));
@@ -388,10 +388,10 @@ export class PlatformUnderTest extends Platform {
       NODE_ENV: 'test',
       PRODUCT_NAME: 'PLATFORM',
       LOG_LEVEL: 'info',
-      // Making them takes 0.7 s of the 4.4 s of CPU that an API needs to start.
+      // Building the documentation takes 0.7 s of the 4.4 s of CPU that an API needs to start.
       API_DOCS: 'false',
       DATABASE_URL: this.databaseUrl,
-      // Whoever waits for a lock gets it, however busy the machine is.
+      // The timeout is long, so that a busy machine fails no transaction that waits for a lock.
       DATABASE_LOCK_TIMEOUT_MS: '25000',
       REDIS_URL: required('TEST_REDIS_URL'),
       HOST: '127.0.0.1',
@@ -423,7 +423,7 @@ export class PlatformUnderTest extends Platform {
   }
 }
 
-/** One of the built programs. Its log is begun anew by each test file and appended to by each start. */
+/** One of the built programs. Each test file begins a new log, and each start appends to it. */
 class ManagedProcess {
   private child: ChildProcess | null = null;
 
@@ -440,7 +440,7 @@ class ManagedProcess {
     return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** The signal that ended the last run of the program, if one did. */
+  /** The signal that ended the last run of the program, or null. */
   get endedBy(): NodeJS.Signals | null {
     return this.child?.signalCode ?? null;
   }
@@ -458,7 +458,7 @@ class ManagedProcess {
     await once(this.child, 'spawn');
   }
 
-  /** SIGTERM; a process that does not follow it in time, or ends with a failure, is an error. */
+  /** Sends SIGTERM; throws if the process does not end in time or exits with a failure. */
   async stop(): Promise<void> {
     const child = this.child;
     if (!child || !this.running) return;
@@ -494,7 +494,7 @@ function textOf(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** As the run of the tests prepared it. */
+/** Reads the runtime that jest.config.cjs prepared. */
 export function readRuntime(): TestRuntime {
   return JSON.parse(readFileSync(required('TEST_RUNTIME_JSON'), 'utf8')) as TestRuntime;
 }
@@ -505,7 +505,7 @@ function required(name: string): string {
   return value;
 }
 
-/** @param wanted by command line and environment */
+/** @param wanted receives the command line and the environment */
 function processesWhere(wanted: (text: string) => boolean): NodeProcess[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.flatMap((pid) => {
@@ -524,6 +524,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // The process has already ended.
   }
 }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { eventually } from '../../harness/eventually';
 import { freePort } from '../../harness/free-port';
 
-/** A Redis that one test file may stop, halt and start again, always on the same port and without its data. */
+/** A Redis that one test file may stop, freeze and restart, always on the same port and without its data. */
 export class PrivateRedis {
   private child: ChildProcess | null = null;
 
@@ -34,7 +34,7 @@ export class PrivateRedis {
     await eventually(() => this.ping(), { what: 'an answer of Redis' });
   }
 
-  /** kill -9: whatever it held is gone. */
+  /** Kills the server with SIGKILL; its data is lost. */
   async kill(): Promise<void> {
     const child = this.child;
     this.child = null;
@@ -44,7 +44,7 @@ export class PrivateRedis {
     await ended;
   }
 
-  /** It keeps its connections and answers nothing until {@link resume}. */
+  /** Freezes the server: it keeps its connections and answers nothing until {@link resume}. */
   halt(): void {
     this.child?.kill('SIGSTOP');
   }

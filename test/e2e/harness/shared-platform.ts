@@ -8,39 +8,39 @@ import { destroyCluster } from './estate';
 import { clientOf, createTenant, createUser, ROLE_ID } from './people';
 import { Platform, PlatformUnderTest, type RunningPlatform } from './platform';
 
-/** Another file may be starting the platform. */
+/** Long enough for another file that is starting the platform. */
 const START_LIMIT_MS = 180_000;
 
-/** In these a cluster may be destroyed. */
+/** Statuses in which a cluster can be destroyed. */
 const AT_REST = ['RUNNING', 'STOPPED', 'ERROR'];
 
-/** By jest project: how its platform differs from the usual one. What a setting shortens must do no harm under load. */
+/** Environment of each jest project's platform, beyond the defaults. Shortened times must do no harm under load. */
 export const SHARED_SETTINGS = {
   e2e: {
     API_DOCS: 'true',
-    // As the quickstart has it.
+    // The same prices as in the quickstart.
     BILLING_UNIT_PRICES: '2000-01-01:0.05:USD',
-    // A script that waits for its test is opened long before; one that hangs need not hang for ten minutes.
+    // No test keeps a script waiting this long, and a script that hangs need not hang for ten minutes.
     BOOTSTRAP_TIMEOUT_MS: '15000',
     LOG_MAX_BYTES: String(1024 * 1024),
     OUTBOX_POLL_MS: '1000',
     RECONCILE_INTERVAL_MS: '1000',
-    // Spark needs some of it on a busy machine; what ignores the request to end takes all of it.
+    // Spark needs a part of this time on a busy machine; a process that ignores SIGTERM takes all of it.
     RUN_KILL_GRACE_MS: '20000',
   },
   stores: {},
 };
 
-/** What a project's platform is started with, and which of its files read. */
+/** The running platform of a project, written by the file that starts it and read by the others. */
 interface Started extends RunningPlatform {
   /** The port of the platform's Maven repository, which a file serves. */
   mavenPort: number;
 }
 
 /**
- * A tenant of a platform that all files of a jest project share: the first file that asks starts it, and the end of the
+ * A tenant of a platform that all files of a jest project share: the first file that needs it starts it, and the end of the
  * project ends it (test/setup/shared-platforms.cjs). Nodes, processes and folders are those of the tenant alone. `close`
- * destroys the clusters of the tenant and fails if something was left running.
+ * destroys the clusters of the tenant and throws if processes are left.
  */
 export class SharedPlatform extends Platform {
   readonly username = `${this.name}-admin`;
@@ -54,11 +54,11 @@ export class SharedPlatform extends Platform {
   ) {
     super(started.site);
     mkdirSync(this.sharedDir, { mode: 0o777 });
-    // Whatever the umask says.
+    // `mkdirSync` applies the umask to the mode, `chmodSync` does not.
     chmodSync(this.sharedDir, 0o777);
   }
 
-  /** @param name of the tenant; each file has one of its own */
+  /** @param name of the tenant; each file has its own */
   static async join(project: keyof typeof SHARED_SETTINGS, name: string): Promise<SharedPlatform> {
     const platform = new SharedPlatform(name, await startedOnce(project));
     await platform.database.connect();
@@ -68,7 +68,7 @@ export class SharedPlatform extends Platform {
     return platform;
   }
 
-  /** A client of the tenant's administrator, who is PLATFORM ADMIN, too, as that of a new installation is. */
+  /** Returns a client of the tenant's administrator, who is PLATFORM ADMIN, too, as in a new installation. */
   async admin(): Promise<ApiClient> {
     const client = await clientOf(this, this.username);
     await client.selectTenant(this.tenantId);
@@ -94,7 +94,7 @@ export class SharedPlatform extends Platform {
     }
   }
 
-  /** Of all nodes that the tenant ever had. */
+  /** Returns the tokens of all nodes that the tenant ever had. */
   private async nodeTokens(): Promise<string[]> {
     const sql = 'SELECT token::text FROM cluster_nodes WHERE tenant_id = $1';
     return (await this.sql<{ token: string }>(sql, [this.tenantId])).map(({ token }) => token);
@@ -116,7 +116,7 @@ export class SharedPlatform extends Platform {
   }
 }
 
-/** The platform of the project, which is started by the first that asks. */
+/** Returns the platform of the project; the first caller starts it. */
 async function startedOnce(project: keyof typeof SHARED_SETTINGS): Promise<Started> {
   const folder = process.env['TEST_PLATFORMS_DIR'] ?? '';
   mkdirSync(folder, { recursive: true });

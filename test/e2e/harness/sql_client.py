@@ -1,4 +1,4 @@
-"""What a Python client of HiveServer2 does with a server of SQL: one line of JSON on its standard output.
+"""Uses a SQL server as a Python client of HiveServer2 does, and prints its findings as one line of JSON.
 
 Usage: sql_client.py PORT PATH ROWS, with users and their tokens as a JSON object on standard input.
 """
@@ -58,12 +58,12 @@ def cancel(cursor):
     while cursor.is_executing() and time.monotonic() < until:
         time.sleep(0.05)
     told["cancelled"] = cursor.status()
-    # Its cores are free again.
+    # This succeeds only if the cancelled statement has freed its cores.
     told["after"] = value_of(cursor, "select count(*) from range(1000)")
 
 
 def read_wide(cursor):
-    """Rows of which fewer fit into an answer than are asked for, and one that fits into none."""
+    """Reads rows so wide that a response holds fewer than requested, and one that fits into no response."""
     cursor.set_arraysize(1_000)
     cursor.execute("select id, repeat('x', 50000) from range(1000)")
     wide = cursor.fetchall()
@@ -86,7 +86,7 @@ def look_around(cursor):
 
 
 def set_zone(cursor):
-    """A setting of one session, which another of the same user does not have."""
+    """Checks that a setting of one session does not apply to another session of the same user."""
     cursor.execute("set spark.sql.session.timeZone=Asia/Tokyo")
     with session("ada") as connection:
         other = connection.cursor()
@@ -94,7 +94,7 @@ def set_zone(cursor):
 
 
 def beside(user, view, at):
-    """One user's work on a session of their own, beside another's."""
+    """Works in a session of one user while another user works in theirs."""
     with session(user) as connection:
         cursor = connection.cursor()
         cursor.execute("create temporary view mine as select '%s' as of_whom" % view)

@@ -4,11 +4,11 @@ import { markedProcesses, signal, tryLock } from '../../../libs/node-agent/proce
 import { eventually } from '../../harness/eventually';
 import type { Platform } from './platform';
 
-/** Where a worker is killed: before and after a step has done its work, and once that is committed. */
+/** Moments at which a worker is killed: before and after a step does its work, and once that is committed. */
 export const CRASH_MOMENTS = ['before', 'after', 'committed'] as const;
 export type CrashMoment = (typeof CRASH_MOMENTS)[number];
 
-/** The steps of the workflows of a cluster. */
+/** Steps of a cluster's workflows. */
 export const CLUSTER_STEPS = {
   start: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'],
   stop: ['announce', 'stop-nodes', 'mark-stopped'],
@@ -17,7 +17,7 @@ export const CLUSTER_STEPS = {
   destroy: ['announce', 'destroy-nodes', 'mark-destroyed'],
 } as const;
 
-/** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
+/** Settings with which the platform detects a dead worker within two seconds instead of half a minute. */
 export const QUICK_RECOVERY = {
   WORKFLOW_LEASE_MS: '1500',
   RECONCILE_INTERVAL_MS: '600',
@@ -35,11 +35,11 @@ export interface NodeFacts {
 export interface NodeProcesses {
   supervisors: number[];
   agents: number[];
-  /** Daemons, drivers and whatever else carries the node's mark. */
+  /** Daemons, drivers and all other processes with the node's mark. */
   others: number[];
 }
 
-/** Nodes of a cluster that are not destroyed. */
+/** Returns the nodes of a cluster that are not destroyed. */
 export function nodesOf(platform: Platform, clusterId: number): Promise<NodeFacts[]> {
   return platform.sql<NodeFacts>(
     `SELECT node_id, token::text, status FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity'
@@ -48,7 +48,7 @@ export function nodesOf(platform: Platform, clusterId: number): Promise<NodeFact
   );
 }
 
-/** The only node of a cluster. */
+/** Returns the only node of a cluster; throws if it has more or none. */
 export async function nodeOf(platform: Platform, clusterId: number): Promise<NodeFacts> {
   const [node, ...more] = await nodesOf(platform, clusterId);
   if (!node || more.length > 0) throw new Error(`Cluster ${clusterId} has not one node but ${more.length + 1}`);
@@ -82,7 +82,7 @@ export async function holdNode(platform: Platform, token: string): Promise<() =>
   return eventually(() => tryLock(file), { what: `the driver's lock of node ${token}`, everyMs: 5 });
 }
 
-/** Waits until the workflow of the cluster's present operation has ended; answers it with its steps. */
+/** Waits until the workflow of the cluster's current operation has ended; returns it with its steps. */
 export async function endedWorkflow(platform: Platform, clusterId: number, timeoutMs = RECOVERY_MS): Promise<Workflow> {
   const probe = async () => {
     const [instance] = await platform.sql<Workflow>(
@@ -110,17 +110,17 @@ export interface Workflow {
 }
 
 export interface Expectation {
-  /** Statuses of the whole history, oldest first; the last one is the present one. */
+  /** Statuses of the whole history, oldest first; the last one is current. */
   history: string[];
-  /** How many nodes there are. */
+  /** Number of nodes. */
   nodes: number;
-  /** Whether the nodes' processes run; by default those of a RUNNING cluster do. */
+  /** True if the nodes' processes run; defaults to true for a RUNNING cluster. */
   live?: boolean;
 }
 
 /**
- * Checks of a cluster at rest what must be true after any failure: one set of nodes, of processes and of directories,
- * histories without holes, and no intent that is still open.
+ * Checks the invariants of a cluster at rest after any failure: one set of nodes, of processes and of directories,
+ * histories without gaps, and no open workflow, step or outbox row.
  */
 export async function expectSound(
   platform: Platform,
@@ -151,7 +151,7 @@ export async function expectSound(
   await expectNothingOpen(platform, clusterId);
 }
 
-/** Every directory of a node belongs to a live node, and every live node that was made has one. */
+/** Checks that each directory belongs to a live node, and that each live node has one. */
 export async function expectNoStrayNodes(platform: Platform): Promise<void> {
   const rows = await platform.sql<{ token: string }>(
     `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' ORDER BY token::text`,
@@ -168,7 +168,7 @@ interface HistoryEntry {
   reason: string | null;
 }
 
-/** Where an entry stands among the others. */
+/** The position of an entry in its history. */
 interface Placement {
   sequence: number;
   place: string;
@@ -178,7 +178,7 @@ interface Placement {
   next_start: string;
 }
 
-/** The history of a subject, oldest first; refuses one with a hole, an overlap or a jump. */
+/** Returns the history of a subject, oldest first; throws if it has a gap, an overlap or a jump. */
 export async function historyOf(
   platform: Platform,
   table: 'cluster_states' | 'node_states' | 'run_states',
@@ -201,7 +201,7 @@ export async function historyOf(
 
 const OF_CLUSTER = 'j.cluster_id = $1';
 
-/** No workflow, step or outbox row of the cluster is left open, and each workflow's history ends where it is. */
+/** Checks that no workflow, step or outbox row of the cluster is open, and that each workflow's history ends in its current state. */
 async function expectNothingOpen(platform: Platform, clusterId: number): Promise<void> {
   await eventually(
     async () => {

@@ -1,5 +1,5 @@
-"""Makes tables in a metastore of its own, says what the metastore keeps of them, and makes them anew from the statements
-that it reads: `tables.py FOLDER IVY [REPOSITORY]`. Writes FOLDER/kept.json, waits for a line, reads FOLDER/ddl.json and
+"""Creates tables in its own metastore, describes them, and creates them again from the statements
+of FOLDER/ddl.json: `tables.py FOLDER IVY [REPOSITORY]`. Writes FOLDER/kept.json, waits for a line, reads FOLDER/ddl.json and
 writes FOLDER/made.json."""
 
 import json
@@ -77,7 +77,7 @@ def full_name(name):
 
 
 def description(name):
-    """What Spark says of it, without times and what was written when."""
+    """Returns Spark's description of the table without times and versions."""
     rows = spark.sql(f"describe table extended {full_name(name)}").collect()
     passing = ("Created Time", "Last Access", "Statistics", "Created By", "View Query Output Columns")
     told = [[row[0], row[1], row[2]] for row in rows if row[0] not in passing]
@@ -92,7 +92,7 @@ def description(name):
 
 
 def hide_commits(name, row):
-    """Leaves the checkpoint alone to tell the columns, as it is when old commits have been removed."""
+    """Leaves the columns only in the checkpoint, as when old commits have been removed."""
     spark.sql(f"insert into {name} values ({row})")
     log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, f"{folder}/warehouse/{name}")
     none = spark._jvm.scala.Option.empty()
