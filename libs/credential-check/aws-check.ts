@@ -10,13 +10,13 @@ import {
   working,
 } from './credential-check';
 
-/** It becomes a part of a host name. */
+/** The region becomes a part of a host name. */
 const REGION = /^[a-z0-9-]{1,40}$/;
 
 /**
- * AWS key pair: STS says whose it is, which every key may ask (no policy can deny it). Of one that works, also which rights
- * it lacks to make nodes.
- * @param servers null for AWS itself, which is found by the region
+ * Checks an AWS key pair with STS GetCallerIdentity, which no policy can deny. Also finds the rights that a working pair lacks
+ * to create nodes.
+ * @param servers null for the public endpoints of the region
  */
 export async function checkAwsKeys(
   keys: { accessKeyId: string; secretAccessKey: string; region: string },
@@ -25,14 +25,14 @@ export async function checkAwsKeys(
 ): Promise<CredentialCheck> {
   const { accessKeyId, secretAccessKey, region } = keys;
   const { agents, signal } = context;
-  if (!REGION.test(region)) return notWorking('AWS_DEFAULT_REGION is not a region.');
+  if (!REGION.test(region)) return notWorking('AWS_DEFAULT_REGION is not the name of a region, such as eu-west-1.');
   if (!isAccessKeyId(accessKeyId)) return notWorking(ACCESS_KEY_ID_INVALID);
-  // Never destroyed: that would end the connections of the agents, which are shared.
+  // The client is never destroyed, because that would close the connections of the shared agents.
   const client = new STSClient({
     region,
     credentials: { accessKeyId, secretAccessKey },
     ...(endpoint === null ? {} : { endpoint }),
-    // The second attempt corrects a clock that is off.
+    // The second attempt corrects a wrong clock.
     maxAttempts: 2,
     requestHandler: { httpAgent: agents.http, httpsAgent: agents.https },
   });
@@ -43,8 +43,8 @@ export async function checkAwsKeys(
   } catch (error) {
     return notWorking(awsRefusal(error, server).reason, [secretAccessKey]);
   }
-  // The SDK takes any page for an empty answer.
-  if (!arn) throw new ProviderUnreachableError(server, 'does not answer like STS');
+  // The SDK reads any page as an empty response.
+  if (!arn) throw new ProviderUnreachableError(server, 'sent a response that is not from STS');
   const credentials = {
     ...{ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_DEFAULT_REGION: region },
   };

@@ -16,12 +16,12 @@ import { ComputeDriverError } from '../compute-drivers/compute-driver';
 import type { CheckContext } from './credential-check';
 
 type Options = { abortSignal: AbortSignal };
-type Ask = (client: EC2Client, options: Options) => Promise<unknown>;
+type Probe = (client: EC2Client, options: Options) => Promise<unknown>;
 
 const DryRun = true;
 
-/** Rights, and a call that EC2 would do with each of them: as a dry run it does nothing, and says whether it may. */
-const PROBES: Readonly<Record<string, Ask>> = {
+/** Calls by the right that each needs. A dry run changes nothing and shows whether the call is allowed. */
+const PROBES: Readonly<Record<string, Probe>> = {
   'ec2:DescribeInstances': (client, options) => client.send(new DescribeInstancesCommand({ DryRun }), options),
   'ec2:DescribeImages': (client, options) =>
     client.send(new DescribeImagesCommand({ DryRun, Owners: ['self'] }), options),
@@ -35,14 +35,14 @@ const PROBES: Readonly<Record<string, Ask>> = {
   'ec2:DescribeAddresses': (client, options) => client.send(new DescribeAddressesCommand({ DryRun }), options),
 };
 
-/** A machine that is small everywhere, of an image that is in every region. */
+/** A machine type and an image that every region has. */
 const TYPE = 't3.micro';
 const IMAGES = 'al2023-ami-minimal-2023.*-x86_64';
 
 /**
- * Which rights a key pair lacks to make nodes. Those about single machines cannot be asked for without one.
- * @param endpoint null for that of the region
- * @throws ComputeDriverError where EC2 does not tell
+ * Returns the rights that a key pair lacks to create nodes. Rights for single machines cannot be checked without a machine.
+ * @param endpoint null for the public endpoint of the region
+ * @throws ComputeDriverError if EC2 fails for another reason
  */
 export async function missingAwsRights(
   credentials: Readonly<Record<string, string>>,
@@ -51,12 +51,12 @@ export async function missingAwsRights(
 ): Promise<string[]> {
   const aws = new AwsConnection({ credentials, signal }, { region: null, endpoint, agents, secrets: [] });
   const missing: string[] = [];
-  // One by one: EC2 counts the calls of an account.
-  for (const [right, ask] of Object.entries(PROBES)) if ((await denialOf(aws, ask)) !== null) missing.push(right);
+  // The calls go one by one, because EC2 limits the calls of an account.
+  for (const [right, probe] of Object.entries(PROBES)) if ((await denialOf(aws, probe)) !== null) missing.push(right);
   return missing.includes('ec2:DescribeImages') ? missing : [...missing, ...(await missingToRun(aws))];
 }
 
-/** Whether machines with the label of an installation may be made in the usual network. */
+/** Returns the missing right to launch machines with the platform's labels in the default network; empty if allowed or unknown. */
 async function missingToRun(aws: AwsConnection): Promise<string[]> {
   const Filters = [{ Name: 'name', Values: [IMAGES] }];
   const { Images = [] } = await aws.call((client, options) =>
@@ -69,23 +69,23 @@ async function missingToRun(aws: AwsConnection): Promise<string[]> {
     ...{ ResourceType, Tags },
   }));
   const request = { DryRun, MinCount: 1, MaxCount: 1, ImageId, InstanceType: TYPE, TagSpecifications } as const;
-  const words = await denialOf(
+  const denial = await denialOf(
     aws,
     (client, options) => client.send(new RunInstancesCommand({ ...request, TagSpecifications }), options),
     true,
   );
-  if (words === null) return [];
-  const [right] = /\bec2:[A-Za-z]+/.exec(words) ?? ['ec2:RunInstances'];
+  if (denial === null) return [];
+  const [right] = /\bec2:[A-Za-z]+/.exec(denial) ?? ['ec2:RunInstances'];
   return [right];
 }
 
 /**
- * The words by which EC2 refuses a dry run for want of a right; null where it would do it.
- * @param lenient whether a refusal for another reason is none, such as that there is no usual network
+ * Returns the message with which EC2 denies a dry run; null if it is allowed.
+ * @param lenient true if refusals for other reasons are ignored, such as a missing default network
  */
-async function denialOf(aws: AwsConnection, ask: Ask, lenient = false): Promise<string | null> {
+async function denialOf(aws: AwsConnection, send: Probe, lenient = false): Promise<string | null> {
   try {
-    await aws.call(ask);
+    await aws.call(send);
     return null;
   } catch (error) {
     if (!(error instanceof ComputeDriverError)) throw error;

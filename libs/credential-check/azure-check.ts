@@ -4,12 +4,12 @@ import { type CheckContext, type CredentialCheck, notWorking, working } from './
 import { describeMissingRights } from './missing-rights';
 import { checkByToken, parseGrants, send, withoutToken } from './token-request';
 
-/** Rights in Azure's resource manager, which clusters are made through. */
+/** Scope of Azure's resource manager, which creates the nodes. */
 const SCOPE = `${AZURE_ENDPOINT}/.default`;
 const API_VERSION = '2022-04-01';
 const MAX_PAGES = 10;
 
-/** Id or domain of a directory. It becomes a part of a path. */
+/** Id or domain of a directory, which becomes a part of a path. */
 const DIRECTORY = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/;
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -20,16 +20,15 @@ interface AzureKeys {
   subscriptionId: string;
 }
 
-/** Where Azure answers. */
 interface AzureServers {
   authority: string;
   management: string;
 }
 
 /**
- * Azure service principal: a token by its client credentials (RFC 6749, 4.4), which needs no permission. Of one that works,
- * also which actions it lacks to make nodes.
- * @param group the resource group of the nodes; without one, the actions in the whole subscription count
+ * Checks an Azure service principal by requesting a token with its client credentials (RFC 6749, 4.4), which needs no
+ * permission. Also finds the actions that a working principal lacks to create nodes.
+ * @param group the resource group of the nodes; if absent, the actions in the whole subscription count
  */
 export async function checkAzurePrincipal(
   keys: AzureKeys,
@@ -38,7 +37,7 @@ export async function checkAzurePrincipal(
   group?: string,
 ): Promise<CredentialCheck> {
   const { tenantId, clientId, clientSecret, subscriptionId } = keys;
-  if (!DIRECTORY.test(tenantId)) return notWorking('TENANT_ID is not the id of a directory.');
+  if (!DIRECTORY.test(tenantId)) return notWorking('TENANT_ID is not the id or domain of a directory.');
   const form = {
     grant_type: 'client_credentials',
     client_id: clientId,
@@ -56,11 +55,11 @@ export async function checkAzurePrincipal(
     const granted = await loadGrants(new URL(`${url}?api-version=${API_VERSION}`, management), token, context);
     return ACTIONS.filter((action) => !granted.some((one) => isGranted(action, one)));
   });
-  const hint = lacks !== null && group === undefined ? ' To ask for one resource group, send it as cloud_project.' : '';
+  const hint = lacks !== null && group === undefined ? ' To check one resource group, send it as cloud_project.' : '';
   return working(checked.checkedAs, lacks === null ? null : lacks + hint);
 }
 
-/** Actions that a role allows but for some. */
+/** A role's actions, except those in `notActions`. */
 interface Grant {
   actions: RegExp[];
   notActions: RegExp[];
@@ -78,13 +77,13 @@ async function loadGrants(first: URL, token: string, context: CheckContext): Pro
       found.push({ actions: patterns(actions), notActions: patterns(notActions) });
     }
     const next = typeof nextLink === 'string' ? URL.parse(nextLink) : null;
-    // The token is for this server alone.
+    // The token must not be sent to another server.
     url = next?.origin === first.origin ? next : null;
   }
   return found;
 }
 
-/** Of actions whose parts may be `*`. */
+/** Converts actions with `*` wildcards to regular expressions. */
 function patterns(actions: unknown): RegExp[] {
   if (!Array.isArray(actions)) return [];
   return actions

@@ -1,25 +1,24 @@
 import { type OutboundAgents, AddressRefusedError } from '../outbound-policy/outbound-policy';
 import { errorField, printable } from '../object-storage/store-fault';
 
-/** Whether a provider accepts the credentials, in its own words. */
+/** Result of a check: whether the provider accepts the credentials, and its reasons. */
 export interface CredentialCheck {
   working: boolean;
-  /** The account or principal that the credentials belong to, as the provider says; null where it does not say. */
+  /** The account or principal of the credentials as the provider names it; null if it does not. */
   checkedAs: string | null;
-  /** Why they do not work, or what they are not allowed, without secrets; null if there is nothing to say. */
+  /** The reason if the credentials do not work, or the rights that they lack, without secrets; null if neither is the case. */
   reason: string | null;
 }
 
-/** What a check of one provider gets besides the credentials. */
 export interface CheckContext {
   agents: OutboundAgents;
-  /** Ends the call; whatever it does then is no longer waited for. */
+  /** Aborts the check. */
   signal: AbortSignal;
 }
 
 /**
- * The provider's answer does not say whether the credentials work, or there was none. The message names its host and no
- * secret.
+ * The provider did not respond, or its response does not say whether the credentials work. The message names its host and
+ * contains no secret.
  */
 export class ProviderUnreachableError extends Error {
   /** @param server host and port */
@@ -33,7 +32,7 @@ export class ProviderUnreachableError extends Error {
   }
 }
 
-/** Whether such credentials work cannot be checked, for the reason in the message. */
+/** The platform cannot check such credentials, for the reason in the message. */
 export class CheckUnsupportedError extends Error {
   constructor(message: string) {
     super(message);
@@ -41,20 +40,22 @@ export class CheckUnsupportedError extends Error {
   }
 }
 
-/** @param lacks what they are not allowed, for people */
+/** @param lacks a sentence about missing rights; null for none */
 export function working(checkedAs: string | null, lacks: string | null = null): CredentialCheck {
   return { working: true, checkedAs, reason: lacks };
 }
 
-/** @param secrets what must not be repeated, whatever the provider quotes */
+/** @param secrets values that are masked in the reason, which may quote them */
 export function notWorking(reason: string, secrets: readonly string[] = []): CredentialCheck {
   return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gave no reason.' };
 }
 
-/** The error of a call without an answer: {@link AddressRefusedError} of the policy, or that nothing can be reached. */
+/** Returns the error of a call without a response: {@link AddressRefusedError} of the policy, or {@link ProviderUnreachableError}. */
 export function connectionFailure(server: string, error: unknown): Error {
   if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
-    return new AddressRefusedError(errorField(error, 'message') ?? 'The address may not be called.');
+    return new AddressRefusedError(
+      errorField(error, 'message') ?? 'The outbound policy does not allow calls to the address.',
+    );
   }
   const code = errorField(error, 'code') ?? 'no connection';
   return new ProviderUnreachableError(server, `cannot be reached (${code})`, { cause: error });

@@ -25,8 +25,8 @@ const S3_KEYS = { AWS_ACCESS_KEY_ID: 'key-1', AWS_SECRET_ACCESS_KEY: 'the secret
 type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
- * Fakes, written from published descriptions: token endpoints from RFC 6749 (4.4, 5) and RFC 7523 (2.1, 3), S3's errors
- * from the reference of its API.
+ * The fakes follow published descriptions: token endpoints RFC 6749 (4.4, 5) and RFC 7523 (2.1, 3), S3's errors the reference
+ * of its API.
  */
 describe('CredentialChecker', () => {
   const outbound = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
@@ -34,7 +34,7 @@ describe('CredentialChecker', () => {
 
   afterEach(() => server?.stop());
 
-  /** The first check by an SDK loads it. */
+  /** The timeout is long, because the first check loads an SDK. */
   async function check(request: CheckRequest, listener: Listener, policy = outbound, deadlineMs = 20_000) {
     server = await serveOnLoopback((incoming, response) => void listener(incoming, response));
     const { url } = server;
@@ -54,7 +54,7 @@ describe('CredentialChecker', () => {
 
   const granted = { access_token: 'token', token_type: 'Bearer', expires_in: 3599 };
 
-  describe('of a Google service account', () => {
+  describe('for a Google service account', () => {
     const google: Listener = async (request, response) => {
       const form = new URLSearchParams(await bodyOf(request));
       try {
@@ -71,7 +71,7 @@ describe('CredentialChecker', () => {
       }
     };
 
-    it('works with its own key, and with no other', async () => {
+    it('accepts its key, and no other', async () => {
       expect(await check(GOOGLE, google)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
       await server?.stop();
       const other = newRsaPair().privateKey;
@@ -94,16 +94,16 @@ describe('CredentialChecker', () => {
           answering(status, answer(permissions))(request, response);
         };
 
-      it('says nothing of an account that may make nodes', async () => {
+      it('gives no reason if the account may create nodes', async () => {
         const all = rights(200, (permissions) => ({ permissions }));
         expect(await check(ofProject, all)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
       });
 
-      it('names the rights that the account lacks', async () => {
+      it('names the permissions that the account lacks', async () => {
         const some = rights(200, (asked) => ({
           permissions: asked.filter((one) => !one.startsWith('compute.disks.c')),
         }));
-        const reason = 'To make nodes in own-project, they lack compute.disks.create.';
+        const reason = 'To create nodes in own-project, the credentials lack compute.disks.create.';
         expect(await check(ofProject, some)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
         await server?.stop();
         const none = await check(
@@ -113,14 +113,15 @@ describe('CredentialChecker', () => {
         expect(none.reason).toContain('compute.instances.create, compute.instances.delete');
       });
 
-      it('says so where Google does not tell', async () => {
+      it('reports that Google did not return the permissions', async () => {
         const off = rights(403, () => ({ error: { message: 'The API is off' } }));
-        const reason = 'Whether they may make nodes in own-project is not known: The API is off.';
+        const reason =
+          'The platform could not check whether the credentials may create nodes in own-project: The API is off.';
         expect(await check(ofProject, off)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
       });
     });
 
-    it('never asks the endpoint that the credentials name', async () => {
+    it('never calls the endpoint that the credentials name', async () => {
       const asked = jest.fn();
       const elsewhere = await serveOnLoopback(asked);
       try {
@@ -132,7 +133,7 @@ describe('CredentialChecker', () => {
       }
     });
 
-    it('needs a key that can sign', async () => {
+    it('refuses a key that cannot sign', async () => {
       const pem = { type: 'pkcs8', format: 'pem' } as const;
       const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem).toString();
       const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: curve } };
@@ -140,7 +141,7 @@ describe('CredentialChecker', () => {
     });
   });
 
-  describe('of an Azure service principal', () => {
+  describe('for an Azure service principal', () => {
     const azure: Listener = async (request, response) => {
       const form = new URLSearchParams(await bodyOf(request));
       const isRight =
@@ -152,7 +153,7 @@ describe('CredentialChecker', () => {
       answering(isRight ? 200 : 401, isRight ? granted : refusal)(request, response);
     };
 
-    it('works with its secret, and a wrong one is not repeated', async () => {
+    it('accepts its secret, and masks a wrong one', async () => {
       expect(await check(AZURE, azure)).toEqual({ working: true, checkedAs: 'app-1', reason: null });
       await server?.stop();
       const wrong = { ...AZURE, credentials: { ...AZURE.credentials, CLIENT_SECRET: 'guessed' } };
@@ -176,7 +177,7 @@ describe('CredentialChecker', () => {
 
       beforeEach(() => asked.splice(0));
 
-      it('says nothing where it may make nodes', async () => {
+      it('gives no reason if it may create nodes', async () => {
         const all = allowing(200, { value: [{ actions: ['*'], notActions: ['Microsoft.Authorization/*/Write'] }] });
         expect(await check(ofSubscription, all)).toEqual({ working: true, checkedAs: 'app-1', reason: null });
         expect(asked).toEqual([
@@ -184,7 +185,7 @@ describe('CredentialChecker', () => {
         ]);
       });
 
-      it('names the actions that it lacks in a resource group, over all roles that it has', async () => {
+      it('names the actions that no role grants in a resource group', async () => {
         const some = allowing(200, {
           value: [
             ...value('microsoft.compute/*', 'Microsoft.Network/*/read'),
@@ -196,38 +197,39 @@ describe('CredentialChecker', () => {
         });
         expect(await check({ ...ofSubscription, cloudProject: 'nodes(1)' }, some)).toMatchObject({
           working: true,
-          reason: 'To make nodes in the resource group nodes(1), they lack Microsoft.Compute/virtualMachines/delete.',
+          reason:
+            'To create nodes in the resource group nodes(1), the credentials lack Microsoft.Compute/virtualMachines/delete.',
         });
         expect(asked[0]).toContain('/resourceGroups/nodes(1)/providers/');
       });
 
-      it('says how to ask for one group where the subscription as a whole is not allowed', async () => {
+      it('says how to check one resource group if rights in the whole subscription are missing', async () => {
         const { reason } = await check(ofSubscription, allowing(200, { value: [] }));
-        expect(reason).toMatch(/^To make nodes in the whole subscription .*virtualMachines\/read,.*cloud_project\.$/);
+        expect(reason).toMatch(/^To create nodes in the whole subscription .*virtualMachines\/read,.*cloud_project\.$/);
       });
 
       it.each([
-        ['is told nothing', allowing(403, { error: { message: 'No role here' } }), 'is not known: No role here.'],
-        ['is sent elsewhere', allowing(200, { value: [], nextLink: 'http://evil.example/' }), 'they lack'],
-        ['gets nonsense', allowing(200, { value: 'x' }), 'they lack'],
-      ])('survives that it %s', async (_what, listener, words) => {
+        ['denies the lookup', allowing(403, { error: { message: 'No role here' } }), 'could not check whether'],
+        ['links to another server', allowing(200, { value: [], nextLink: 'http://evil.example/' }), 'credentials lack'],
+        ['sends nonsense', allowing(200, { value: 'x' }), 'credentials lack'],
+      ])('survives a server that %s', async (_what, listener, words) => {
         expect((await check(ofSubscription, listener)).reason).toContain(words);
         expect(asked).toHaveLength(1);
       });
 
-      it('asks for no group whose name leads elsewhere', async () => {
-        const told = await check({ ...ofSubscription, cloudProject: '../x' }, allowing(200));
-        expect(told).toMatchObject({ working: true, reason: expect.stringContaining('is not known') as string });
+      it('sends no resource group that is a path', async () => {
+        const result = await check({ ...ofSubscription, cloudProject: '../x' }, allowing(200));
+        expect(result).toMatchObject({ working: true, reason: expect.stringContaining('could not check') as string });
         expect(asked).toEqual([]);
       });
     });
 
-    it('a code of the server is none of the credentials, whatever its status', async () => {
+    it('does not blame the credentials for a code of the server, whatever its status', async () => {
       const busy = answering(400, { error: 'temporarily_unavailable' });
       await expect(check(AZURE, busy)).rejects.toThrow(ProviderUnreachableError);
     });
 
-    it.each(['../common', 'a/b', '', 'x?y'])('calls nobody for the directory %p', async (TENANT_ID) => {
+    it.each(['../common', 'a/b', '', 'x?y'])('makes no call for the directory %p', async (TENANT_ID) => {
       const asked = jest.fn();
       const wrong = { ...AZURE, credentials: { ...AZURE.credentials, TENANT_ID } };
       expect(await check(wrong, asked)).toMatchObject({ working: false });
@@ -235,7 +237,7 @@ describe('CredentialChecker', () => {
     });
   });
 
-  describe('of a key pair of AWS', () => {
+  describe('for a key pair of AWS', () => {
     const AWS: CheckRequest = { provider: 'aws', credentials: { ...S3_KEYS, AWS_DEFAULT_REGION: 'eu-west-1' } };
     const xml = (name: string, content: string) => `<${name}>${content}</${name}>`;
     const identity = xml(
@@ -243,7 +245,7 @@ describe('CredentialChecker', () => {
       '<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/spark</Arn></GetCallerIdentityResult>',
     );
     const image = xml('DescribeImagesResponse', '<imagesSet><item><imageId>ami-1</imageId></item></imagesSet>');
-    /** EC2's answers to dry runs: by action, its code and words; a run that it would do by default. */
+    /** Responses of EC2 to dry runs: code and message by action; by default the call is allowed. */
     const aws =
       (refusals: Record<string, [code: string, words: string, status?: number]>): Listener =>
       async (request, response) => {
@@ -264,7 +266,7 @@ describe('CredentialChecker', () => {
 
     beforeEach(() => asked.splice(0));
 
-    it('says nothing where it may make nodes, and makes none', async () => {
+    it('gives no reason if it may create nodes, and creates none', async () => {
       expect(await check(AWS, aws({}))).toEqual({
         ...{ working: true, checkedAs: 'arn:aws:iam::1:user/spark', reason: null },
       });
@@ -281,25 +283,27 @@ describe('CredentialChecker', () => {
         DescribeVpcs: denied(),
         RunInstances: denied('User is not authorized to perform: ec2:CreateTags on resource x'),
       });
-      const reason = 'To make nodes in eu-west-1, they lack ec2:DescribeVpcs, ec2:DescribeVolumes, ec2:CreateTags.';
+      const reason =
+        'To create nodes in eu-west-1, the credentials lack ec2:DescribeVpcs, ec2:DescribeVolumes, ec2:CreateTags.';
       expect(await check(AWS, some)).toMatchObject({ working: true, reason });
       await server?.stop();
       expect((await check(AWS, aws({ RunInstances: denied() }))).reason).toContain('lack ec2:RunInstances.');
     });
 
-    it('takes it for no missing right that there is no usual network', async () => {
+    it('does not take a missing default network for a missing right', async () => {
       const none = aws({ RunInstances: ['VPCIdNotSpecified', 'No default VPC for this user', 400] });
       expect(await check(AWS, none)).toMatchObject({ working: true, reason: null });
     });
 
-    it('says so where EC2 does not tell', async () => {
+    it('reports that EC2 did not return the rights', async () => {
       const busy = aws({ DescribeInstances: ['RequestLimitExceeded', 'Slow down.', 503] });
-      const reason = 'Whether they may make nodes in eu-west-1 is not known: RequestLimitExceeded: Slow down.';
+      const reason =
+        'The platform could not check whether the credentials may create nodes in eu-west-1: RequestLimitExceeded: Slow down.';
       expect(await check(AWS, busy)).toMatchObject({ working: true, reason });
     });
   });
 
-  describe('of a store that speaks S3', () => {
+  describe('for an S3 store', () => {
     const error = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`;
     const refusing = (codeFor: (accessKey: number) => string): Listener => {
       let calls = 0;
@@ -307,17 +311,17 @@ describe('CredentialChecker', () => {
     };
     const s3: CheckRequest = { provider: 's3-compatible', credentials: S3_KEYS };
 
-    it('a list that is denied says that the signature is right', async () => {
+    it('accepts keys that may not list buckets', async () => {
       const store = refusing((call) => (call === 1 ? 'AccessDenied' : 'SignatureDoesNotMatch'));
       expect(await check(s3, store)).toEqual({ working: true, checkedAs: null, reason: null });
     });
 
-    it('unless the store denies a wrong signature alike', async () => {
+    it('cannot check keys if the store denies a wrong signature in the same way', async () => {
       const store = refusing(() => 'AccessDenied');
       await expect(check(s3, store)).rejects.toThrow(CheckUnsupportedError);
     });
 
-    it.each(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])('%s is about the keys', async (code) => {
+    it.each(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])('refuses keys for %s', async (code) => {
       expect(
         await check(
           s3,
@@ -326,7 +330,7 @@ describe('CredentialChecker', () => {
       ).toEqual({ working: false, checkedAs: null, reason: `${code}: No.` });
     });
 
-    it('a clock that is off is not', async () => {
+    it('does not blame the keys for a wrong clock', async () => {
       const store = refusing(() => 'RequestTimeTooSkewed');
       await expect(check(s3, store)).rejects.toThrow(ProviderUnreachableError);
     });
@@ -335,11 +339,11 @@ describe('CredentialChecker', () => {
       ['a refusal by something else', answering(403, '<html>Forbidden</html>', 'text/html')],
       ['a refusal without a word', answering(403, '')],
       ['a redirect', (_request, response) => void response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
-    ])('%s is no answer', async (_what, listener) => {
+    ])('does not judge by %s', async (_what, listener) => {
       await expect(check(s3, listener)).rejects.toThrow(ProviderUnreachableError);
     });
 
-    it('an answer without end is cut', async () => {
+    it('stops reading an endless response', async () => {
       let sent = 0;
       const endless: Listener = (_request, response) => {
         const chunk = Buffer.alloc(64 * 1024, ' ');
@@ -353,14 +357,14 @@ describe('CredentialChecker', () => {
       expect(sent).toBeLessThan(64 * 1024 * 1024);
     });
 
-    it('a name that leads to this machine is refused when it is called', async () => {
+    it('refuses a host name that resolves to this machine', async () => {
       const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
       const production = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['private'] }, resolve);
       const credentials = { ...S3_KEYS, S3_ENDPOINT: 'http://store.example' };
       await expect(check({ ...s3, credentials }, jest.fn(), production)).rejects.toThrow(AddressRefusedError);
     });
 
-    it('keys that cannot be sent are no keys', async () => {
+    it('refuses keys that a header cannot contain', async () => {
       const asked = jest.fn();
       const credentials = { ...S3_KEYS, AWS_ACCESS_KEY_ID: 'a\r\nX-Injected: 1' };
       expect(await check({ ...s3, credentials }, asked)).toMatchObject({ working: false });
@@ -375,30 +379,30 @@ describe('CredentialChecker', () => {
     ['AWS', { provider: 'aws', credentials: { ...S3_KEYS, AWS_DEFAULT_REGION: 'eu-west-1' } }],
   ];
 
-  describe.each(everyProvider)('of %s', (_name, request) => {
-    it('a server that never answers is not waited for', async () => {
+  describe.each(everyProvider)('for %s', (_name, request) => {
+    it('times out for a server that never responds', async () => {
       const started = Date.now();
       const waiting = check(request, () => undefined, outbound, 2_000);
-      await expect(waiting).rejects.toThrow(/does not answer within 2 seconds/);
+      await expect(waiting).rejects.toThrow(/did not respond within 2 seconds/);
       expect(Date.now() - started).toBeLessThan(15_000);
     });
 
-    it('a page of something else is no answer', async () => {
+    it('does not judge by the page of another server', async () => {
       const page = answering(200, '<html><body>Welcome</body></html>', 'text/html');
       await expect(check(request, page)).rejects.toThrow(ProviderUnreachableError);
     });
 
-    it('trouble of the server is none of the credentials', async () => {
+    it('does not blame the credentials for a server error', async () => {
       const down = answering(503, { error: 'temporarily_unavailable', error_description: 'later' });
       await expect(check(request, down)).rejects.toThrow(ProviderUnreachableError);
     });
 
-    it('a server that is not there is said to be so, without a secret', async () => {
+    it('reports an unreachable server without a secret', async () => {
       const gone = (incoming: IncomingMessage) => void incoming.socket.destroy();
       await expect(check(request, gone)).rejects.toThrow(/^(?!.*the secret).*cannot be reached/);
     });
 
-    it('is called through the outbound policy', async () => {
+    it('calls only addresses that the outbound policy allows', async () => {
       const asked = jest.fn();
       const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
       await expect(check(request, asked, production)).rejects.toThrow(AddressRefusedError);
@@ -406,7 +410,7 @@ describe('CredentialChecker', () => {
     });
   });
 
-  describe('of an API key of Oracle Cloud', () => {
+  describe('for an API key of Oracle Cloud', () => {
     let cloud: FakeOci;
     const region = 'eu-frankfurt-1';
     let deadlineMs: number;
@@ -422,7 +426,7 @@ describe('CredentialChecker', () => {
     });
     afterEach(() => cloud.stop());
 
-    it('is asked in a region, and says who it is', async () => {
+    it('checks the key in a region, and names its user', async () => {
       const checkedAs = cloud.credentials['OCI_USER_OCID'];
       expect(await ask()).toEqual({ working: true, checkedAs, reason: null });
       expect(cloud.calls.every(({ operation }) => operation.startsWith('List'))).toBe(true);
@@ -431,7 +435,7 @@ describe('CredentialChecker', () => {
       await expect(nowhere).rejects.toThrow(CheckUnsupportedError);
     });
 
-    it('does not work with another key, and neither repeats it', async () => {
+    it('refuses another key, and masks it', async () => {
       expect(await ask({ OCI_PRIVATE_KEY: newRsaPair().privateKey })).toMatchObject({
         working: false,
         reason: expect.stringContaining('authentication') as string,
@@ -441,7 +445,7 @@ describe('CredentialChecker', () => {
       expect(reason).toMatch(/OCI_PRIVATE_KEY(?!.*the secret)/);
     });
 
-    it('does not work without a right, and names it', async () => {
+    it('refuses a key without a right, and names the right', async () => {
       cloud.fail('ListVolumes', refused(404, 'NotAuthorizedOrNotFound'));
       const { working, reason } = await ask();
       expect(working).toBe(false);
@@ -452,7 +456,7 @@ describe('CredentialChecker', () => {
       expect((await ask({ OCI_COMPARTMENT_OCID: ocid('compartment') })).reason).toContain('virtual-network-family');
     });
 
-    it('is not judged by an answer that does not tell, or by none', async () => {
+    it('does not judge by a server error or a missing response', async () => {
       const mishaps = [refused(429, 'TooManyRequests'), refused(500, 'InternalError'), 'dropped', 'hangs'] as const;
       for (const mishap of mishaps) {
         cloud.fail('ListInstances', mishap);
@@ -461,7 +465,7 @@ describe('CredentialChecker', () => {
       }
     });
 
-    it('is asked through the outbound policy, and only where a region can be', async () => {
+    it('calls only addresses that the outbound policy allows, and valid regions', async () => {
       const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
       await expect(ask({}, region, production)).rejects.toThrow(AddressRefusedError);
       expect(await ask({}, 'evil.example/#')).toMatchObject({ working: false, reason: expect.any(String) as string });
@@ -469,7 +473,7 @@ describe('CredentialChecker', () => {
     });
   });
 
-  describe('of a hypervisor', () => {
+  describe('for a hypervisor', () => {
     let hypervisor: FakeProxmox;
     const PASSWORD = 'the secret of root';
     const ask = (password: string, deadlineMs = 20_000) => {
@@ -484,7 +488,7 @@ describe('CredentialChecker', () => {
     });
     afterEach(() => hypervisor.stop());
 
-    it('tells whether it lets the account in', async () => {
+    it('accepts the password of the account, and no other', async () => {
       expect(await ask(PASSWORD)).toEqual({ working: true, checkedAs: 'root@pam', reason: null });
       const refused = await ask('the secret of nobody');
       expect(refused).toEqual({
@@ -505,21 +509,21 @@ describe('CredentialChecker', () => {
         '/storage/a': ['Datastore.Audit', 'Datastore.AllocateSpace'],
       };
       hypervisor = await FakeProxmox.start({ users: [{ name: 'root@pam', password: PASSWORD, privileges }] });
-      const told = await ask(PASSWORD);
-      expect(told.reason?.replace(/127\.0\.0\.1:\d+/, host)).toBe(
-        `To make nodes at ${host}, they lack Datastore.AllocateTemplate.`,
+      const result = await ask(PASSWORD);
+      expect(result.reason?.replace(/127\.0\.0\.1:\d+/, host)).toBe(
+        `To create nodes at ${host}, the credentials lack Datastore.AllocateTemplate.`,
       );
-      expect(told.working).toBe(true);
+      expect(result.working).toBe(true);
     });
 
-    it('says once who cannot be reached', async () => {
+    it('names the unreachable host once', async () => {
       const { host } = new URL(hypervisor.url);
       await hypervisor.stop();
       await expect(ask(PASSWORD)).rejects.toThrow(new RegExp(`^${host} cannot be reached \\(\\w+\\)$`));
       hypervisor = await FakeProxmox.start({ users: [] });
     });
 
-    it('does not judge by an answer that is none of Proxmox VE, or by no answer', async () => {
+    it('does not judge by a response that is not from Proxmox VE, or by a missing one', async () => {
       hypervisor.answerWith((_request, response) => response.end('<html>'));
       await expect(ask(PASSWORD)).rejects.toThrow(CheckUnsupportedError);
       hypervisor.answerWith(() => undefined);

@@ -16,29 +16,28 @@ import {
 import { checkGoogleAccount, GOOGLE_PROJECTS_ENDPOINT, GOOGLE_TOKEN_ENDPOINT } from './google-check';
 import { checkProxmoxAccount } from './proxmox-check';
 
-/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded when keys are first checked by it: that takes
-   long, and most processes never do. */
+/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded at the first check that needs it, because
+   loading takes long and most processes never check. */
 const aws = () => require('./aws-check') as typeof AwsModule;
 const s3 = () => require('./s3-check') as typeof S3Module;
 const oci = () => require('./oci-check') as typeof OciModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** By whose rules credentials are checked. */
 export type CredentialProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible' | 'oci' | 'proxmox';
 
 export interface CheckRequest {
   provider: CredentialProvider;
-  /** The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`. */
+  /** Keys of the credentials by the names of their type, such as `AWS_ACCESS_KEY_ID`. */
   credentials: Readonly<Record<string, string>>;
-  /** Where a hypervisor answers; of `proxmox` only, whose credentials do not say. */
+  /** URL of the hypervisor; only for `proxmox`, whose credentials do not have it. */
   endpoint?: string;
-  /** Where to ask; of `oci` only, whose credentials do not say. */
+  /** Region to call; only for `oci`, whose credentials do not have it. */
   region?: string;
-  /** The resource group in which nodes would be made; of `azure` only. */
+  /** Resource group of the nodes; only for `azure`. */
   cloudProject?: string;
 }
 
-/** Where the public clouds answer; tests give others. */
+/** Endpoints of the public clouds, which tests replace. */
 export interface CloudEndpoints {
   /** Null for the endpoint of the region. */
   awsSts: string | null;
@@ -63,13 +62,13 @@ const CLOUDS: CloudEndpoints = {
 
 const DEADLINE_MS = 15_000;
 
-/** Asks providers whether credentials work, with calls that change nothing and, where possible, need no permission. */
+/** Checks credentials at their provider, with calls that change nothing and, if possible, need no permission. */
 export class CredentialChecker {
   private readonly clouds: CloudEndpoints;
   private readonly deadlineMs: number;
   private readonly hypervisors: ProxmoxConnections;
 
-  /** @param options.deadlineMs of a check as a whole; `onPremTrust`: how far hypervisors' certificates are trusted */
+  /** @param options.deadlineMs timeout of a whole check; `onPremTrust` decides which certificates of hypervisors are trusted */
   constructor(
     private readonly outbound: OutboundPolicy,
     options: { clouds?: Partial<CloudEndpoints>; deadlineMs?: number; onPremTrust?: ProxmoxTrust } = {},
@@ -80,8 +79,8 @@ export class CredentialChecker {
   }
 
   /**
-   * Throws {@link ProviderUnreachableError} without an answer, {@link CheckUnsupportedError} if no answer can tell, and
-   * `AddressRefusedError` for an endpoint that the outbound policy does not allow.
+   * Throws {@link ProviderUnreachableError} without a usable response, {@link CheckUnsupportedError} if a check is impossible,
+   * and `AddressRefusedError` for an endpoint that the outbound policy does not allow.
    */
   async check(request: CheckRequest): Promise<CredentialCheck> {
     try {
@@ -90,7 +89,7 @@ export class CredentialChecker {
       );
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;
-      const reason = `does not answer within ${this.deadlineMs / 1000} seconds`;
+      const reason = `did not respond within ${this.deadlineMs / 1000} seconds`;
       throw new ProviderUnreachableError(serverOf(request), reason, { cause: error });
     }
   }
@@ -126,7 +125,7 @@ export class CredentialChecker {
       case 'oci': {
         if (region === undefined)
           throw new CheckUnsupportedError(
-            'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name none: send region.',
+            'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name none. Send region.',
           );
         const { checkOciKey } = oci();
         return checkOciKey(credentials, region, this.clouds.oci, context);
@@ -141,7 +140,7 @@ export class CredentialChecker {
   }
 }
 
-/** Who is asked, for errors; a cloud by its name. */
+/** Returns the name of the server for errors: the name of a cloud, or a host. */
 function serverOf({ provider, credentials, endpoint }: CheckRequest): string {
   switch (provider) {
     case 'aws':

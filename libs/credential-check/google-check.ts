@@ -5,13 +5,13 @@ import { type CheckContext, type CredentialCheck, notWorking, working } from './
 import { describeMissingRights } from './missing-rights';
 import { checkByToken, parseGrants, send, withoutToken } from './token-request';
 
-/** Google's own, whatever TOKEN_URI says: a signed assertion belongs in nobody else's hands. */
+/** Google's endpoint, whatever TOKEN_URI says: a signed assertion must not be sent to another server. */
 export const GOOGLE_TOKEN_ENDPOINT = 'https://oauth2.googleapis.com/token';
 
-/** Tells what the caller may do in a project, and needs no right for it. */
+/** Returns the caller's permissions in a project, which needs no permission. */
 export const GOOGLE_PROJECTS_ENDPOINT = 'https://cloudresourcemanager.googleapis.com';
 
-/** A right that every service account may ask for. */
+/** A scope that every service account may request. */
 const SCOPE = 'https://www.googleapis.com/auth/userinfo.email';
 const RIGHTS_SCOPE = 'https://www.googleapis.com/auth/cloud-platform.read-only';
 
@@ -22,15 +22,14 @@ interface GoogleKeys {
   projectId: string;
 }
 
-/** Where Google answers. */
 interface GoogleEndpoints {
   token: string;
   projects: string;
 }
 
 /**
- * Google service account: a token for an assertion signed with its key (RFC 7523), which needs no permission. Of one that
- * works, also which rights it lacks to make nodes in its own project.
+ * Checks a Google service account by requesting a token for an assertion signed with its key (RFC 7523), which needs no
+ * permission. Also finds the permissions that a working account lacks to create nodes in its own project.
  */
 export async function checkGoogleAccount(
   keys: GoogleKeys,
@@ -40,7 +39,7 @@ export async function checkGoogleAccount(
   const assertion = signed(keys, { scope: SCOPE, aud: GOOGLE_TOKEN_ENDPOINT });
   if (assertion === null) return notWorking('PRIVATE_KEY is not an RSA key of 2048 bits or more.');
   const form = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
-  // The assertion counts only as its issuer's, so that is who was checked.
+  // The assertion is valid only for its issuer, so the issuer is the checked account.
   const checked = await checkByToken(token, form, keys.clientEmail, [keys.privateKey, assertion], context);
   if (!checked.working || !isProject(keys.projectId)) return withoutToken(checked);
   const lacks = await describeMissingRights(`in ${keys.projectId}`, () => missingRights(keys, projects, context));
@@ -54,7 +53,7 @@ async function missingRights(keys: GoogleKeys, endpoint: string, context: CheckC
   const body = JSON.stringify({ permissions: NODE_RIGHTS });
   const answer = await send(url, { method: 'POST', headers, body }, context);
   const { permissions } = parseGrants(answer, url.host, [keys.privateKey, bearer]);
-  // An answer without any leaves the list out.
+  // A response without permissions omits the list.
   const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
   return NODE_RIGHTS.filter((right) => !granted.has(right));
 }

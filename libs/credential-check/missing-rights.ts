@@ -1,14 +1,14 @@
 import { ComputeDriverError } from '../compute-drivers/compute-driver';
 import { ProviderUnreachableError } from './credential-check';
 
-/** The provider answers, and does not say which rights there are. The message is what it says. */
+/** The provider responded but did not return the rights. The message has its reason. */
 export class RightsUnknownError extends Error {}
 
 /**
- * What credentials that work are not allowed and nodes need, for people; null for nothing. Who uses them for something
- * else needs none of it.
+ * Returns a sentence about the rights that working credentials lack to create nodes; null if they lack none. Credentials for
+ * other purposes do not need these rights, so they still count as working.
  * @param where such as `in own-project`
- * @param findMissing answers the provider's own names of the rights that are missing
+ * @param findMissing returns the provider's names of the missing rights
  */
 export async function describeMissingRights(
   where: string,
@@ -16,10 +16,10 @@ export async function describeMissingRights(
 ): Promise<string | null> {
   try {
     const lacking = await findMissing();
-    return lacking.length === 0 ? null : `To make nodes ${where}, they lack ${lacking.join(', ')}.`;
+    return lacking.length === 0 ? null : `To create nodes ${where}, the credentials lack ${lacking.join(', ')}.`;
   } catch (error) {
     const kinds = [ProviderUnreachableError, RightsUnknownError, ComputeDriverError];
     if (!(error instanceof Error) || !kinds.some((kind) => error instanceof kind)) throw error;
-    return `Whether they may make nodes ${where} is not known: ${error.message.replace(/[.]?$/, '.')}`;
+    return `The platform could not check whether the credentials may create nodes ${where}: ${error.message.replace(/[.]?$/, '.')}`;
   }
 }

@@ -10,8 +10,8 @@ import {
   working,
 } from './credential-check';
 
-/** What clusters need to see of the compartment: each a list that is asked for, and the right it takes. */
-const RIGHTS: readonly [right: string, look: (oci: OciConnection, compartmentId: string) => Promise<unknown>][] = [
+/** Resource families that the user must be able to list in the compartment, with a call that needs the right. */
+const RIGHTS: readonly [right: string, list: (oci: OciConnection, compartmentId: string) => Promise<unknown>][] = [
   [
     'instance-family',
     (oci, compartmentId) => oci.compute((client) => client.listInstances({ compartmentId, limit: 1 })),
@@ -24,10 +24,10 @@ const RIGHTS: readonly [right: string, look: (oci: OciConnection, compartmentId:
 ];
 
 /**
- * Oracle Cloud's API key: whether it may see what clusters consist of. Whether it may make them cannot be asked without
- * making one.
- * @param region one that the tenancy has subscribed to; elsewhere nobody knows the key
- * @param endpoint where Oracle Cloud answers, if not at the public addresses of the region
+ * Checks an API key of Oracle Cloud, and whether its user may list the resources of clusters. Rights to create them cannot be
+ * checked without creating one.
+ * @param region a region that the tenancy has subscribed to; other regions do not know the key
+ * @param endpoint null for the public endpoints of the region
  */
 export async function checkOciKey(
   credentials: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ export async function checkOciKey(
     const missing = await missingRights(oci);
     if (missing.length === 0) return working(keys.user);
     return notWorking(
-      `The key is accepted, but a policy that allows its user ${missing.join(', ')} in the compartment ${keys.compartment} is missing, or the compartment is.`,
+      `Oracle Cloud accepts the key, but no policy allows its user to inspect ${missing.join(', ')} in the compartment ${keys.compartment}, or the compartment does not exist.`,
     );
   } catch (error) {
     return refusalIn(error, region);
@@ -51,9 +51,9 @@ export async function checkOciKey(
 
 async function missingRights(oci: OciConnection): Promise<string[]> {
   const missing = await Promise.all(
-    RIGHTS.map(async ([right, look]) => {
+    RIGHTS.map(async ([right, list]) => {
       try {
-        await look(oci, oci.compartment);
+        await list(oci, oci.compartment);
         return null;
       } catch (error) {
         if (isMissing(error)) return right;
@@ -69,11 +69,10 @@ function refusalIn(error: unknown, region: string): CredentialCheck {
   const { code, kind, message } = error;
   if (code === 'AddressRefused') throw new AddressRefusedError(message);
   if (code === 'NotAuthenticated')
-    return notWorking(`${message} Oracle Cloud says the same where the tenancy has not subscribed to ${region}.`);
-  if (isMissing(error))
-    return notWorking('A policy that allows the user to inspect availability-domains in the tenancy is missing.');
+    return notWorking(`${message} Oracle Cloud also answers so if the tenancy has not subscribed to ${region}.`);
+  if (isMissing(error)) return notWorking('No policy allows the user to inspect availability-domains in the tenancy.');
   if (kind === 'denied' || kind === 'invalid') return notWorking(message);
-  throw new ProviderUnreachableError(`Oracle Cloud in ${region}`, `gives no answer that tells: ${message}`, {
+  throw new ProviderUnreachableError(`Oracle Cloud in ${region}`, `did not say whether the key works: ${message}`, {
     cause: error,
   });
 }

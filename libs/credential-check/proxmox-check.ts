@@ -19,7 +19,7 @@ export interface ProxmoxKeys {
   password: string;
 }
 
-/** Logs in, and asks for the account's own privileges, which every account may see. */
+/** Checks a Proxmox VE account by its login, and reads its privileges, which every account may see. */
 export async function checkProxmoxAccount(
   keys: ProxmoxKeys,
   connections: ProxmoxConnections,
@@ -38,7 +38,7 @@ export async function checkProxmoxAccount(
   }
 }
 
-/** Where on some path an account has a privilege, it may be enough: which hosts and storages are used is not known here. */
+/** Returns the privileges that the account has on no path. The check does not know which hosts and storages will be used. */
 async function missing(client: ProxmoxClient, signal: AbortSignal): Promise<string[]> {
   const paths = Object.values(Object(await client.request('GET', '/access/permissions', { signal })) as object);
   const granted = new Set(paths.flatMap((privileges) => Object.keys(Object(privileges) as object)));
@@ -65,8 +65,8 @@ function refusal(error: ProxmoxError, { endpoint, password }: ProxmoxKeys): Cred
   }
 }
 
-/** The error's sentence as what follows the host's name, which most of them begin with. */
+/** Returns the error's sentence without the host's name, with which most begin. */
 function reasonOf({ message }: ProxmoxError, host: string): string {
   const said = message.replace(/\.$/, '');
-  return said.startsWith(`${host} `) ? said.slice(host.length + 1) : `gives no answer (${said})`;
+  return said.startsWith(`${host} `) ? said.slice(host.length + 1) : `did not respond (${said})`;
 }

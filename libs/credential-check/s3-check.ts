@@ -16,13 +16,13 @@ interface S3Keys {
   secretAccessKey: string;
 }
 
-/** The right keys may still lack the permission to list. */
+/** Code of valid keys without the permission to list. */
 const DENIED = 'AccessDenied';
 
-/** More than a list of a thousand buckets takes; the SDK keeps the whole answer in memory. */
+/** More than a list of a thousand buckets has. The SDK keeps the whole response in memory. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Keys of a store that speaks S3: whether it lists their buckets, or denies that for no other reason than permissions. */
+/** Checks keys of an S3 store. They work if the store lists buckets, or denies it only for a missing permission. */
 export async function checkS3Keys(keys: S3Keys, endpoint: URL, context: CheckContext): Promise<CredentialCheck> {
   const { secretAccessKey, accessKeyId } = keys;
   if (!isAccessKeyId(accessKeyId)) return notWorking(ACCESS_KEY_ID_INVALID);
@@ -36,7 +36,7 @@ export async function checkS3Keys(keys: S3Keys, endpoint: URL, context: CheckCon
   );
   if ('code' in forged && forged.code !== DENIED) return working(null);
   throw new CheckUnsupportedError(
-    `${endpoint.host} refuses to list buckets, as it does for a wrong secret: whether the secret is wrong or only the permission is missing cannot be told.`,
+    `${endpoint.host} refuses to list buckets in the same way as for a wrong secret, so the platform cannot check these keys. Either the secret is wrong, or the keys lack the permission to list buckets.`,
   );
 }
 
@@ -46,7 +46,7 @@ async function listBuckets(
   { agents, signal }: CheckContext,
 ): Promise<{ owner: string | null } | { code: string; reason: string }> {
   const client = new S3Client({
-    // Stores that are not Amazon's have no region and accept this one.
+    // Stores other than Amazon's ignore the region.
     region: 'us-east-1',
     credentials,
     endpoint: endpoint.href,
@@ -65,12 +65,12 @@ async function listBuckets(
   );
   try {
     const { Owner, Buckets } = await client.send(new ListBucketsCommand({}), { abortSignal: signal });
-    // The SDK takes any page for an empty answer.
+    // The SDK reads any page as an empty response.
     if (Owner || Buckets) return { owner: Owner?.DisplayName ?? Owner?.ID ?? null };
   } catch (error) {
     return awsRefusal(error, endpoint.host);
   }
-  throw new ProviderUnreachableError(endpoint.host, 'does not answer like an S3 store');
+  throw new ProviderUnreachableError(endpoint.host, 'sent a response that is not from an S3 store');
 }
 
 function limited(source: Readable): Readable {
@@ -78,7 +78,7 @@ function limited(source: Readable): Readable {
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;
-      done(length > MAX_ANSWER_BYTES ? new Error('The answer is too long') : null, chunk);
+      done(length > MAX_ANSWER_BYTES ? new Error('The response is too long') : null, chunk);
     },
   });
   source.on('error', (error) => limit.destroy(error));

@@ -11,16 +11,15 @@ import {
   working,
 } from './credential-check';
 
-/** No token endpoint gives longer answers. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Codes that are about the server and not about the client (RFC 6749, 4.1.2.1). */
+/** Error codes of the server's own failures (RFC 6749, 4.1.2.1). */
 const SERVER_TROUBLE: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
 
 /**
- * Asks a token endpoint for an access token (RFC 6749, 4.4 and RFC 7523, 2.1): granting it is the answer. Redirects are
- * not followed, since the form holds a secret.
- * @param principal whose token it is
+ * Requests an access token from a token endpoint (RFC 6749, 4.4 and RFC 7523, 2.1). The credentials work if it is granted.
+ * Redirects are not followed, because the form contains a secret.
+ * @param principal owner of the token
  */
 export async function checkByToken(
   endpoint: string,
@@ -38,17 +37,17 @@ export async function checkByToken(
   if (status === 200 && typeof token === 'string') return { ...working(principal), token };
   const isRefusal = [400, 401, 403].includes(status) && typeof error === 'string' && !SERVER_TROUBLE.has(error);
   if (!isRefusal)
-    throw new ProviderUnreachableError(url.host, `does not answer like a token endpoint (HTTP ${status})`);
+    throw new ProviderUnreachableError(url.host, `sent a response that is not from a token endpoint (HTTP ${status})`);
   const reason = typeof description === 'string' ? `${error}: ${description}` : error;
   return { ...notWorking(reason, secrets), token: null };
 }
 
-/** The answer for those who ask: the token is nobody's business. */
+/** Returns the result without the token, which callers must not get. */
 export function withoutToken({ working: works, checkedAs, reason }: CredentialCheck): CredentialCheck {
   return { working: works, checkedAs, reason };
 }
 
-/** One request; follows no redirect. */
+/** Sends one request and does not follow redirects. */
 export async function send(
   url: URL,
   request: Pick<OutboundRequest, 'method' | 'headers' | 'body'>,
@@ -63,7 +62,7 @@ export async function send(
   }
 }
 
-/** The content of an answer that tells what somebody may do; throws with the provider's words where it does not. */
+/** Parses a response about rights. Throws a {@link RightsUnknownError} with the provider's message if the call failed. */
 export function parseGrants(
   { status, text }: { status: number; text: string },
   host: string,
@@ -73,7 +72,7 @@ export function parseGrants(
   if (status === 200) return content;
   const { message } = Object(content['error']) as { message?: unknown };
   const words = typeof message === 'string' ? printable(message, secrets) : '';
-  throw new RightsUnknownError(words || `${host} answers HTTP ${status}`);
+  throw new RightsUnknownError(words || `${host} answered with HTTP ${status}`);
 }
 
 export function parsedObject(text: string): Record<string, unknown> {

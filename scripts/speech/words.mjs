@@ -2,8 +2,6 @@
 
 /** Folders whose words are not checked yet. A folder that has become clean loses its line. */
 export const NOT_YET = [
-  'libs/compute-drivers',
-  'libs/credential-check',
   'libs/metastore-clients',
   'libs/node-agent',
   'libs/run-bridges',

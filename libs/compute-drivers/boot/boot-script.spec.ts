@@ -12,7 +12,7 @@ import type { NodeSpec } from '../compute-driver';
 import { plainNodeSpec } from '../compute-driver.contract';
 import { type BootScriptOptions, makeBootScript } from './boot-script';
 
-/** Writes down how it was started, gets a token of its own, and lives until it is asked to end. */
+/** Records its start, gets its own token, and runs until SIGTERM. */
 const AGENT = `
 const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
 const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -22,7 +22,7 @@ writeFileSync(config.state_dir + '/agent.json', JSON.stringify({ node_token: 'it
 setInterval(() => undefined, 1000);
 `;
 
-/** Waits until the expectation is met. */
+/** Waits until the expectation holds. */
 const holds = (expectation: () => void) =>
   eventually(() => {
     expectation();
@@ -36,9 +36,9 @@ describe('makeBootScript', () => {
   let root: string;
   let server: Server;
   let base: string;
-  /** What the server has, and what it was asked. */
+  /** Files of the server by path. */
   let served: Map<string, Buffer | string>;
-  /** Paths whose requests get no answer. */
+  /** Paths whose requests get no response. */
   let hanging: RegExp | null;
   let asked: { path: string; authorization: string | undefined; body: string }[];
 
@@ -76,7 +76,7 @@ describe('makeBootScript', () => {
 
   const processes = () => markedProcesses((dir) => dir === root);
 
-  /** A prepared image: programs that are there, the real Node among them. */
+  /** Creates a prepared image: fake programs, and the real Node. */
   const prepare = (): void => {
     for (const [name, program] of PROGRAMS) {
       mkdirSync(join(root, 'runtime', name, 'bin'), { recursive: true });
@@ -94,7 +94,7 @@ describe('makeBootScript', () => {
   const nodeOr = (program: string) =>
     program === 'node' ? `#!/bin/sh\nexec '${process.execPath}' "$@"\n` : '#!/bin/sh\n';
 
-  /** The same as archives on a mirror. */
+  /** Serves the same programs as archives of a mirror. */
   const onMirror = (): BootScriptOptions['items'] => {
     prepare();
     const items = PROGRAMS.map(([folderName]) => {
@@ -118,7 +118,7 @@ describe('makeBootScript', () => {
   const scriptOf = (options: Partial<BootScriptOptions> = {}, wanted = spec()) =>
     makeBootScript({ agentSha256: sha256(AGENT), mirror: null, items: [], ca: null, ...options })(wanted, 'aws');
 
-  /** As the provider does it: from a file, with nothing of this process. Answers its exit code. */
+  /** Runs the script as a provider does, from a file and with a clean environment. Returns its exit code. */
   const boot = (script: string, env: Record<string, string> = {}): Promise<number | null> => {
     const file = join(folder, 'user-data');
     writeFileSync(file, script);
@@ -131,7 +131,7 @@ describe('makeBootScript', () => {
       PLATFORM_DISKS: 'no',
       PLATFORM_RETRY_SECONDS: '0.05',
       PLATFORM_METADATA_URL: 'http://127.0.0.9:1',
-      // By which everything of the machine is found.
+      // The mark by which the processes of the machine are found.
       [NODE_MARK]: root,
       ...env,
     };
@@ -146,7 +146,7 @@ describe('makeBootScript', () => {
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   };
 
-  it('starts the agent on a prepared image, once however often it runs, and forgets the token', async () => {
+  it('starts one agent on a prepared image even if it runs twice, and removes the token', async () => {
     prepare();
     expect(await boot(scriptOf())).toBe(0);
     await holds(() => expect(starts()).toHaveLength(1));
@@ -178,7 +178,7 @@ describe('makeBootScript', () => {
     expect(spawnSync('grep', ['-rl', 'once-only', root]).stdout.toString()).toBe('');
   });
 
-  it('starts an agent again that was killed, and none that has ended by itself', async () => {
+  it('restarts a killed agent, but not one that ended by itself', async () => {
     prepare();
     await boot(scriptOf());
     await holds(() => expect(starts()).toHaveLength(1));
@@ -189,7 +189,7 @@ describe('makeBootScript', () => {
     expect(starts()).toHaveLength(2);
   });
 
-  it('installs everything from the mirror, and fetches nothing twice', async () => {
+  it('installs all items from the mirror, and downloads nothing twice', async () => {
     const script = scriptOf({ items: onMirror(), mirror: `${base}/mirror` });
     expect(await boot(script)).toBe(0);
     await holds(() => expect(starts()).toHaveLength(1));
@@ -199,7 +199,7 @@ describe('makeBootScript', () => {
     expect(asked).toHaveLength(fetched);
   });
 
-  it('waits for an API of this release', async () => {
+  it('waits until the API serves the agent of this release', async () => {
     prepare();
     const path = `/agent/v1/bundle/${sha256(AGENT)}`;
     served.delete(path);
@@ -210,22 +210,26 @@ describe('makeBootScript', () => {
     await holds(() => expect(starts()).toHaveLength(1));
   });
 
-  const told = () => asked.filter(({ path }) => path === '/agent/v1/boot-failure');
+  const failureReports = () => asked.filter(({ path }) => path === '/agent/v1/boot-failure');
 
-  it('says why the machine cannot be a node', async () => {
+  it('reports why the machine cannot become a node', async () => {
     expect(await boot(scriptOf())).toBe(1);
-    expect(told()).toMatchObject([{ authorization: 'Bearer once-only' }]);
-    const { error } = JSON.parse(told()[0]?.body ?? '') as { error: string };
-    expect(error).toMatch(/failed at looking for what a node needs: The machine has no node \(.*not a prepared one/);
+    expect(failureReports()).toMatchObject([{ authorization: 'Bearer once-only' }]);
+    const { error } = JSON.parse(failureReports()[0]?.body ?? '') as { error: string };
+    expect(error).toMatch(
+      /failed while checking the installed programs: The machine has no node: .*Use a prepared image/,
+    );
   });
 
-  it.each(['the mirror', 'the API'])('says soon that %s hangs', async (who) => {
+  it.each(['the mirror', 'the API'])('reports soon that %s hangs', async (who) => {
     const items = who === 'the mirror' ? onMirror() : [];
     if (who === 'the API') prepare();
     hanging = who === 'the mirror' ? /\/mirror\/java/ : /\/bundle\//;
     const script = scriptOf({ items, mirror: `${base}/mirror` });
     expect(await boot(script, { PLATFORM_STALL_SECONDS: '1' })).toBe(1);
-    expect(told()[0]?.body).toMatch(/cannot be fetched: the server does not answer, or stops in the middle/);
+    expect(failureReports()[0]?.body).toMatch(
+      /cannot be downloaded: the server does not respond, or stops in the middle/,
+    );
     expect(asked.filter(({ path }) => hanging?.test(path))).toHaveLength(2);
   });
 
@@ -234,7 +238,7 @@ describe('makeBootScript', () => {
     let fakes: string;
     let state: string;
 
-    /** Programs that look at and change disks, and what they do here. `$STATE` holds what there is. */
+    /** Fake programs that inspect and change disks. `$STATE` holds the simulated state. */
     const TOOLS: Record<string, string> = {
       id: 'cat "$STATE/uid"',
       udevadm: 'true',
@@ -277,7 +281,7 @@ describe('makeBootScript', () => {
     const log = (): string => readFileSync(join(root, 'boot.log'), 'utf8');
     const mounted = () => `mount -o noatime UUID=some-uuid ${root}/node/data`;
 
-    it('puts its folder on the one that is empty, and formats none twice', async () => {
+    it('puts its folder on the empty disk, and formats it once', async () => {
       attach(`vda disk 0 ${80 * GIB}`, `sdb disk 0 ${50 * GIB}`, 'fd0 disk 0 4096', `sr0 rom 0 ${2 * GIB}`);
       put('signed-vda');
       expect(await bootWith(1)).toBe(0);
@@ -285,7 +289,7 @@ describe('makeBootScript', () => {
       await holds(() => expect(starts()).toHaveLength(1));
       for (const { pid } of processes()) signal(pid, 'SIGKILL');
       await holds(() => expect(processes()).toEqual([]));
-      // The machine boots again: its system runs what the script left.
+      // The machine boots again, and its system runs the script `run-agent`.
       rmSync(join(state, 'mounted'));
       spawn(join(root, 'run-agent'), { env: onMachine(), stdio: 'ignore' });
       await holds(() => expect(starts()).toHaveLength(2));
@@ -295,7 +299,7 @@ describe('makeBootScript', () => {
     it.each([
       ['has a signature', () => put('signed-sdb')],
       ['has a partition', () => put('parts-sdb', 'sdb1')],
-    ])('formats none that %s, and is a node all the same', async (_what, use) => {
+    ])('does not format a disk that %s, and boots the node without it', async (_what, use) => {
       attach(`sdb disk 0 ${50 * GIB}`);
       use();
       expect(await bootWith(1)).toBe(0);
@@ -303,7 +307,7 @@ describe('makeBootScript', () => {
       expect(log()).toContain('disks: not mounted: of 1 disks, none is empty');
     });
 
-    it('makes one of several', async () => {
+    it('combines several disks into one', async () => {
       attach(`sdb disk 0 ${50 * GIB}`, `nvme1n1 disk 0 ${60 * GIB}`);
       expect(await bootWith(2)).toBe(0);
       expect(calls()).toEqual([
@@ -313,7 +317,7 @@ describe('makeBootScript', () => {
       ]);
     });
 
-    it('touches none without being root, or for a node that is to have none', async () => {
+    it('touches no disk without root, or for a node without data disks', async () => {
       attach(`sdb disk 0 ${50 * GIB}`);
       expect(await bootWith(0)).toBe(0);
       put('uid', '1000');
@@ -322,33 +326,33 @@ describe('makeBootScript', () => {
       expect(log()).toContain('disks: not mounted: this is not root');
     });
 
-    it('says why the machine cannot be a node where its disk cannot be formatted', async () => {
+    it('reports that a disk cannot be formatted', async () => {
       attach(`sdb disk 0 ${50 * GIB}`);
       put('broken');
       expect(await bootWith(1)).toBe(1);
-      expect(told()[0]?.body).toMatch(/failed at preparing the disks: .*no such luck/);
+      expect(failureReports()[0]?.body).toMatch(/failed while preparing the disks: .*no such luck/);
     });
   });
 
-  it('installs nothing whose checksum is another one', async () => {
+  it('refuses an item with a wrong checksum', async () => {
     const items = onMirror();
     served.set('/mirror/java.tgz', 'something "else"');
     expect(await boot(scriptOf({ items, mirror: `${base}/mirror` }))).toBe(1);
-    expect(told()[0]?.body).toMatch(/failed at installing java 1: .*does not have the checksum/);
+    expect(failureReports()[0]?.body).toMatch(/failed while installing java 1: .*does not have the checksum/);
     expect(existsSync(join(root, 'runtime', 'java'))).toBe(false);
   });
 
-  it('is the same each time, one secret long, and has room for an authority within what EC2 takes', () => {
+  it('is the same each time, contains one secret once, and leaves room for a certificate authority', () => {
     const ca = 'x'.repeat(4096);
     const options = { ca, items: onMirror(), mirror: `${base}/mirror` };
     const script = scriptOf(options);
     expect(script).toBe(scriptOf(options));
     expect(script.split('once-only')).toHaveLength(2);
     expect(Buffer.byteLength(script)).toBeLessThan(14_000);
-    expect(() => scriptOf({ ca: 'x'.repeat(16_384) })).toThrow(/bytes; 16384 are possible/);
+    expect(() => scriptOf({ ca: 'x'.repeat(16_384) })).toThrow(/bytes, and 16384 are possible/);
   });
 
-  it('trusts further authorities, whatever is in their text', async () => {
+  it('trusts more authorities, and does not execute their text', async () => {
     prepare();
     const ca = `it's "$(touch ${folder}/ran)"\n${rootCertificates[0] ?? ''}`;
     expect(await boot(scriptOf({ ca }))).toBe(0);
@@ -357,11 +361,11 @@ describe('makeBootScript', () => {
     expect(readFileSync(join(root, 'run-agent'), 'utf8')).toContain(`NODE_EXTRA_CA_CERTS='${root}/authorities.pem'`);
   });
 
-  it('refuses an accelerator that the manifest does not name', () => {
+  it('refuses an accelerator that the manifest does not have', () => {
     const items = onMirror();
     const plain = spec();
     const wanted = { ...plain, boot: { ...plain.boot, accelerator: 'turbo' as const } };
     const make = makeBootScript({ agentSha256: sha256(AGENT), mirror: base, items, ca: null });
-    expect(() => make(wanted, null)).toThrow('RUNTIME_MANIFEST names no turbo for Spark 3.5.9.');
+    expect(() => make(wanted, null)).toThrow('RUNTIME_MANIFEST has no turbo for Spark 3.5.9.');
   });
 });

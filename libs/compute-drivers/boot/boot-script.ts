@@ -3,43 +3,43 @@ import { join } from 'node:path';
 import type { BootScript } from '../cloud-driver';
 import { ComputeDriverError, type NodeSpec } from '../compute-driver';
 
-/** One of the things that nodes are made of: a gzipped tar with one folder at its top. */
+/** A component of nodes: a gzipped tar archive with one top-level folder. */
 interface RuntimeItem {
   name: string;
   version: string;
-  /** Of the machines it is for; null for any. */
+  /** Architecture of the machines it is for; null for any. */
   architecture: string | null;
-  /** Of the nodes it is for; null for any. */
+  /** Spark version of the nodes it is for; null for any. */
   sparkVersion: string | null;
-  /** Below the mirror's URL. */
+  /** Path below the mirror's URL. */
   path: string;
   sha256: string;
 }
 
 export interface BootScriptOptions {
-  /** Of the agent's bundle, which the agents' API serves under it. */
+  /** Checksum of the agent's bundle, which is part of its URL. */
   agentSha256: string;
-  /** Base URL of the items, without a slash at its end. */
+  /** Base URL of the items, without a trailing slash. */
   mirror: string | null;
   items: readonly RuntimeItem[];
-  /** PEM of authorities that nodes trust besides the usual ones. */
+  /** PEM of certificate authorities that nodes trust besides the system's. */
   ca: string | null;
 }
 
-/** EC2 takes 16 kB and no more; the other providers take more. */
+/** EC2's limit is 16 kB; the limits of the other providers are higher. */
 const MAX_SCRIPT_BYTES = 16 * 1024;
 
-/** Makes the scripts of nodes: settings of the node, then the two files beside this one. */
+/** Returns a function that builds boot scripts: settings of the node, then the two files beside this one. */
 export function makeBootScript(options: BootScriptOptions): BootScript {
   const [install, boot] = ['install.sh', 'boot.sh'].map((file) => withoutComments(join(__dirname, file)));
   return (spec, notice) => {
-    const { boot: wanted, machine, disks } = spec;
+    const { boot: nodeBoot, machine, disks } = spec;
     checkAccelerator(spec, options.items);
     const settings: Record<string, string> = {
-      API: wanted.agentApiUrl.replace(/\/+$/, ''),
-      TOKEN: wanted.bootstrapToken,
+      API: nodeBoot.agentApiUrl.replace(/\/+$/, ''),
+      TOKEN: nodeBoot.bootstrapToken,
       AGENT: options.agentSha256,
-      SPARK: wanted.sparkVersion,
+      SPARK: nodeBoot.sparkVersion,
       CORES: String(machine.cores),
       MEMORY: String(machine.memoryMb),
       DISKS: String(disks.length),
@@ -61,14 +61,14 @@ export function makeBootScript(options: BootScriptOptions): BootScript {
     const script = lines.join('\n');
     const bytes = Buffer.byteLength(script);
     if (bytes > MAX_SCRIPT_BYTES) {
-      const message = `The script that nodes boot by has ${bytes} bytes; ${MAX_SCRIPT_BYTES} are possible. NODE_CA_FILE holds too much.`;
+      const message = `The boot script of the node has ${bytes} bytes, and ${MAX_SCRIPT_BYTES} are possible. Shorten the file named by NODE_CA_FILE.`;
       throw new ComputeDriverError('BOOT.SCRIPT_TOO_LONG', message, { kind: 'invalid' });
     }
     return script;
   };
 }
 
-/** What the node is made of; of several that fit, the first. */
+/** Returns the items that the node needs. If several items of one name fit, the first is used. */
 function itemsOf({ machine, boot }: NodeSpec, items: readonly RuntimeItem[]): RuntimeItem[] {
   const fitting = items.filter(
     ({ architecture, sparkVersion }) =>
@@ -78,17 +78,17 @@ function itemsOf({ machine, boot }: NodeSpec, items: readonly RuntimeItem[]): Ru
   return fitting.filter((item, index) => fitting.findIndex(({ name }) => name === item.name) === index);
 }
 
-/** What depends on the version of Spark is in a folder of that version: an image may have several. */
+/** Items that depend on the Spark version have it in the name of their folder, because an image may have several versions. */
 function itemWords({ name, version, sparkVersion, path, sha256 }: RuntimeItem): string[] {
   return [sparkVersion === null ? name : `${name}-${sparkVersion}`, version, path, sha256];
 }
 
-/** An image may have what the manifest does not name; a machine that lacks Spark fails with the reason. */
+/** Checks only Turbo, because the image may have items that the manifest does not name. A machine without Spark reports that itself. */
 function checkAccelerator(spec: NodeSpec, items: readonly RuntimeItem[]): void {
   const { accelerator = null, sparkVersion } = spec.boot;
   if (accelerator !== 'turbo' || items.length === 0) return;
   if (itemsOf(spec, items).some(({ name }) => name === 'turbo')) return;
-  const message = `RUNTIME_MANIFEST names no turbo for Spark ${sparkVersion}.`;
+  const message = `The file named by RUNTIME_MANIFEST has no turbo for Spark ${sparkVersion}. Add it, or create the cluster without Turbo.`;
   throw new ComputeDriverError('BOOT.ACCELERATOR_UNAVAILABLE', message, { kind: 'invalid' });
 }
 

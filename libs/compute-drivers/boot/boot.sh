@@ -1,17 +1,17 @@
-# Makes the machine a node: at its first boot, or at each. Before this stand install.sh and the node's settings.
-# PLATFORM_ROOT, PLATFORM_ADDRESS, PLATFORM_UIDS, PLATFORM_METADATA_URL, PLATFORM_SYSTEMD=no and PLATFORM_DISKS=no replace
-# what it finds.
+# Turns the machine into a node. It runs at the first boot or at each boot, after the node's settings and install.sh.
+# PLATFORM_ROOT, PLATFORM_ADDRESS, PLATFORM_UIDS, PLATFORM_METADATA_URL, PLATFORM_SYSTEMD=no and PLATFORM_DISKS=no override
+# its defaults.
 NODE_DIR=$ROOT/node
 CONFIG=$NODE_DIR/agent.json
 STATE=$NODE_DIR/state
 JOURNAL=$STATE/agent.json
 
-# Whoever waits for the node learns why there is none.
+# Reports the reason of a failure to the API, so that the cluster shows it.
 report() {
   code=$?
   trap - EXIT
   [ "$code" -ne 0 ] || exit 0
-  words=$(printf 'The machine failed at %s: ' "$STEP"; tail -n 20 "$ROOT/boot.log" | tail -c 1500)
+  words=$(printf 'The machine failed while %s: ' "$STEP"; tail -n 20 "$ROOT/boot.log" | tail -c 1500)
   words=$(printf '%s' "$words" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\040-\176' | sed 's/["\\]/ /g')
   printf '{"error":"%s"}' "$words" >"$ROOT/failure.json"
   printf 'header = "Authorization: Bearer %s"\n' "$TOKEN" |
@@ -20,7 +20,7 @@ report() {
   exit "$code"
 }
 
-# The address that others reach this machine at.
+# Prints the address at which other nodes reach this machine.
 address() {
   found=$(ip -4 -o route get 192.0.2.1 2>/dev/null | sed -n 's/.* src \([0-9.]*\).*/\1/p')
   [ -n "$found" ] || found=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m1 '^[0-9.]*$')
@@ -32,7 +32,7 @@ has_own_token() {
   grep -q '"node_token": *"' "$JOURNAL" 2>/dev/null
 }
 
-# optional folder, file in it: as JSON
+# optional FOLDER FILE: prints the path as JSON, or null if it does not exist.
 optional() {
   if [ -e "$RUNTIME/$1$2" ]; then printf '"%s"' "$RUNTIME/$1$2"; else printf null; fi
 }
@@ -54,9 +54,8 @@ END
   mv -f "$CONFIG.new" "$CONFIG"
 }
 
-# At each boot, the node's folder is on the disks that the node was given: jobs, Spark's local folders and logs are there.
-# What the agent knows of itself is not, since disks of the host itself are empty after a stop. Only a disk on which there is
-# nothing is formatted.
+# Mounts the data disks as the node's folder at each boot. It holds jobs, Spark's local folders and logs, but not the state of
+# the agent, because local disks of a host are empty after a stop. Only an empty disk is formatted.
 write_disks() {
   cat >"$ROOT/use-disks" <<END
 #!/bin/sh
@@ -74,7 +73,7 @@ done
 ! mountpoint -q "$DATA" || exit 0
 ! command -v udevadm >/dev/null || udevadm settle -t 10
 ours() { blkid -c /dev/null -t LABEL=$LABEL -s UUID -o value | head -n 1; }
-# Of the disks that nobody uses, the largest first.
+# Prints the unused disks, largest first.
 blank() {
   lsblk -bdnro NAME,TYPE,RO,SIZE | sort -rnk4 | while read -r name type ro size; do
     [ "$type" = disk ] && [ "$ro" = 0 ] && [ "$size" -ge 1073741824 ] || continue
@@ -109,7 +108,7 @@ END
   chmod 700 "$ROOT/use-disks"
 }
 
-# Java and Hadoop fail for a user without a name.
+# Java and Hadoop fail for a user id without a name.
 name_users() {
   UIDS=${PLATFORM_UIDS-1900000000-1900004095}
   [ "$(id -u)" = 0 ] && [ -n "$UIDS" ] || return 0
@@ -117,7 +116,7 @@ name_users() {
   seq "${UIDS%-*}" "${UIDS#*-}" | sed 's|.*|spark-&:x:&:&::/nonexistent:/bin/sh|' >>/etc/passwd
 }
 
-# Exit codes 0 and 86 are the agent's own: nobody wants the node any more.
+# Exit codes 0 and 86 mean that the agent ended because the node is no longer needed.
 write_loop() {
   cat >"$ROOT/run-agent" <<END
 #!/bin/sh
@@ -164,7 +163,7 @@ END
   echo $! >"$ROOT/run-agent.pid"
 }
 
-# What the machine keeps of the token is of no use once it is spent, but nothing should find it.
+# Removes the bootstrap token from the machine. It is useless once it is spent, but jobs should not find it.
 forget_token() {
   waited=0
   until has_own_token; do
@@ -181,7 +180,7 @@ forget_token() {
 
 umask 022
 mkdir -p "$RUNTIME" && cd "$ROOT" || exit 1
-# A second one would fetch the same; it ends with this one.
+# A second run of this script waits until the first one has installed everything.
 exec 9>"$ROOT/boot.lock"
 if command -v flock >/dev/null; then flock 9; fi
 exec 2>>"$ROOT/boot.log"
@@ -189,18 +188,18 @@ chmod 600 "$ROOT/boot.log"
 trap report EXIT
 trust
 items
-STEP='looking for what a node needs'
+STEP='checking the installed programs'
 need node bin/node
 need java bin/java
 need python bin/python3
 need "spark-$SPARK" bin/spark-submit
-STEP='fetching the agent'
+STEP='downloading the agent'
 [ -f "$ROOT/agent-$AGENT.js" ] || fetch "$API/agent/v1/bundle/$AGENT" "$ROOT/agent-$AGENT.js" "$AGENT" 60
 STEP='starting the agent'
 mkdir -p "$NODE_DIR/data" "$STATE" && chmod 711 "$NODE_DIR" && chmod 700 "$STATE"
 STEP='preparing the disks'
 write_disks
-"$ROOT/use-disks" || fail 'The disks of the node cannot be used.'
+"$ROOT/use-disks" || fail 'The data disks of the node cannot be formatted or mounted.'
 chmod 700 "$NODE_DIR/data"
 STEP='starting the agent'
 umask 077

@@ -1,5 +1,5 @@
-# Installs what a node needs under one root. What it has already, as on a machine of a prepared image, stays: each thing
-# is a folder of $RUNTIME, and a file beside it with its version. Before this stand MIRROR and CA; afterwards `item`s.
+# Installs the programs that a node needs. Programs that exist already, as in a prepared image, stay. Each program is a folder
+# of $RUNTIME, with its version in a file beside it. The settings MIRROR and CA come before this file, calls of `item` after it.
 ROOT=${PLATFORM_ROOT:-/opt/platform}
 RUNTIME=$ROOT/runtime
 STEP=preparing
@@ -9,7 +9,7 @@ fail() {
   exit 1
 }
 
-# The authorities to trust, besides those of the system.
+# Adds CA to the certificate authorities of the system.
 trust() {
   CA_FILE=
   [ -n "$CA" ] || return 0
@@ -22,10 +22,10 @@ trust() {
   cat "$system" "$ROOT/authorities.pem" >"$CA_FILE"
 }
 
-# For so many seconds, a server may say nothing.
+# Seconds without data after which a download counts as stalled.
 STALL=${PLATFORM_STALL_SECONDS:-15}
 
-# URL file seconds: sets CONNECTED to how long it took to connect, if curl tells.
+# get URL FILE SECONDS: sets CONNECTED to the seconds until the connection was made, if curl reports them.
 get() {
   CONNECTED=
   if command -v curl >/dev/null; then
@@ -38,16 +38,16 @@ get() {
   fi
 }
 
-# URL file sha256 tries: the file is there only once it is whole. A server that hangs is asked twice, whoever waits for the
-# machine is to know within a minute.
+# fetch URL FILE SHA256 TRIES: the file exists only once it is complete. A server that stalls is tried twice, so that the
+# failure is reported within a minute.
 fetch() {
   try=1
   hangs=0
   while :; do
     began=$(date +%s)
     if ! get "$1" "$2.part" 900; then
-      problem="$1 cannot be fetched"
-      # An API that nobody reaches cannot be told, and the network may still come up.
+      problem="$1 cannot be downloaded"
+      # A failure cannot be reported to an unreachable API, and the network may still come up.
       case "$1 $CONNECTED" in
         "${API:-none}/"*' 0.000000') ;;
         *) [ "$(($(date +%s) - began))" -lt "$STALL" ] || hangs=$((hangs + 1)) ;;
@@ -59,14 +59,14 @@ fetch() {
       return 0
     fi
     rm -f "$2.part"
-    [ "$hangs" -lt 2 ] || fail "$problem: the server does not answer, or stops in the middle."
+    [ "$hangs" -lt 2 ] || fail "$problem: the server does not respond, or stops in the middle."
     [ "$try" -lt "$4" ] || fail "$problem."
     try=$((try + 1))
     sleep "${PLATFORM_RETRY_SECONDS:-5}"
   done
 }
 
-# name version path sha256: of a gzipped tar with one folder at its top.
+# item NAME VERSION PATH SHA256: installs a gzipped tar archive with one top-level folder.
 item() {
   STEP="installing $1 $2"
   if [ -e "$RUNTIME/$1" ] && [ "$(cat "$RUNTIME/$1.version" 2>/dev/null)" = "$2" ]; then return 0; fi
@@ -79,7 +79,7 @@ item() {
   printf '%s\n' "$2" >"$RUNTIME/$1.version"
 }
 
-# name program: what must be there by now.
+# need NAME PROGRAM: fails if the program is not installed.
 need() {
-  [ -x "$RUNTIME/$1/$2" ] || fail "The machine has no $1 ($RUNTIME/$1/$2): its image is not a prepared one, and RUNTIME_MANIFEST does not name it."
+  [ -x "$RUNTIME/$1/$2" ] || fail "The machine has no $1: its image does not contain $1/$2, and RUNTIME_MANIFEST does not name it. Use a prepared image, or add $1 to the manifest."
 }

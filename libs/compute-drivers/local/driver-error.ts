@@ -1,6 +1,6 @@
 import { ComputeDriverError } from '../compute-driver';
 
-/** Turns an error of the file system that holds local nodes into one that callers of a driver handle. */
+/** Converts a file system error of the folder of local nodes into a driver error. */
 export function asDriverError(cause: unknown, dir: string): ComputeDriverError {
   if (cause instanceof ComputeDriverError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException;

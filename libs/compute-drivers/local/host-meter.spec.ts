@@ -10,7 +10,7 @@ jest.mock('node:os', () => ({
   totalmem: () => 100,
 }));
 
-/** Two processors that have been busy and idle for this long since the start, milliseconds. */
+/** Simulates two processors with this busy and idle time since the start, milliseconds. */
 function uptime(busyMs: number, idleMs: number): void {
   const times = { user: busyMs / 4, nice: 0, sys: busyMs / 4, idle: idleMs / 2, irq: 0 };
   const cpu = { model: '', speed: 0, times };
@@ -18,7 +18,7 @@ function uptime(busyMs: number, idleMs: number): void {
 }
 
 describe('HostMeter', () => {
-  it('tells the use of the processors since the measurement before', async () => {
+  it('reports the processor use since the previous measurement', async () => {
     uptime(1_000_000, 1000);
     const meter = new HostMeter(tmpdir());
     uptime(1_000_250, 1750);
@@ -28,7 +28,7 @@ describe('HostMeter', () => {
     expect(await meter.measure()).toMatchObject({ cpuUsage: 0, memoryBytes: 100, memoryUsedBytes: 70 });
   });
 
-  it('measures the file system of a directory that is not there yet', async () => {
+  it('measures the file system of a directory that does not exist yet', async () => {
     uptime(0, 0);
     const { blocks, bsize } = statfsSync(tmpdir());
     const { diskBytes, diskUsedBytes } = await new HostMeter(join(tmpdir(), 'not', 'there', 'yet')).measure();

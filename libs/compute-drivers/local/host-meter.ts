@@ -4,17 +4,17 @@ import { cpus, freemem, hostname, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import type { HostResources } from '../host-resources';
 
-/** Time of all processors since the machine started, milliseconds. */
+/** Total time of all processors since the machine started, milliseconds. */
 interface ProcessorTime {
   total: number;
   idle: number;
 }
 
-/** Measures this machine. The use of processors is that between two measurements, at first since it was made. */
+/** Measures this machine. The processor use is that since the previous measurement, or since the meter was created. */
 export class HostMeter {
   private before = processorTime();
 
-  /** @param dir its file system is the disk; it need not exist yet */
+  /** @param dir a path on the measured file system, which need not exist yet */
   constructor(private readonly dir: string) {}
 
   async measure(): Promise<HostResources> {
@@ -29,7 +29,7 @@ export class HostMeter {
       cores: cpus().length,
       cpuUsage: elapsed > 0 ? Math.min(1, Math.max(0, 1 - idle / elapsed)) : 0,
       memoryBytes,
-      // On Linux free is what programs can still get: the kernel's caches count as free.
+      // On Linux, freemem() is the available memory, which includes the kernel's caches.
       memoryUsedBytes: memoryBytes - freemem(),
       diskBytes: blocks * bsize,
       diskUsedBytes: (blocks - bfree) * bsize,

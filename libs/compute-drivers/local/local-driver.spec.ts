@@ -21,7 +21,7 @@ import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local
 import { FOLDER_IDS_FILE } from './local-folder';
 
 /**
- * Reports that it started and lives until it is asked to end; leaves a process in another session, as a daemon would.
+ * Records its start and runs until SIGTERM. Leaves a process in another session, as a daemon would.
  */
 const FAKE_AGENT = `
 const { appendFileSync, readFileSync } = require('node:fs');
@@ -113,19 +113,19 @@ describe('LocalDriver', () => {
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
     const deadline = performance.now() + 60_000;
     while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`never came true: ${holds.toString()}`);
+      if (performance.now() > deadline) throw new Error(`Timed out: ${holds.toString()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
 
-  /** One may just be starting another. */
+  /** Repeats, because a killed process may just have started another. */
   const killAll = (): Promise<void> =>
     until(() => {
       for (const { pid } of processes()) signal(pid, 'SIGKILL');
       return processes().length === 0;
     });
 
-  it('gives the agent its configuration, readable by its owner alone', async () => {
+  it('writes the configuration of the agent, with the token in no other file', async () => {
     await driver.provision(spec('a'), context);
     const config: unknown = JSON.parse(readFileSync(`${options.dir}/a/agent.json`, 'utf8'));
     expect(config).toEqual({
@@ -152,20 +152,20 @@ describe('LocalDriver', () => {
     expect(readFileSync(`${options.dir}/a/node.json`, 'utf8')).not.toContain('secret');
   });
 
-  it('makes no node that would lack what accelerates its cluster', async () => {
+  it('refuses a node without the accelerator of its cluster', async () => {
     const wanted = (accelerator: 'turbo' | 'cuda') => {
       const plain = spec('a');
       return driver.provision({ ...plain, boot: { ...plain.boot, accelerator } }, context);
     };
     const refusal = { kind: 'invalid', code: 'LOCAL.ACCELERATOR_UNAVAILABLE' };
     await expect(wanted('turbo')).rejects.toMatchObject({ ...refusal, message: expect.stringContaining('Turbo') });
-    await expect(wanted('cuda')).rejects.toMatchObject({ ...refusal, message: 'Local nodes have no GPUs.' });
+    await expect(wanted('cuda')).rejects.toMatchObject({ ...refusal, message: expect.stringContaining('no GPUs') });
     expect(existsSync(options.dir) ? folders() : []).toEqual([]);
     writeFileSync(`${root}/comet.jar`, '');
     expect(await wanted('turbo')).toMatchObject({ labels: { nodeToken: 'a' } });
   });
 
-  it('knows the reference of a node beforehand, and which nodes are in another folder', async () => {
+  it('knows the reference of a node beforehand, and recognizes nodes of another folder', async () => {
     const reference = await driver.reference('a');
     expect((await driver.provision(spec('a'), context)).providerRef).toBe(reference);
     const other = new LocalDriver({ ...options, dir: `${root}/other` });
@@ -173,7 +173,7 @@ describe('LocalDriver', () => {
     for (const one of [driver, new LocalDriver(options)]) await one.assertHere([reference]);
   });
 
-  it('starts one agent however many callers race, in one process or two drivers', async () => {
+  it('starts one agent for concurrent calls of two drivers', async () => {
     const other = new LocalDriver(options);
     await Promise.all([driver, other, driver, other].map((each) => each.provision(spec('a'), context)));
     await until(() => starts('a').length > 0);
@@ -181,7 +181,7 @@ describe('LocalDriver', () => {
     expect(starts('a')).toHaveLength(1);
   });
 
-  it('starts an agent again that was killed', async () => {
+  it('restarts a killed agent', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
     for (const pid of starts('a')) signal(pid, 'SIGKILL');
@@ -189,7 +189,7 @@ describe('LocalDriver', () => {
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
   });
 
-  it('tells a node whose supervisor was killed, and start revives it with one agent', async () => {
+  it('reports a node whose supervisor was killed, and starts it again with one agent', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
     for (const { pid, argv } of processes()) if (argv.includes('node-supervisor')) signal(pid, 'SIGKILL');
@@ -199,9 +199,9 @@ describe('LocalDriver', () => {
     expect(processes().filter(({ argv }) => argv.includes(options.agentEntry) && !argv.includes('-c'))).toHaveLength(1);
   });
 
-  it('tells the agent anew, at each start, where the control plane is and what this release has', async () => {
+  it('rewrites the configuration of the agent at each start', async () => {
     await driver.provision(spec('a'), context);
-    const told = (): Partial<AgentConfig> =>
+    const config = (): Partial<AgentConfig> =>
       JSON.parse(readFileSync(`${options.dir}/a/agent.json`, 'utf8')) as AgentConfig;
     const later = (number: number): LocalDriver =>
       new LocalDriver({ ...options, agentApiUrl: `http://127.0.0.1:${number}`, javaHome: `${root}/java${number}` });
@@ -212,13 +212,13 @@ describe('LocalDriver', () => {
     await killAll();
     await later(1).revive(ref('a'), context);
     const kept = { bootstrap_token: 'secret', confinement: { kind: 'none' } };
-    expect(told()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:1', java_home: `${root}/java1` });
+    expect(config()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:1', java_home: `${root}/java1` });
     await later(1).stop(ref('a'), context);
     await later(2).start(ref('a'), context);
-    expect(told()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:2', java_home: `${root}/java2` });
+    expect(config()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:2', java_home: `${root}/java2` });
   });
 
-  it('runs no other Spark than that of the cluster, which an upgrade may have put in its place', async () => {
+  it('refuses a Spark folder that an upgrade has replaced with another version', async () => {
     await driver.provision(spec('a'), context);
     await driver.provision(spec('b'), context);
     await driver.stop(ref('b'), context);
@@ -238,7 +238,7 @@ describe('LocalDriver', () => {
     expect(await driver.describe(refs('b'))).toMatchObject([{ state: 'stopped' }]);
   });
 
-  it('sees which nodes went down by themselves, and revives those alone', async () => {
+  it('lists nodes that went down by themselves, and revives only those', async () => {
     const killSupervisors = (): void => {
       for (const { pid, argv } of processes()) if (argv.includes('node-supervisor')) signal(pid, 'SIGKILL');
     };
@@ -260,15 +260,15 @@ describe('LocalDriver', () => {
     ]);
   });
 
-  it('tells once of a node whose directory is gone, when nothing of it runs any more', async () => {
+  it('lists a node without a directory once, when none of its processes runs', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
     expect(await driver.listDownNodes()).toEqual([]);
     await killAll();
     rmSync(`${options.dir}/a`, { recursive: true });
-    const told: string[] = [];
-    await until(async () => told.push(...(await driver.listDownNodes())) > 0);
-    expect([...told, ...(await driver.listDownNodes())]).toEqual(['a']);
+    const down: string[] = [];
+    await until(async () => down.push(...(await driver.listDownNodes())) > 0);
+    expect([...down, ...(await driver.listDownNodes())]).toEqual(['a']);
   });
 
   it('leaves no process after stop and keeps the directory', async () => {
@@ -287,7 +287,7 @@ describe('LocalDriver', () => {
     expect(folders()).toEqual([]);
   });
 
-  it('finishes a destroy that was cut short', async () => {
+  it('finishes an interrupted destroy', async () => {
     await driver.provision(spec('a'), context);
     await driver.destroy(ref('a'), context);
     mkdirSync(`${options.dir}/.gone-a/data`, { recursive: true });
@@ -295,7 +295,7 @@ describe('LocalDriver', () => {
     expect(folders()).toEqual([]);
   });
 
-  it('leaves nothing of a provision that was cut short', async () => {
+  it('removes the draft of an interrupted provision', async () => {
     const draft = `${options.dir}/.new-a`;
     mkdirSync(draft, { recursive: true });
     writeFileSync(`${draft}/stale`, '');
@@ -308,7 +308,7 @@ describe('LocalDriver', () => {
     expect(folders()).toEqual([]);
   });
 
-  it('sweeps what was left of nodes that are none, and nothing that is being made', async () => {
+  it('sweeps old leftovers, and nothing that is being created', async () => {
     await driver.provision(spec('a'), context);
     for (const name of ['.new-a', '.new-b', '.gone-c', '.gone-d'])
       mkdirSync(`${options.dir}/${name}/data`, { recursive: true });
@@ -322,7 +322,7 @@ describe('LocalDriver', () => {
     expect(folders().sort()).toEqual(['.gone-d', 'a']);
   });
 
-  it('says once that it swept something, however many workers sweep', async () => {
+  it('reports a removal once if several workers sweep', async () => {
     await driver.provision(spec('a'), context);
     const { place, labels } = spec('a');
     const liveAmong = (tokens: readonly string[]) => Promise.resolve(new Set(tokens));
@@ -332,7 +332,7 @@ describe('LocalDriver', () => {
     expect(swept.flatMap(({ removed }) => removed)).toEqual(['b']);
   });
 
-  it("serves a node that an earlier release made, and takes it for nobody's orphan", async () => {
+  it('runs a node of an earlier release, and does not list it as its own', async () => {
     await driver.provision(spec('a'), context);
     const file = `${options.dir}/a/node.json`;
     const { attempt, market, createdAt, ...record } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>;
@@ -345,7 +345,7 @@ describe('LocalDriver', () => {
     expect(await driver.listOwned({ installationId })).toEqual([]);
   });
 
-  it('takes no node back that has its usual price', async () => {
+  it('does not interrupt an on-demand node', async () => {
     await driver.provision(spec('a'), context);
     await expect(driver.interrupt(ref('a'), context)).rejects.toMatchObject({ code: 'LOCAL.NOT_SPOT' });
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
@@ -357,12 +357,12 @@ describe('LocalDriver', () => {
     [255, '127.0.1.0'],
     [65_533, '127.0.255.254'],
     [65_534, '127.0.0.1'],
-  ])('gives node %i of a cluster an address of its own', async (nodeNumber, privateIp) => {
+  ])('gives node %i of a cluster its own address', async (nodeNumber, privateIp) => {
     await driver.provision({ ...spec('a'), nodeNumber }, context);
     expect(await driver.describe(refs('a'))).toMatchObject([{ privateIp }]);
   });
 
-  it('announces that it takes a spot node back, and does it later, unless the call ends before', async () => {
+  it('announces the interruption of a spot node, and ends the node later unless the call is aborted', async () => {
     await driver.provision({ ...spec('a'), market: 'spot' }, context);
     await until(() => starts('a').length === 1);
     const notice = `${options.dir}/a/interruption.json`;
@@ -379,7 +379,7 @@ describe('LocalDriver', () => {
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'interrupted' }]);
   });
 
-  it('forgets what it announced once a node is started again', async () => {
+  it('removes the interruption notice when a node is started again', async () => {
     await driver.provision(spec('a'), context);
     writeFileSync(`${options.dir}/a/interruption.json`, '{}');
     await driver.stop(ref('a'), context);
@@ -387,7 +387,7 @@ describe('LocalDriver', () => {
     expect(existsSync(`${options.dir}/a/interruption.json`)).toBe(false);
   });
 
-  it('tells at once of a spot node that was taken back, and neither revives nor starts it', async () => {
+  it('lists an interrupted spot node as down, and neither revives nor starts it', async () => {
     await driver.provision({ ...spec('a'), market: 'spot' }, context);
     await until(() => starts('a').length === 1);
     expect(await driver.listDownNodes()).toEqual([]);
@@ -400,7 +400,7 @@ describe('LocalDriver', () => {
     expect(processes()).toEqual([]);
   });
 
-  it('ends the processes of all nodes and keeps the directories when everything is shut down', async () => {
+  it('ends the processes of all nodes and keeps their directories at shutdown', async () => {
     await driver.provision(spec('a'), context);
     await driver.provision(spec('b'), context);
     await until(() => starts('a').length === 1 && starts('b').length === 1);
@@ -411,7 +411,7 @@ describe('LocalDriver', () => {
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
   });
 
-  describe('where each job has a user of its own', () => {
+  describe('with a user for each job', () => {
     const users = { kind: 'users' as const, firstUid: 1_900_010_000, uids: 256, bubblewrap: null };
 
     beforeEach(() => {
@@ -421,7 +421,7 @@ describe('LocalDriver', () => {
     const confinementOf = (token: string): unknown =>
       (JSON.parse(readFileSync(`${options.dir}/${token}/agent.json`, 'utf8')) as AgentConfig).confinement;
 
-    it('gives each node its own, and those of a destroyed one to the next', async () => {
+    it('gives each node its own users, and those of a destroyed node to the next', async () => {
       await Promise.all(['a', 'b'].map((token) => driver.provision(spec(token), context)));
       const given = [
         { ...users, uids: 128 },
@@ -435,7 +435,7 @@ describe('LocalDriver', () => {
       expect(confinementOf('c')).toEqual(freed);
     });
 
-    it('keeps them for a node that comes back, and gives them to one that had none', async () => {
+    it('keeps the users of a node that is started again, and gives users to a node without', async () => {
       await new LocalDriver(options).provision(spec('a'), context);
       await driver.provision(spec('b'), context);
       const given = confinementOf('b');
@@ -466,7 +466,7 @@ describe('LocalDriver', () => {
         for (const job of jobs.splice(0)) job.kill('SIGKILL');
       });
 
-      it('shares the users with it, and frees those of an installation that was removed', async () => {
+      it('shares the range of users, and frees those of a removed installation', async () => {
         await Promise.all([driver.provision(spec('a'), context), other.provision(spec('a'), context)]);
         expect(rangeOf(dir, 'a').firstUid).not.toBe(rangeOf(options.dir, 'a').firstUid);
         await expect(driver.provision(spec('b'), context)).rejects.toMatchObject({ code: 'LOCAL.USERS_EXHAUSTED' });
@@ -476,7 +476,7 @@ describe('LocalDriver', () => {
         expect(readdirSync(`${root}/registry`).filter((name) => !name.startsWith('.'))).toHaveLength(1);
       });
 
-      it('gives a stopped node others where an earlier release gave both the same', async () => {
+      it('gives a stopped node other users if an earlier release gave both the same', async () => {
         await driver.provision(spec('a'), context);
         await driver.stop(ref('a'), context);
         await other.provision(spec('a'), context);
@@ -490,7 +490,7 @@ describe('LocalDriver', () => {
       (process.getuid?.() === 0 ? it : it.skip)('ends and counts no process of its jobs', async () => {
         await Promise.all([driver.provision(spec('a'), context), other.provision(spec('a'), context)]);
         const uid = rangeOf(dir, 'a').firstUid + 1;
-        // Without a mark, as a job may make it.
+        // The job has no node mark, because it can change its environment.
         const job = spawn('setpriv', [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', 'sleep', '600'], {
           env: {},
         });
@@ -509,7 +509,7 @@ describe('LocalDriver', () => {
         await until(() => job.signalCode === 'SIGKILL');
       });
 
-      it('takes no registry that others can write to', async () => {
+      it('refuses a registry that others can write to', async () => {
         mkdirSync(`${root}/registry`);
         chmodSync(`${root}/registry`, 0o777);
         await expect(driver.provision(spec('a'), context)).rejects.toMatchObject({ code: 'LOCAL.REGISTRY_UNSAFE' });
@@ -517,7 +517,7 @@ describe('LocalDriver', () => {
     });
   });
 
-  it('names the Spark versions it has', async () => {
+  it('names the installed Spark versions', async () => {
     await expect(driver.provision(spec('a', '4.0.0'), context)).rejects.toMatchObject({
       code: 'LOCAL.SPARK_VERSION_UNAVAILABLE',
       kind: 'invalid',
@@ -540,12 +540,12 @@ describe('LocalDriver', () => {
     expect(existsSync(options.dir)).toBe(false);
   });
 
-  it('says where it cannot write', async () => {
+  it('throws a driver error if it cannot write', async () => {
     writeFileSync(options.dir, '');
     await expect(driver.provision(spec('a'), context)).rejects.toMatchObject({ name: 'ComputeDriverError' });
   });
 
-  it.each(['../a', 'a/b', '', '.hidden'])('takes no token that is a path: %j', async (token) => {
+  it.each(['../a', 'a/b', '', '.hidden'])('refuses a token that is a path: %j', async (token) => {
     await expect(driver.destroy(ref(token), context)).rejects.toMatchObject({ code: 'LOCAL.INVALID_TOKEN' });
   });
 });

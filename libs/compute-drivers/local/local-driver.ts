@@ -42,7 +42,7 @@ import { asDriverError } from './driver-error';
 import { LocalFolder } from './local-folder';
 import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
 
-/** Where the local driver finds what nodes need. Paths are absolute. */
+/** Paths of the programs that nodes need, and settings. All paths are absolute. */
 export interface LocalDriverOptions {
   /** Holds one directory per node. */
   dir: string;
@@ -50,29 +50,29 @@ export interface LocalDriverOptions {
   sparkHomes: Record<string, string>;
   javaHome: string;
   python: string;
-  /** Archive of Spark's classes by version, where there is one. */
+  /** Archive of Spark's classes by version; optional. */
   classArchives: Record<string, string>;
-  /** Folder of the jars that reach object stores by version, where there is one. */
+  /** Folder of the jars for object stores by version; optional. */
   connectors: Record<string, string>;
-  /** Folder of the kernel of Scala notebooks by version, where there is one. */
+  /** Folder of the kernel for Scala notebooks by version; optional. */
   scalaKernels: Record<string, string>;
-  /** Jar of DataFusion Comet by version, where there is one. */
+  /** Jar of DataFusion Comet by version; optional. */
   turboJars: Record<string, string>;
-  /** How users' code is isolated from the machine, from its node and from other users' code. */
+  /** Isolation of users' code from the machine, from its node and from other users' code. */
   confinement: Confinement;
-  /** Folders of the machine that jobs of every node see, as far as permissions let them. */
+  /** Folders of the machine that jobs of all nodes can see, subject to file permissions. */
   sharedDirs: string[];
-  /** Where agents reach the control plane. */
+  /** URL at which agents reach the control plane. */
   agentApiUrl: string;
   /** The compiled agent, `dist/libs/node-agent/main.js`. */
   agentEntry: string;
   nodeExecutable?: string;
   bindAddress?: string;
-  /** Where the drivers of this machine find each other's nodes. */
+  /** Folder in which the drivers of this machine register their nodes. */
   machineRegistry?: string;
 }
 
-/** What the driver writes down about a node before anything of it runs. */
+/** Record of a node, which the driver writes before anything of the node runs. */
 interface NodeRecord {
   labels: OwnershipLabels;
   nodeNumber: number;
@@ -87,31 +87,30 @@ interface NodeRecord {
   createdAt: string;
 }
 
-/** That of a node which an earlier release made lacks some of it. */
+/** Records of nodes from earlier releases lack some fields. */
 type EarlierRecord = NodeRecord | (Omit<NodeRecord, 'attempt' | 'market' | 'createdAt'> & { attempt?: undefined });
 
 const NODE_FILE = 'node.json';
 const AGENT_FILE = 'agent.json';
 const STOPPED_FILE = 'stopped';
 const INTERRUPTED_FILE = 'interrupted';
-/** Holds what the agent reads as the notice of an interruption: `detail` and `ends_at`. */
+/** The interruption notice that the agent reads, with `detail` and `ends_at`. */
 const NOTICE_FILE = 'interruption.json';
 const SUPERVISOR = 'node-supervisor';
-/** An agent has this long to end its runs and to say so; milliseconds. */
+/** Time for an agent to end its runs and to report their end, milliseconds. */
 const STOP_TIMEOUT_MS = 8_000;
 const DESTROY_TIMEOUT_MS = 1_000;
 const KILL_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 60_000;
-/** The first of all those that lead nowhere else. */
 const LOOPBACK = '127.0.0.1';
-/** The last one that is used is 127.0.255.254. */
+/** Addresses from 127.0.0.1 to 127.0.255.254. */
 const LOOPBACK_ADDRESSES = 65_534;
-/** User ids per node: one for its daemons, the others for runs. */
+/** One user id is for the node's daemons, the others are for runs. */
 const UIDS_PER_NODE = 128;
 
 /**
- * Runs the agent, and again when it dies; 0 and 86 are the agent's own exit codes. When asked to end, it passes that on
- * and waits. Arguments: node executable, agent entry, configuration.
+ * Runs the agent, and restarts it when it dies; exit codes 0 and 86 mean that the agent ended on purpose. A signal to end is
+ * passed on to the agent, for which the script waits. Arguments: node executable, agent entry, configuration.
  */
 const SUPERVISOR_SCRIPT = `
 trap 'asked=1; kill -TERM "$agent" 2>/dev/null' TERM INT HUP
@@ -125,15 +124,15 @@ while [ -z "$asked" ]; do
 done
 `;
 
-/** Nodes that are process groups on this machine, each with its own directory; for tests, trials and OnPrem machines. */
+/** Runs nodes as process groups on this machine, each with its own directory: for tests, trials and on-premises machines. */
 export class LocalDriver implements ComputeDriver, OnSite {
   readonly name = 'local';
   readonly onSite: OnSite = this;
   private readonly nodeExecutable: string;
   private readonly bindAddress: string;
-  /** Supervisors as they were last supervisorIds, by node token. */
+  /** Supervisors as they were last seen, by node token. */
   private readonly supervisorIds = new Map<string, ProcessId>();
-  /** The last that takes users for a node. */
+  /** The last allocation of users to a node. */
   private queue: Promise<unknown> = Promise.resolve();
   private readonly registry: MachineRegistry;
   private readonly folder: LocalFolder;
@@ -154,7 +153,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       const record = await readRecord(dir);
       if (record === null) await this.createNode(dir, spec, context);
       else if (record.attempt !== spec.attempt) {
-        const message = `The machine of attempt ${record.attempt} of node ${token} still exists.`;
+        const message = `The folder of attempt ${record.attempt} of node ${token} still exists. The new node is created once it is removed.`;
         throw new ComputeDriverError('LOCAL.EARLIER_ATTEMPT', message, { kind: 'transient' });
       }
       if (shouldRun(dir)) await this.startSupervisor(dir);
@@ -167,7 +166,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return Promise.all(refs.map(({ nodeToken }) => this.describeOne(nodeToken, alive)));
   }
 
-  /** A folder stays, at whatever price. */
+  /** A stopped node keeps its folder, so every node can be stopped, even a spot node. */
   canStop(): boolean {
     return true;
   }
@@ -176,7 +175,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     await this.withNodeLock(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       if (!existsSync(`${dir}/${NODE_FILE}`)) return;
-      // Written first: a driver that dies half-way leaves a node that the next stop finishes and nothing revives.
+      // The file is written first. If the driver dies half-way, nothing revives the node, and the next stop finishes it.
       await writeFile(`${dir}/${STOPPED_FILE}`, '');
       await endProcesses(dir, STOP_TIMEOUT_MS);
     });
@@ -188,10 +187,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
       const dir = this.nodeDir(nodeToken);
       const record = await readRecord(dir);
       if (!record)
-        throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, { kind: 'invalid' });
+        throw new ComputeDriverError('LOCAL.NODE_GONE', `Node ${nodeToken} no longer exists.`, { kind: 'invalid' });
       if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) throw interruption(nodeToken);
       await this.checkRuntime(record.sparkVersion);
-      // Nothing of it runs, so that it may have other users.
+      // Nothing of the node runs, so its users can change.
       if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.updateConfinement(dir, record, context);
       for (const file of [NOTICE_FILE, STOPPED_FILE]) await rm(`${dir}/${file}`, { force: true });
       await this.startSupervisor(dir);
@@ -211,12 +210,12 @@ export class LocalDriver implements ComputeDriver, OnSite {
       const dir = this.nodeDir(nodeToken);
       this.supervisorIds.delete(nodeToken);
       await endProcesses(dir, DESTROY_TIMEOUT_MS);
-      // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
+      // The folder is moved aside first, so that an interrupted removal leaves no incomplete node. The next destroy finishes it.
       const gone = trashPath(dir);
       await removeTrees([draftPath(dir), gone]);
       if (existsSync(dir)) await rename(dir, gone);
       await removeTrees([gone]);
-      // Whoever waits for the lock finds the node gone. Another attempt is made only when nobody destroys any more.
+      // Calls that wait for the lock find the node gone. Another attempt is created only after the last destroy.
       await rm(lockPath(dir), { force: true });
     });
     return 'gone';
@@ -228,8 +227,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * Besides machines, what a provision or a removal that was cut short left of nodes that do not exist: without a record it
-   * is no installation's.
+   * Also removes what an interrupted provision or removal has left behind. It has no record, so it belongs to no
+   * installation.
    */
   async sweep(scope: SweepScope, context: DriverContext): Promise<SweepResult> {
     const machines = (await this.listOwned(scope)).map(({ labels, createdAt }) => ({ ...labels, createdAt }));
@@ -248,30 +247,30 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * Takes a spot node from its cluster, as a provider would: it announces that, and after `noticeMs` nothing of the node
-   * runs any more, and nothing brings it back. For trials of what follows. Ends with the call if that is aborted before.
+   * Interrupts a spot node as a provider would, for tests: announces the interruption, and after `noticeMs` ends the node for
+   * good. Does nothing more if the signal aborts before.
    */
   async interrupt({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext, noticeMs = 0): Promise<void> {
     const dir = this.nodeDir(nodeToken);
     const assertSpot = async (): Promise<void> => {
       const record = await readRecord(dir);
       if (record?.market === 'spot') return;
-      const message = `Node ${nodeToken} is no spot node.`;
+      const message = `Node ${nodeToken} is not a spot node, so it cannot be interrupted.`;
       throw new ComputeDriverError('LOCAL.NOT_SPOT', message, { kind: 'invalid' });
     };
     await this.withNodeLock(nodeToken, context, async () => {
       await assertSpot();
       const ends_at = new Date(Date.now() + noticeMs).toISOString();
-      const notice = { detail: `The spot node ${nodeToken} is taken back.`, ends_at };
+      const notice = { detail: `The spot node ${nodeToken} is about to be interrupted.`, ends_at };
       await writeFile(`${dir}/${NOTICE_FILE}.new`, JSON.stringify(notice), { mode: 0o600 });
       await rename(`${dir}/${NOTICE_FILE}.new`, `${dir}/${NOTICE_FILE}`);
     });
-    // Meanwhile others may end the node.
+    // Another call may end the node meanwhile.
     if (noticeMs > 0) await pause(noticeMs, context.signal);
     if (context.signal.aborted || !existsSync(dir)) return;
     await this.withNodeLock(nodeToken, context, async () => {
       await assertSpot();
-      // Written first, as in stop.
+      // The file is written first, as in stop.
       await writeFile(`${dir}/${INTERRUPTED_FILE}`, '');
       await endProcesses(dir, DESTROY_TIMEOUT_MS);
     });
@@ -302,14 +301,18 @@ export class LocalDriver implements ComputeDriver, OnSite {
       if (supervisor) this.supervisorIds.set(name, supervisor);
     }
     for (const name of vanished) this.supervisorIds.delete(name);
-    // What is left of a node without a directory may still work: it is down when nothing of it runs.
+    // Processes of a node without a directory may still run. It is down once none of them does.
     const works = new Set(vanished.length > 0 ? markedProcesses(() => true).map(({ nodeDir }) => nodeDir) : []);
     return [...ended.filter((name) => !isUp(name)), ...vanished.filter((name) => !works.has(`${dir}/${name}/data`))];
   }
 
   private nodeDir(token: string): string {
     if (!/^[\w-][\w.-]{0,199}$/.test(token))
-      throw new ComputeDriverError('LOCAL.INVALID_TOKEN', 'A node token must be a plain name.', { kind: 'invalid' });
+      throw new ComputeDriverError(
+        'LOCAL.INVALID_TOKEN',
+        `The node token "${token.slice(0, 60)}" is not a valid name of a folder.`,
+        { kind: 'invalid' },
+      );
     return `${this.options.dir}/${token}`;
   }
 
@@ -319,7 +322,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     const available = Object.keys(this.options.sparkHomes).join(', ') || 'none';
     throw new ComputeDriverError(
       'LOCAL.SPARK_VERSION_UNAVAILABLE',
-      `Spark ${version} is not installed for the local driver. Available: ${available}.`,
+      `Spark ${version} is not installed for local nodes. Installed versions (COMPUTE_LOCAL_SPARK_HOMES): ${available}.`,
       { kind: 'invalid' },
     );
   }
@@ -330,8 +333,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
     if (!isMissing) return;
     const message =
       accelerator === 'cuda'
-        ? 'Local nodes have no GPUs.'
-        : `Turbo of Spark ${sparkVersion} is not installed for the local driver (COMPUTE_LOCAL_TURBO).`;
+        ? 'Local nodes have no GPUs. Use a cloud environment whose machines have one.'
+        : `Turbo for Spark ${sparkVersion} is not installed for local nodes. Name its jar in COMPUTE_LOCAL_TURBO.`;
     throw new ComputeDriverError('LOCAL.ACCELERATOR_UNAVAILABLE', message, { kind: 'invalid' });
   }
 
@@ -350,7 +353,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
         accessSync(path, mode);
       } catch (cause) {
         const code = (cause as NodeJS.ErrnoException).code ?? 'no access';
-        const message = `A local node needs ${path}, but it cannot be used (${code}).`;
+        const message = `A local node needs ${path}, which the worker cannot use (${code}).`;
         throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, { kind: 'invalid', cause });
       }
     const installed = await installedVersion(sparkHome);
@@ -360,7 +363,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     throw new ComputeDriverError('LOCAL.SPARK_REPLACED', message, { kind: 'invalid' });
   }
 
-  /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
+  /** Creates a node under another name first, so that a directory with the node's name is always complete. */
   private async createNode(dir: string, spec: NodeSpec, context: DriverContext): Promise<void> {
     const draft = draftPath(dir);
     const { labels, nodeNumber, attempt, market, machine, userLabels } = spec;
@@ -371,12 +374,12 @@ export class LocalDriver implements ComputeDriver, OnSite {
       createdAt: new Date().toISOString(),
     };
     try {
-      // Left by a provision that was cut short; it may contain a bootstrap token.
+      // An interrupted provision may have left a draft with a bootstrap token.
       await removeTrees([draft]);
       await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
       for (const folder of [dirname(dir), draft]) await chmod(folder, folderMode(this.options.confinement));
       await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
-      // The rest of a node whose removal was cut short has no record and so is not a node.
+      // The rest of an interrupted removal has no record, so it is not a node.
       await removeTrees([dir]);
       await this.withConfinement(context, async (confinement) => {
         const config = { ...this.agentConfig(dir, record), bootstrap_token, confinement };
@@ -389,7 +392,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     }
   }
 
-  /** Gives a stopped node the confinement of a new one. */
+  /** Gives a stopped node the confinement of a new node. */
   private async updateConfinement(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
     const had = (await readConfig(dir)).confinement;
     const make = async (confinement: Confinement): Promise<void> => {
@@ -399,9 +402,9 @@ export class LocalDriver implements ComputeDriver, OnSite {
     await this.withConfinement(context, make, { dir, range: had?.kind === 'users' ? rangeOf(had) : null });
   }
 
-  /** Writes anew what the agent is told, as this release tells it, except what it was given and `more` does not say. */
-  private async writeConfig(dir: string, record: NodeRecord, more: Partial<AgentConfig> = {}): Promise<void> {
-    const config = { ...(await readConfig(dir)), ...this.agentConfig(dir, record), ...more };
+  /** Rewrites the agent's configuration for this release. Keeps other fields unless `changes` replaces them. */
+  private async writeConfig(dir: string, record: NodeRecord, changes: Partial<AgentConfig> = {}): Promise<void> {
+    const config = { ...(await readConfig(dir)), ...this.agentConfig(dir, record), ...changes };
     await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify(config), { mode: 0o600 });
     await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
   }
@@ -426,7 +429,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       memory_mb: memoryMb,
       shares_machine: true,
       bind_address: address,
-      // Nodes share the machine; without it Spark would announce the machine's own name and address.
+      // Without it, Spark would announce the name and address of the machine, which nodes share.
       env: { SPARK_LOCAL_IP: address },
       shared_dirs: this.options.sharedDirs,
       interruption_notice: { kind: 'file', path: `${dir}/${NOTICE_FILE}` },
@@ -434,8 +437,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * The nodes of a cluster have an address each, as machines have, where there is more than one: Spark takes what has one
-   * address for one machine, and with one of its workers it would forget what all of them hold.
+   * Each node of a cluster gets its own loopback address. Spark takes workers with the same address for one machine, and would
+   * drop the data of all of them when one is lost.
    */
   private addressOf(nodeNumber: number): string {
     if (this.bindAddress !== LOOPBACK) return this.bindAddress;
@@ -444,9 +447,9 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * Uses the confinement for a node, with users that no other node of this machine has, whosever it is: a node ends whatever
-   * runs as one of its users. Meanwhile no other node gets any.
-   * @param before the node if there is one, and the users that it keeps unless another has them, too
+   * Calls `use` with users that no other node on this machine has, of any installation, because a node ends all processes of
+   * its users. No other node gets users meanwhile.
+   * @param before the existing node and its users, which it keeps unless another node has them, too
    */
   private async withConfinement(
     context: DriverContext,
@@ -456,7 +459,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     const { confinement, dir } = this.options;
     if (confinement.kind !== 'users') return use(confinement);
     await this.registry.prepare();
-    // Among the nodes of this process one after the other: each try for a lock is a process of its own.
+    // Nodes of this process wait for each other here, because each try for the file lock starts a process.
     await this.enqueue(() =>
       this.withLock(this.registry.lockFile, context, async () => {
         const own = before && `${await realpath(dir)}/${basename(before.dir)}`;
@@ -468,13 +471,13 @@ export class LocalDriver implements ComputeDriver, OnSite {
           const range = { firstUid: confinement.firstUid + block * UIDS_PER_NODE, uids: UIDS_PER_NODE };
           if (isFree(range)) return use({ ...confinement, ...range });
         }
-        const message = `The user ids are enough for ${blocks} nodes of this machine, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
+        const message = `The user ids of COMPUTE_LOCAL_UIDS suffice for ${blocks} nodes on this machine, and all of them are in use. Widen the range, or terminate clusters.`;
         throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, { kind: 'capacity' });
       }),
     );
   }
 
-  /** Begins when what was asked for before has ended, well or not; each has its own deadline. */
+  /** Starts the work once all earlier work has ended, even if it failed. Each piece of work has its own deadline. */
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.queue.then(work);
     this.queue = done.catch(() => undefined);
@@ -487,8 +490,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * Starts the node's supervisor unless it runs, by what this release tells agents. An agent that outlived its supervisor is
-   * ended; its runs stay, with their users.
+   * Starts the node's supervisor unless it runs, with the configuration of this release. Ends an agent that outlived its
+   * supervisor, but not its runs.
    */
   private async startSupervisor(dir: string): Promise<void> {
     const marked = markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
@@ -533,11 +536,11 @@ export class LocalDriver implements ComputeDriver, OnSite {
     if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) return node('interrupted', interruption(token));
     if (existsSync(`${dir}/${STOPPED_FILE}`)) return node('stopped');
     if (alive.has(`${dir}/data`)) return node('running');
-    const message = 'The supervisor of the node has ended.';
+    const message = 'The supervisor process of the node has ended.';
     return node('failed', new ComputeDriverError('LOCAL.NODE_DOWN', message, { kind: 'transient' }));
   }
 
-  /** Tokens of nodes of which a provision or a removal that was cut short left something long ago. */
+  /** Returns the tokens of old leftovers of interrupted provisions and removals. */
   private async leftovers({ olderThan }: SweepScope): Promise<Set<string>> {
     const { dir } = this.options;
     const tokens = new Set<string>();
@@ -550,7 +553,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return tokens;
   }
 
-  /** False if somebody else has removed them meanwhile, or the node exists. */
+  /** Returns false if another call has removed them meanwhile, or the node exists. */
   private async removeLeftovers(token: string, context: DriverContext): Promise<boolean> {
     return this.withNodeLock(token, context, async () => {
       const dir = this.nodeDir(token);
@@ -562,7 +565,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     });
   }
 
-  /** One call at a time per node, among all processes; two callers race only for who is first. */
+  /** Runs one call at a time per node, across all processes. */
   private async withNodeLock<T>(token: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
     const lock = lockPath(this.nodeDir(token));
     try {
@@ -585,19 +588,23 @@ export class LocalDriver implements ComputeDriver, OnSite {
         }
       }
       if (context.signal.aborted || performance.now() > deadline)
-        throw new ComputeDriverError('LOCAL.BUSY', `Another call holds ${basename(lock)}.`, { kind: 'transient' });
+        throw new ComputeDriverError(
+          'LOCAL.BUSY',
+          `Another call for the node is still running and holds the lock ${basename(lock)}.`,
+          { kind: 'transient' },
+        );
       await pause(20);
     }
   }
 }
 
-/** Ends every process of every node under `dir` and keeps the directories, from which nodes can be started again. */
+/** Ends all processes of all nodes under `dir`. Keeps the directories, from which the nodes can be started again. */
 export async function stopAllLocalNodes(dir: string): Promise<void> {
   const names = await nodeNames(dir);
   await Promise.all(names.map((name) => endProcesses(`${dir}/${name}`, STOP_TIMEOUT_MS)));
 }
 
-/** What a job in a sandbox calls itself is ignored. */
+/** Ignores jobs in a sandbox, which can choose their command line. */
 function isSupervisor({ argv, pid }: Pick<LiveProcess, 'argv' | 'pid'>): boolean {
   return argv.includes(SUPERVISOR) && isOwnProcess(pid);
 }
@@ -615,7 +622,7 @@ function overlap(one: UserRange, other: UserRange): boolean {
   return one.firstUid < other.firstUid + other.uids && other.firstUid < one.firstUid + one.uids;
 }
 
-/** The users of all nodes in these folders, whose names have no links in them. */
+/** Reads the users of all nodes in these folders, whose paths contain no links. */
 async function rangesIn(folders: readonly string[]): Promise<{ node: string; range: UserRange }[]> {
   const found: { node: string; range: UserRange }[] = [];
   for (const folder of folders)
@@ -627,13 +634,13 @@ async function rangesIn(folders: readonly string[]): Promise<{ node: string; ran
   return found;
 }
 
-/** Asks the node's supervisor to end, and with it agent, runs and daemons; kills what is left after `politeMs`. */
+/** Sends SIGTERM to the node's supervisor, which ends agent, runs and daemons. Kills the processes left after `politeMs`. */
 async function endProcesses(dir: string, politeMs: number): Promise<void> {
   const { confinement } = await readConfig(dir);
   const uids = confinement?.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
   const owner: NodeOwner = { nodeDir: `${dir}/data`, uids };
   const find = (): LiveProcess[] => processesOf(owner);
-  const asked = new Set<number>();
+  const signaled = new Set<number>();
   const start = performance.now();
   for (;;) {
     const found = find();
@@ -641,31 +648,31 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
     const supervised = found.filter(isSupervisor);
     const elapsed = performance.now() - start;
     for (const process of supervised)
-      if (!asked.has(process.pid)) {
-        asked.add(process.pid);
+      if (!signaled.has(process.pid)) {
+        signaled.add(process.pid);
         signal(process.pid, 'SIGTERM');
       }
-    // Without a supervisor nothing ends them in order.
+    // Without a supervisor, nothing ends them gracefully.
     if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
     if (elapsed > politeMs + KILL_TIMEOUT_MS) {
-      const message = `Processes of the node did not end: ${pids(found)}.`;
+      const message = `Processes of the node did not end after SIGKILL: ${pids(found)}. Check them on the worker's machine.`;
       throw new ComputeDriverError('LOCAL.PROCESS_STUCK', message, { kind: 'transient' });
     }
     await pause(25);
   }
 }
 
-/** The file that stands for the node's lock; beside the nodes, since it is taken before there is a node. */
+/** Returns the lock file of a node. It is outside the node's folder, because it is locked before the folder exists. */
 function lockPath(dir: string): string {
   return `${dirname(dir)}/.${basename(dir)}.lock`;
 }
 
-/** Where the folder of a node is removed. */
+/** Returns the path to which the folder of a node is moved before it is removed. */
 function trashPath(dir: string): string {
   return `${dirname(dir)}/.gone-${basename(dir)}`;
 }
 
-/** Where a node is laid out before it gets its own name; the node's lock is its lock, too. */
+/** Returns the path at which a node is created before it gets its name. The node's lock covers it. */
 function draftPath(dir: string): string {
   return `${dirname(dir)}/.new-${basename(dir)}`;
 }
@@ -677,7 +684,7 @@ async function readRecord(dir: string): Promise<NodeRecord | null> {
   try {
     const record = parseTrusted<EarlierRecord>(await readFile(file, 'utf8'));
     if (record.attempt !== undefined) return record;
-    // Of an earlier release: of the first attempt, and of no installation that is known.
+    // The record is from an earlier release, which had one attempt and did not record the installation.
     const { mtime } = await stat(file);
     const labels = { ...record.labels, installationId: '' };
     return { ...record, labels, attempt: 1, market: 'on-demand', createdAt: mtime.toISOString() };
@@ -688,7 +695,7 @@ async function readRecord(dir: string): Promise<NodeRecord | null> {
   }
 }
 
-/** The agent's configuration; parts may be missing if the node was removed half-way. */
+/** Reads the agent's configuration; empty if the node has none, as after an interrupted removal. */
 async function readConfig(dir: string): Promise<Partial<AgentConfig>> {
   try {
     return parseTrusted<AgentConfig>(await readFile(`${dir}/${AGENT_FILE}`, 'utf8'));
@@ -703,7 +710,6 @@ async function nodeNames(dir: string): Promise<string[]> {
   return names.filter((name) => existsSync(`${dir}/${name}/${NODE_FILE}`));
 }
 
-/** Names of the folders in the folder of all nodes. */
 async function entriesOf(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -712,13 +718,13 @@ async function entriesOf(dir: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Whether the node is to run: nobody has stopped or interrupted it. */
+/** True if the node has been neither stopped nor interrupted. */
 function shouldRun(dir: string): boolean {
   return ![STOPPED_FILE, INTERRUPTED_FILE].some((file) => existsSync(`${dir}/${file}`));
 }
 
 function interruption(token: string): ComputeDriverError {
-  return new ComputeDriverError('LOCAL.INTERRUPTED', `The spot node ${token} was taken back.`, {
+  return new ComputeDriverError('LOCAL.INTERRUPTED', `The spot node ${token} was interrupted.`, {
     kind: 'capacity',
     scope: 'zone',
   });

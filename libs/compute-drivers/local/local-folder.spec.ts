@@ -21,15 +21,15 @@ describe('LocalFolder', () => {
   const idOf = async (folder: LocalFolder) => (await folder.reference('a')).split(':')[1] ?? '';
 
   it('has one id, even if several processes create it at once', async () => {
-    const askers = Array.from({ length: 8 }, () => new LocalFolder(mine.dir));
-    const references = await Promise.all(askers.map((folder) => folder.reference('a')));
+    const folders = Array.from({ length: 8 }, () => new LocalFolder(mine.dir));
+    const references = await Promise.all(folders.map((folder) => folder.reference('a')));
     expect(new Set(references).size).toBe(1);
     expect(references[0]).toBe(`local:${readFileSync(idsFile(mine), 'utf8').trim()}:a`);
     expect(readdirSync(mine.dir)).toEqual([FOLDER_IDS_FILE]);
     expect(await idOf(theirs)).not.toBe(await idOf(mine));
   });
 
-  it('holds its own nodes, and those of releases whose references name no folder', async () => {
+  it('holds its own nodes, and nodes of earlier releases, whose references name no folder', async () => {
     await mine.assertHolds([await mine.reference('a'), 'local:b', 'local:0af7651c-d']);
     const wanted = `with the id ${await idOf(theirs)}, but the folder of this worker has the id ${await idOf(mine)}`;
     const references = [await mine.reference('a'), await theirs.reference('b')];
@@ -57,32 +57,32 @@ describe('LocalFolder', () => {
     await mine.assertHolds([reference]);
   });
 
-  it.each(['', '\n', 'mine\n'])('does not guess ids from a file with %j', async (text) => {
+  it.each(['', '\n', 'mine\n'])('refuses a file of ids with %j', async (text) => {
     await mine.reference('a');
     writeFileSync(idsFile(mine), text);
     const refusal = { code: 'LOCAL.FOLDER_IDS_INVALID', message: expect.stringContaining(idsFile(mine)) };
     await expect(mine.reference('a')).rejects.toMatchObject(refusal);
-    await expect(mine.tryTake(never)).rejects.toMatchObject(refusal);
+    await expect(mine.tryLock(never)).rejects.toMatchObject(refusal);
   });
 
-  it('is held by one process at a time, and by another once it is given back', async () => {
-    const giveBack = await mine.tryTake(never);
+  it('is locked by one process at a time, and by another once it is released', async () => {
+    const release = await mine.tryLock(never);
     const again = new LocalFolder(mine.dir);
-    expect([typeof giveBack, await again.tryTake(never)]).toEqual(['function', null]);
-    await giveBack?.();
-    const taken = await again.tryTake(never);
+    expect([typeof release, await again.tryLock(never)]).toEqual(['function', null]);
+    await release?.();
+    const taken = await again.tryLock(never);
     expect(taken).not.toBeNull();
     await taken?.();
   });
 
-  it('says why it cannot be taken, rather than that another process holds it', async () => {
+  it('reports why it cannot be locked, instead of a lock of another process', async () => {
     writeFileSync(mine.dir, '');
-    await expect(mine.tryTake(never)).rejects.toThrow(mine.dir);
+    await expect(mine.tryLock(never)).rejects.toThrow(mine.dir);
   });
 
   it('reports when its lock is lost', async () => {
     let isLost = false;
-    const giveBack = await mine.tryTake(() => (isLost = true));
+    const release = await mine.tryLock(() => (isLost = true));
     const holdersNow = () => {
       const sessions = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
       return processesIn(new Set(sessions.map(Number))).filter(
@@ -90,14 +90,14 @@ describe('LocalFolder', () => {
       );
     };
     let holders = holdersNow();
-    // It holds the lock before it becomes the program that keeps it.
+    // The process has the lock before it becomes `cat`, which keeps it.
     for (; holders.length === 0; holders = holdersNow()) await turn();
     expect(holders).toHaveLength(1);
     for (const { pid } of holders) signal(pid, 'SIGKILL');
     while (!isLost) await turn();
-    await giveBack?.();
+    await release?.();
     isLost = false;
-    const again = await mine.tryTake(() => (isLost = true));
+    const again = await mine.tryLock(() => (isLost = true));
     await again?.();
     expect([typeof again, isLost]).toEqual(['function', false]);
   });

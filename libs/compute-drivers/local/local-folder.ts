@@ -6,7 +6,7 @@ import { asDriverError } from './driver-error';
 
 /** Holds the ids of the folder, one per line: its own first, then those of lost folders that an operator replaced with it. */
 export const FOLDER_IDS_FILE = '.folder-ids';
-/** The worker that holds the folder locks this file. */
+/** The worker that uses the folder locks this file. */
 export const FOLDER_LOCK_FILE = '.lock';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Does not match references from earlier releases, which name no folder. */
@@ -19,7 +19,7 @@ const REFERENCE = /^local:([0-9a-f-]{36}):/;
 export class LocalFolder {
   constructor(readonly dir: string) {}
 
-  /** The reference of a node that is in this folder, or will be. */
+  /** Returns the reference of a node that is, or will be, in this folder. */
   async reference(nodeToken: string): Promise<string> {
     const [own] = await this.ids();
     return `local:${own}:${nodeToken}`;
@@ -41,10 +41,10 @@ export class LocalFolder {
   }
 
   /**
-   * Takes the folder for this process until it ends or gives the folder back; null while another process holds it.
-   * @param onLost is called if the lock is lost before that
+   * Locks the folder for this process. Returns a function that releases it, or null while another process holds it.
+   * @param onLost called if the lock is lost before it is released
    */
-  async tryTake(onLost: () => void): Promise<(() => Promise<void>) | null> {
+  async tryLock(onLost: () => void): Promise<(() => Promise<void>) | null> {
     const lock = `${this.dir}/${FOLDER_LOCK_FILE}`;
     try {
       await mkdir(this.dir, { recursive: true, mode: 0o700 });
@@ -57,7 +57,7 @@ export class LocalFolder {
     }
   }
 
-  /** The folder's own id, created at the first call, and then those of the folders that it replaces. */
+  /** Returns the folder's id, which the first call creates, and then those of the folders that it replaces. */
   private async ids(): Promise<[string, ...string[]]> {
     const file = `${this.dir}/${FOLDER_IDS_FILE}`;
     try {
@@ -74,7 +74,7 @@ export class LocalFolder {
     throw new ComputeDriverError('LOCAL.FOLDER_IDS_INVALID', message, { kind: 'denied' });
   }
 
-  /** Writes the file under another name first, so that it is never incomplete; if two processes create it, both use the first one's id. */
+  /** Writes the file under another name first, so that it is never incomplete. If two processes create it, both use the id of the first. */
   private async makeIds(file: string): Promise<string> {
     await mkdir(this.dir, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomUUID()}`;

@@ -3,39 +3,38 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { ComputeDriverError } from '../compute-driver';
 
-/** Where local drivers of all installations on a machine find each other. Only root can make it, and it survives a restart. */
+/** Folder in which local drivers of all installations on a machine register. Only root can create it, and it survives a reboot. */
 export const MACHINE_REGISTRY = '/var/lib/managed-spark/local-nodes';
-/** Folders of nodes that one machine may have. */
 const MAX_FOLDERS = 1000;
 
 /**
- * The folders of nodes on this machine, whichever installation has them. An entry only says where to look: what a node has is
- * in the folder itself, so that nothing here can outlive it.
+ * Registers the folders of nodes on this machine, of all installations. An entry has only the path of a folder, which holds all
+ * data of its nodes, so an entry cannot outlive them.
  */
 export class MachineRegistry {
-  /** Held while one of the installations reads what all have and takes something of its own. */
+  /** Locked while an installation reads the users of all nodes and allocates its own. */
   readonly lockFile: string;
 
   constructor(private readonly dir: string) {
     this.lockFile = `${dir}/.lock`;
   }
 
-  /** Nobody else may write to it: an entry keeps user ids from all others. */
+  /** Throws if other users can write to the folder, because an entry reserves user ids. */
   async prepare(): Promise<void> {
     await mkdir(this.dir, { recursive: true, mode: 0o700 });
     const found = await lstat(this.dir);
     if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0) return;
-    const message = `${this.dir} says which users the local nodes of this machine have, so it must be a folder that belongs to user ${process.getuid?.()} and that nobody else can write to. Correct its owner and mode.`;
+    const message = `${this.dir} registers the users of local nodes on this machine, so it must be a folder that belongs to user ${process.getuid?.()} and that nobody else can write to. Correct its owner and mode.`;
     throw new ComputeDriverError('LOCAL.REGISTRY_UNSAFE', message, { kind: 'denied' });
   }
 
-  /** Adds a folder of nodes, and answers all that exist. Only while the lock is held. */
+  /** Adds a folder of nodes and returns all that exist. The caller holds the lock. */
   async add(nodesDir: string): Promise<string[]> {
     const own = await realpath(nodesDir);
     const known = await this.folders();
     if (!known.includes(own)) {
       if (known.length >= MAX_FOLDERS) {
-        const message = `${this.dir} lists ${MAX_FOLDERS} folders of local nodes already. Remove those that nobody uses.`;
+        const message = `${this.dir} already lists ${MAX_FOLDERS} folders of local nodes. Remove the folders that are not used.`;
         throw new ComputeDriverError('LOCAL.TOO_MANY_FOLDERS', message, { kind: 'capacity' });
       }
       const file = `${this.dir}/${createHash('sha256').update(own).digest('hex').slice(0, 32)}`;
@@ -45,7 +44,7 @@ export class MachineRegistry {
     return [...new Set([own, ...known])];
   }
 
-  /** Forgets those that were removed. */
+  /** Lists the registered folders, and removes entries of deleted ones. */
   private async folders(): Promise<string[]> {
     const found: string[] = [];
     for (const name of await readdir(this.dir)) {

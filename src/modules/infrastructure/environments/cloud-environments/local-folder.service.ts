@@ -69,7 +69,7 @@ export class LocalFolderService {
   private async tryLock(folder: LocalFolder): Promise<void> {
     const { dir } = folder;
     try {
-      this.unlock = await folder.tryTake(() => this.onLockLost(dir));
+      this.unlock = await folder.tryLock(() => this.onLockLost(dir));
       this.isLockedByAnother = this.unlock === null;
       if (this.isLockedByAnother) return this.fail(dir, `Another worker has locked the folder of local nodes ${dir}.`);
       this.problem = null;
