@@ -1,18 +1,18 @@
-// Agents of many nodes in one process, and the one who sends them runs. They speak the agents' protocol by themselves:
-// full agents would need more of the machine than what is measured. Their parent tells them what to do, and they end with
-// their parent.
+// Simulates the agents of many nodes, and the client that submits runs to them, in one process. It speaks the agents'
+// protocol itself, because full agents would need more of the machine than the control plane being measured. The parent
+// process sends the commands; this process ends with its parent.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const POLL_WAIT_MS = 25_000;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const RETRY_MS = { first: 100, longest: 2_000 };
-/** Between two reports of a run. */
+/** Interval between two state reports of a run. */
 const STEP_MS = 500;
 const READY = { state: 'ready', master_url: null, error: null };
 
-/** By the clock of the machine, which is also that of PostgreSQL; milliseconds with fractions. */
+/** Returns the time of the machine's clock, which PostgreSQL uses too, in milliseconds with fractions. */
 const now = () => performance.timeOrigin + performance.now();
 
 /** One kept connection, which carries one request at a time. */
@@ -49,8 +49,8 @@ class Connection {
     if (this.#socket && !this.#socket.destroyed) return this.#socket;
     const socket = connect({ port: this.port, host: '127.0.0.1', noDelay: true });
     this.#received = Buffer.alloc(0);
-    socket.setTimeout(PATIENCE_MS, () => {
-      if (this.#waiting) socket.destroy(new Error(`An answer did not come within ${PATIENCE_MS / 1_000} s.`));
+    socket.setTimeout(TIMEOUT_MS, () => {
+      if (this.#waiting) socket.destroy(new Error(`An answer did not come within ${TIMEOUT_MS / 1_000} s.`));
     });
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', (error) => this.#settle(socket, error));
@@ -90,7 +90,7 @@ class Connection {
 const USED = { average: 1_000, max: 2_000 };
 const UTILIZATION = { utilization: { millicores: USED, memory_mb: USED, disk_mb: { ...USED, total: 100_000 } } };
 
-/** One node's agent: polls, and takes each run through its life, as long as it is not told to hold them. */
+/** Simulates one node's agent: it polls, and reports each run to its end unless runs are to be held. */
 class SimulatedAgent {
   version = 0;
   takesUtilization = false;
@@ -109,7 +109,7 @@ class SimulatedAgent {
     this.reported = Promise.resolve();
   }
 
-  /** @param {() => void} onAnswer called at each answer */
+  /** @param {() => void} onAnswer called for each response */
   async work(onAnswer) {
     let wait = RETRY_MS.first;
     while (!this.stopped) {
@@ -189,7 +189,7 @@ class SimulatedAgent {
   }
 }
 
-/** What went wrong, of which the first says most. */
+/** Counts failures and keeps the first message, which says most. */
 const failures = {
   count: 0,
   first: '',
@@ -204,7 +204,7 @@ const failures = {
  * @typedef {object} Submissions
  * @property {number} port of the API of clients
  * @property {string} path of the jobs
- * @property {string} token of the one who sends them
+ * @property {string} token of the user who submits the runs
  * @property {number[]} jobConfIds sent in turn
  * @property {number} perSecond
  * @property {number} seconds
@@ -220,7 +220,7 @@ let isHolding = false;
 /** @type {(arrival: Arrival) => void} */
 let onArrival = () => {};
 
-/** Starts the agents; answers once each has had its first answer. @param {{port: number, nodes: [number, string][]}} nodes */
+/** Starts the agents and returns once each has its first response. @param {{port: number, nodes: [number, string][]}} nodes */
 async function start({ port, nodes }) {
   for (const agent of agents) agent.stop();
   /** @param {Arrival} arrival */
@@ -234,8 +234,8 @@ async function start({ port, nodes }) {
 }
 
 /**
- * Sends runs at a fixed rate, however long each request takes; answers when which run was in its agent's hands, and when
- * the request for it was answered.
+ * Submits runs at a fixed rate, however long each request takes. Returns when each run reached its agent and when the request
+ * for it was answered.
  * @param {Submissions} submissions
  */
 async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold, name }) {
@@ -275,8 +275,8 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
     sent.push(one(number));
   }
   await Promise.all(sent);
-  const patience = performance.now() + PATIENCE_MS / 4;
-  while (arrivals.size < sent.length - refused && performance.now() < patience) await delay(20);
+  const deadline = performance.now() + TIMEOUT_MS / 4;
+  while (arrivals.size < sent.length - refused && performance.now() < deadline) await delay(20);
   for (const connection of idle) connection.close();
   const answer = {
     sent: sent.length,
@@ -290,7 +290,7 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
   return answer;
 }
 
-/** Ends one run of some node that has runs; answers how long it took until a node had the next one, milliseconds. */
+/** Ends one run of a node that has runs. Returns the milliseconds until a node received the next run. */
 async function free() {
   isHolding = true;
   const agent = agents.find(({ runs }) => runs.size > 0);
@@ -300,7 +300,7 @@ async function free() {
   /** @type {Promise<Arrival>} */
   const next = new Promise((resolve, reject) => {
     onArrival = resolve;
-    setTimeout(() => reject(new Error('No run followed the one that ended.')), PATIENCE_MS / 2).unref();
+    setTimeout(() => reject(new Error('No run followed the one that ended.')), TIMEOUT_MS / 2).unref();
   });
   await agent.end(id);
   const { at } = await next;
@@ -310,8 +310,8 @@ async function free() {
 
 const ACTIONS = { start, submit, free };
 
-process.on('message', (/** @type {{action: keyof typeof ACTIONS, with?: any}} */ told) => {
-  Promise.resolve(ACTIONS[told.action](told.with)).then(
+process.on('message', (/** @type {{action: keyof typeof ACTIONS, with?: any}} */ message) => {
+  Promise.resolve(ACTIONS[message.action](message.with)).then(
     (answer) => process.send?.(answer),
     (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );

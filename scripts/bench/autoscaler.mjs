@@ -18,8 +18,8 @@ const START_MS = 150_000;
  */
 
 /**
- * Processor time of a decision for each of a thousand clusters of ten nodes, whose facts are in memory: the most of some
- * rounds. Clusters of each type are idle, busy, short of slots or short of nodes.
+ * Measures the processor time of one scaling decision for each of a thousand clusters of ten nodes, with all facts in memory.
+ * Returns the maximum of the rounds. Clusters of each type are idle, busy, short of slots or short of nodes.
  * @param {{rounds: number}} options
  */
 export function measureAutoscaler({ rounds }) {

@@ -1,5 +1,5 @@
-// The least that could answer the same request: express and, where the product reads the database, the same query
-// through a pool with the same settings, and a similar body. Its parent tells it what to do, and it ends with its
+// The minimum that could answer the same request: Express and, if the product reads the database, the same query through a
+// pool with the same settings, and a similar body. The parent process sends the instructions; this process ends with its
 // parent.
 import express from 'express';
 import pg from 'pg';
@@ -8,15 +8,15 @@ import pg from 'pg';
  * The body of an answer.
  * @typedef {Record<string, unknown>} Body
  *
- * How a cluster is read. `params` go with `sql`; that of the index `idParam` is the id of the cluster.
+ * The query that reads a cluster. `params` go with `sql`; the parameter at index `idParam` is the id of the cluster.
  * @typedef {{pool: import('pg').PoolConfig, sql: string, params: unknown[], idParam: number}} Query
  *
- * What the parent tells: where to answer, and with what; `query` where the database is to be read for it.
- * @typedef {{path: string, body: Body, query?: Query}} Told
+ * Instructions of the parent: the path and the body of the response, and `query` if the database must be read for it.
+ * @typedef {{path: string, body: Body, query?: Query}} Instructions
  */
 
 /**
- * A handler that reads a cluster.
+ * Returns a handler that reads a cluster.
  * @param {Query} query
  * @param {Body} body
  * @returns {import('express').RequestHandler}
@@ -25,7 +25,7 @@ function fromDatabase({ pool: poolOptions, sql, params, idParam }, body) {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool(poolOptions);
   /**
-   * Fields that come from the row; what else the product makes up from its memory comes from a body it once gave.
+   * Fields that the row provides. The product computes the other fields in memory; here they come from a recorded body.
    * @type {string[] | undefined}
    */
   let fromRow;
@@ -46,7 +46,7 @@ function fromDatabase({ pool: poolOptions, sql, params, idParam }, body) {
 }
 
 /**
- * A handler that has its answer in memory.
+ * Returns a handler that has its response in memory.
  * @param {Body} body
  * @returns {import('express').RequestHandler}
  */
@@ -56,7 +56,7 @@ function fromMemory(body) {
   };
 }
 
-process.once('message', (/** @type {Told} */ { path, query, body }) => {
+process.once('message', (/** @type {Instructions} */ { path, query, body }) => {
   const app = express();
   app.get(path, query ? fromDatabase(query, body) : fromMemory(body));
   const server = app.listen(0, '127.0.0.1', () => {

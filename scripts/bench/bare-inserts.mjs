@@ -1,14 +1,14 @@
-// The least that could take in a run: a handler that inserts the rows that a submission leaves, each with a statement of its
-// own, in one transaction. Its parent tells it what to do, and it ends with its parent.
+// The minimum that could accept a run: a handler that inserts the rows of a submission in one transaction, each with its own
+// statement. The parent process sends the instructions; this process ends with its parent.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import pg from 'pg';
 
 /**
- * A row of a table: values by column. Of these, `key` is new in each request and `$name` is an id that the request made
+ * A row of a table: values by column. The value `$key` is new in each request, and `$name` is an id that the request created
  * before.
  * @typedef {{table: string, values: Record<string, unknown>, makes?: {column: string, name: string}}} Row
- * @typedef {{url: string, poolSize: number, rows: Row[]}} Told
+ * @typedef {{url: string, poolSize: number, rows: Row[]}} Instructions
  */
 
 /** @param {Row} row */
@@ -18,7 +18,7 @@ function statementOf({ table, values, makes }) {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})${makes ? ` RETURNING ${makes.column}` : ''}`;
 }
 
-process.once('message', (/** @type {Told} */ { url, poolSize, rows }) => {
+process.once('message', (/** @type {Instructions} */ { url, poolSize, rows }) => {
   const pool = new pg.Pool({ connectionString: url, max: poolSize });
   const statements = rows.map((row) => ({ ...row, sql: statementOf(row) }));
   const insert = async () => {
@@ -28,10 +28,10 @@ process.once('message', (/** @type {Told} */ { url, poolSize, rows }) => {
     try {
       await client.query('BEGIN');
       for (const { sql, values, makes } of statements) {
-        const given = Object.values(values).map((value) =>
+        const parameters = Object.values(values).map((value) =>
           typeof value === 'string' && value in known ? known[value] : value,
         );
-        const { rows: made } = await client.query(sql, given);
+        const { rows: made } = await client.query(sql, parameters);
         if (makes) known[makes.name] = made[0][makes.column];
       }
       await client.query('COMMIT');

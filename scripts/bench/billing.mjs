@@ -5,15 +5,15 @@ import { measure } from './comparison.mjs';
 
 const CLUSTERS = 1_000;
 const TENANTS = 20;
-/** Of each cluster in its month. */
+/** Stays of each cluster in its month. */
 const FEW = { stays: 10, month: '2025-01', days: 31 };
 const MANY = { stays: 1_000, month: '2025-03', days: 31 };
-/** Nodes that run still, each since the month of the many. */
+/** Nodes that still run, each since the month with many stays. */
 const OPEN = 200;
 const SUMMED_UP_MS = 10 * 60_000;
 
 /**
- * Stays of nodes, equally long and one after the other through the month, nine tenths of the time in RUNNING.
+ * Inserts stays of nodes, equally long and one after the other through the month, nine tenths of the time in RUNNING.
  * Parameters: stays of each cluster, first day, days of the month.
  */
 const FILL = `INSERT INTO ledger_entries (kind, node_state_id, node_id, machine_price_ycu, is_spot, began_at, ended_at, tenant_id,
@@ -45,7 +45,7 @@ const STILL_RUNNING = `INSERT INTO ledger_open_intervals (node_state_id, node_id
  */
 
 /**
- * Milliseconds to the whole usage of a month, of a thousand clusters: over 1,000,000 entries of the ledger, against over
+ * Measures the milliseconds to the complete usage of a month for a thousand clusters: over 1,000,000 ledger entries, against
  * 10,000.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {Bench} bench
@@ -80,7 +80,7 @@ export async function measureBilling(platform, bench) {
 }
 
 /**
- * A full client would take a good part of the time of so large an answer.
+ * Reads a response with little work, because a full client would take a good part of the time of so large a response.
  * @param {string} url @param {Record<string, string>} headers @param {AbortSignal} signal
  * @returns {Promise<Buffer>}
  */
@@ -110,7 +110,7 @@ async function fill(url, signal) {
     );
     await client.query('COMMIT');
     await client.query('VACUUM (ANALYZE) ledger_entries, ledger_open_intervals');
-    // The worker sums up.
+    // The worker sums up the ledger.
     const deadline = Date.now() + SUMMED_UP_MS;
     for (;;) {
       const { rowCount } = await client.query('SELECT 1 FROM stale_usage LIMIT 1');

@@ -1,6 +1,6 @@
-// Sends the same POST over some connections, each the next one as soon as it has the answer, or a GET at a steady pace,
-// and measures. It speaks HTTP by itself: a full client would need as much of the machine as the server being measured.
-// Its parent tells it what to do, and it ends with its parent.
+// Sends the same POST over several connections, each one again as soon as it has the response, or a GET at a steady pace, and
+// measures. It speaks HTTP itself, because a full client would need as much of the machine as the server being measured.
+// The parent process sends the commands; this process ends with its parent.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { percentile } from './percentile.mjs';
@@ -11,13 +11,13 @@ const ANSWER_WITHIN_MS = 60_000;
 /**
  * @typedef {{method: string, path: string, headers: Record<string, string>, port: number}} Request
  *
- * A request that is sent again over each connection for so many seconds, to measure its answers.
+ * A request that is repeated over each connection for `seconds`, to measure its responses.
  * @typedef {Request & {connections: number, seconds: number}} Repeated
- * @typedef {Repeated & {body: string, status: number}} Sending status is the one of every answer
+ * @typedef {Repeated & {body: string, status: number}} Sending status is the expected one of every response
  * @typedef {Repeated & {everyMs: number}} Pacing
  */
 
-/** A kept connection: one request at a time. */
+/** A persistent connection with one request at a time. */
 class Connection {
   /** @param {number} port */
   constructor(port) {
@@ -68,7 +68,7 @@ function headOf({ method, path, headers, port }, length) {
 }
 
 /**
- * Sends the body until told to stop; answers how many were answered with the status.
+ * Sends the body until the time is over and returns how many responses had the status.
  * @param {Sending} sending
  */
 async function send({ connections, seconds, body, status, ...request }) {
@@ -91,7 +91,7 @@ async function send({ connections, seconds, body, status, ...request }) {
 }
 
 /**
- * Asks at a steady pace; answers how long the slowest of a hundred took, in milliseconds.
+ * Sends requests at a steady pace and returns the 99th percentile of their latency in milliseconds.
  * @param {Pacing} pacing
  */
 async function pace({ connections, seconds, everyMs, ...request }) {
@@ -115,8 +115,8 @@ async function pace({ connections, seconds, everyMs, ...request }) {
   return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) };
 }
 
-process.on('message', (/** @type {({kind: 'send'} & Sending) | ({kind: 'pace'} & Pacing)} */ told) => {
-  (told.kind === 'send' ? send(told) : pace(told)).then(
+process.on('message', (/** @type {({kind: 'send'} & Sending) | ({kind: 'pace'} & Pacing)} */ message) => {
+  (message.kind === 'send' ? send(message) : pace(message)).then(
     (measured) => process.send?.(measured),
     (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );

@@ -4,9 +4,9 @@ import { ask, MeasuringProcesses } from './processes.mjs';
 const CLIENT = fileURLToPath(new URL('./bodies-client.mjs', import.meta.url));
 
 const KIBIBYTE = 1024;
-/** `HTTP_MAX_JSON_BYTES` by default. */
+/** The default of `HTTP_MAX_JSON_BYTES`. */
 const LIMIT = 4 * KIBIBYTE * KIBIBYTE;
-/** Values that a body may have. */
+/** The maximum number of values in a body. */
 const VALUES = 10_000;
 const SENDERS = 8;
 const SECONDS = 6;
@@ -16,7 +16,7 @@ const SMALL = '/api/v1/user/info';
 const READERS = 4;
 const EVERY_MS = 5;
 
-/** What costs most for its length: letters of two bytes in a field that accepts them, and as many values as allowed. */
+/** The most expensive body for its length: two-byte letters in a field that accepts them, and the maximum number of values. */
 function largest() {
   const values = keys(VALUES - 100);
   const rest = LIMIT - Buffer.byteLength(bodyOf('', values)) - 1;
@@ -24,7 +24,7 @@ function largest() {
 }
 
 /**
- * A job configuration; its name is refused, so each is checked completely and none is stored.
+ * A job configuration whose name is refused, so each is checked completely and none is stored.
  * @param {string} command
  * @param {Record<string, number>} values
  */
@@ -35,7 +35,7 @@ function bodyOf(command, values) {
 /** @param {number} count @returns {Record<string, number>} */
 const keys = (count) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key ${index}`, 1]));
 
-/** Sizes of a small and a largest body: by their bytes, or by their values. */
+/** Sizes of a small and a largest body, in bytes or in values. */
 const BY_BYTES = { small: 16 * KIBIBYTE, most: LIMIT - KIBIBYTE };
 const BY_VALUES = { small: 700, most: VALUES - 100 };
 
@@ -52,7 +52,7 @@ const KINDS = [
 ];
 
 /**
- * Sides of the comparisons about JSON bodies.
+ * Prepares the sides of the comparisons about JSON bodies.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -63,19 +63,19 @@ export async function prepareBodies(platform, signal) {
   const port = Number(new URL(session.baseUrl).port);
   const headers = { authorization: `Bearer ${session.token}` };
   /** @param {import('node:child_process').ChildProcess} child @param {object} message of `bodies-client.mjs`, without the port */
-  const told = async (child, message) => {
+  const askClient = async (child, message) => {
     const answer = await ask(child, { port, ...message });
     if (answer.error) throw new Error(answer.error);
     return answer;
   };
   /** @returns {Promise<number>} milliseconds that the slowest of a hundred GETs took */
   const pace = async () => {
-    const asked = { kind: 'pace', method: 'GET', path: SMALL, headers, connections: READERS, everyMs: EVERY_MS };
-    return (await told(reader, { ...asked, seconds: SECONDS })).p99;
+    const request = { kind: 'pace', method: 'GET', path: SMALL, headers, connections: READERS, everyMs: EVERY_MS };
+    return (await askClient(reader, { ...request, seconds: SECONDS })).p99;
   };
   /** @param {string} body @param {number} connections @param {number} seconds @returns {Promise<{answers: number}>} */
   const send = (body, connections, seconds) =>
-    told(sender, {
+    askClient(sender, {
       kind: 'send',
       method: 'POST',
       path: `/api/v1${jobs}/conf`,
@@ -85,7 +85,7 @@ export async function prepareBodies(platform, signal) {
       connections,
       seconds,
     });
-  /** Milliseconds for each KiB of bodies of the size, sent one after the other. @param {string} body */
+  /** Returns the milliseconds per KiB of bodies of this size, sent one after the other. @param {string} body */
   const cost = async (body) => {
     const { answers } = await send(body, 1, SECONDS / 2);
     return (SECONDS * 500) / answers / (Buffer.byteLength(body) / KIBIBYTE);
@@ -95,7 +95,7 @@ export async function prepareBodies(platform, signal) {
     latency: {
       baseline: pace,
       product: async () => {
-        // They begin before and end after what is measured.
+        // The large bodies are sent from before the measurement begins until after it ends.
         const sent = send(large, SENDERS, SECONDS + 2);
         const [p99] = await Promise.all([pace(), sent]);
         return p99;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A program of Python that takes commands as lines of JSON, and answers each with one. */
+/** A Python program that reads commands as lines of JSON and answers each with one line. */
 export class ByHandProcess {
   /** @type {AsyncIterator<string>} */
   #lines;
@@ -14,13 +14,13 @@ export class ByHandProcess {
     this.child = spawn(program, words, { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] });
     this.child.on('error', () => {});
     this.child.stdin.on('error', () => {});
-    // It ends what it has started when nobody commands it any longer.
+    // The program ends what it started when its input ends.
     this.ended = new Promise((resolve) => this.child.once('close', resolve));
     signal.addEventListener('abort', () => this.child.stdin.end(), { once: true });
     this.#lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** @param {...string} command @returns {Promise<any>} its answer, which is another one for every command */
+  /** @param {...string} command @returns {Promise<any>} the response, whose shape depends on the command */
   async ask(...command) {
     this.child.stdin.write(`${JSON.stringify(command)}\n`);
     const { value, done } = await this.#lines.next();

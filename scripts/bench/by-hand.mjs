@@ -8,7 +8,7 @@ import { endProcess, isRunning, processRef, runCommand, tailOf } from '../embedd
 
 const DEADLINE_MS = 240_000;
 
-/** Checking a closed port is cheap; a page costs the master something, so it is requested only as often as a status. */
+/** Checking a closed port is cheap, but a page costs the master something, so it is requested only as often as a status. */
 const PORT_POLL_MS = 10;
 const PAGE_POLL_MS = 50;
 
@@ -16,12 +16,12 @@ const HOST = '127.0.0.1';
 
 /** @typedef {{ref: import('../embedded/processes.mjs').ProcessRef | null, log: string}} Daemon log is the path of its output */
 
-/** Spark as a person would use it at a shell: the installation of the nodes, without the platform. */
+/** Spark as a person would use it in a shell: the installation of the nodes, without the platform. */
 export class SparkByHand {
   /**
    * @param {object} options
    * @param {import('../embedded/runtime.mjs').Runtime} options.runtime
-   * @param {string} options.folder for whatever Spark writes
+   * @param {string} options.folder for all that Spark writes
    * @param {AbortSignal} options.signal
    */
   constructor({ runtime, folder, signal }) {
@@ -37,7 +37,7 @@ export class SparkByHand {
       JAVA_HOME: runtime.javaHome,
       SPARK_HOME: runtime.sparkHome,
       PYSPARK_PYTHON: runtime.python,
-      // As on local nodes: the machine's own name may not resolve to it.
+      // Local nodes do the same: the machine's own name may not resolve to it.
       SPARK_LOCAL_IP: HOST,
       SPARK_LOCAL_DIRS: join(folder, 'tmp'),
     };
@@ -45,7 +45,7 @@ export class SparkByHand {
 
   /**
    * @param {string} secret of a cluster
-   * @returns {string} path of the properties by which a driver is admitted there
+   * @returns {string} path of the properties that admit a driver to the cluster
    */
   propertiesOf(secret) {
     const path = join(this.folder, 'cluster.properties');
@@ -60,7 +60,7 @@ export class SparkByHand {
 
   /**
    * @param {string[]} args
-   * @returns {Promise<{ms: number, output: string}>} how long it took to its end
+   * @returns {Promise<{ms: number, output: string}>} its duration and its output
    */
   async submit(args) {
     const limit = AbortSignal.timeout(DEADLINE_MS);
@@ -79,9 +79,9 @@ export class SparkByHand {
   }
 
   /**
-   * Starts a master and, once its port is open, one worker, until the master names it alive; then ends both.
+   * Starts a master and, once its port is open, one worker. Ends both when the master lists the worker as alive.
    * @param {{cores: number, memory: string}} worker
-   * @returns {Promise<number>} milliseconds to the living worker
+   * @returns {Promise<number>} milliseconds until the worker is alive
    */
   async startDaemons({ cores, memory }) {
     const [port, masterUi, workerUi] = [await freePort(), await freePort(), await freePort()];
@@ -147,7 +147,7 @@ function accepts(port) {
   });
 }
 
-/** @param {number} port @returns {Promise<{aliveworkers?: number} | null>} null while there is none */
+/** @param {number} port @returns {Promise<{aliveworkers?: number} | null>} null until the page exists */
 async function masterPage(port) {
   try {
     const answer = await fetch(`http://${HOST}:${port}/json/`, { signal: AbortSignal.timeout(2_000) });

@@ -11,7 +11,7 @@ const POLL_MS = 25;
 
 /** @typedef {import('./platform-under-bench.mjs').PlatformUnderBench} PlatformUnderBench */
 
-/** Clusters of one node and of many, and one that gets a second node for a run that waits. */
+/** Clusters of one node and of many, and one that gets a second node for a waiting run. */
 export class ClusterSizes {
   /** @param {PlatformUnderBench} platform @param {AbortSignal} signal */
   constructor(platform, signal) {
@@ -31,7 +31,7 @@ export class ClusterSizes {
     }
   }
 
-  /** From the request to RUNNING, of a new cluster of so many nodes. @param {number} nodes @returns {Promise<number>} seconds */
+  /** Measures a new cluster from the request to RUNNING. @param {number} nodes @returns {Promise<number>} seconds */
   async start(nodes) {
     const clusterId = await this.create({ min_instances: nodes, max_instances: nodes });
     const ms = await this.platform.startCluster(clusterId);
@@ -40,7 +40,7 @@ export class ClusterSizes {
   }
 
   /**
-   * From the submission of a run that finds no slot until its process was launched on the node that is added for it.
+   * Measures from the submission of a run that finds no slot until its process is launched on the node added for it.
    * @returns {Promise<number>} seconds
    */
   async grow() {
@@ -84,7 +84,7 @@ export class ClusterSizes {
     return Number((await session.json('POST', jobs, { body: { job_conf_id: jobConfId } })).job_id);
   }
 
-  /** Whether its agent has reported its process, which is its second report. @param {number} jobId @returns {Promise<boolean>} */
+  /** True once the agent has reported the run's process, which is its second report. @param {number} jobId @returns {Promise<boolean>} */
   async isLaunched(jobId) {
     const sql = 'SELECT report_seq >= 2 AS launched FROM runs WHERE run_id = $1';
     return (await this.database.query(sql, [jobId])).rows[0]?.launched ?? false;

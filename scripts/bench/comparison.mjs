@@ -12,10 +12,10 @@
  * @property {number} ratio of the medians, product to baseline
  * @property {boolean} holds
  *
- * A figure that is compared with nothing.
+ * A value that is compared with nothing.
  * @typedef {{name: string, title: string, unit: string, goal: {below: number} | {atLeast: number}, value: number, holds: boolean}} Measure
  *
- * What the product adds to a baseline that was measured in turns with it.
+ * The cost that the product adds to a baseline that was measured in turns with it.
  * @typedef {object} Addition
  * @property {string} name
  * @property {string} title
@@ -36,13 +36,13 @@
  */
 
 /**
- * Each answers its figure of one round.
+ * Each returns its value of one round.
  * @typedef {{baseline: () => Promise<number>, product: () => Promise<number>}} Sides
  */
 
 /**
- * Measures both sides in turn, the baseline first, so that whatever else the machine does affects both alike. One round
- * of each that does not count comes first.
+ * Measures both sides in turn, the baseline first, so that other work of the machine affects both alike. The first round of
+ * each is a warm-up and does not count.
  * @param {object} options
  * @param {string} options.name
  * @param {string} options.title
@@ -70,7 +70,7 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
 }
 
 /**
- * The comparison of what was measured before.
+ * Compares values that were measured before.
  * @param {object} options
  * @param {string} options.name
  * @param {string} options.title
@@ -100,7 +100,7 @@ export function additionOf(figures) {
 
 /**
  * @param {Result} result
- * @returns {string} some lines for people
+ * @returns {string} some lines for a terminal
  */
 export function describe(result) {
   if ('value' in result) return describeMeasure(result);

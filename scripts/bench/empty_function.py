@@ -1,4 +1,4 @@
-"""A function that does nothing, served by the platform, and called in its own process when it is started by itself."""
+"""A function that does nothing. The platform serves it; started as a program, it calls itself in its own process."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ def serve(request):
 
 
 def main():
-    """Calls it with what the platform gives it and takes from it: the median, in milliseconds."""
+    """Calls the function with the platform's conversion of input and output and prints the median in milliseconds."""
     times = []
     for _ in range(int(sys.argv[1])):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-# Says when it said so, and stays for a while.
+# Prints the current time, then stays for two seconds.
 import time
 
 print("%.6f" % time.time(), flush=True)

@@ -5,8 +5,8 @@ const SCRIPT = 'first_line.py';
 const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 
 /**
- * Seconds from the first line of a job to its first byte with somebody who follows its log, of some jobs one after the
- * other.
+ * Measures the seconds from the first line that a job prints to the first byte that a follower of its log receives. The jobs
+ * run one after the other.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform with a running cluster
  * @param {number} rounds
  * @returns {Promise<number[]>}

@@ -12,7 +12,7 @@ const SECONDS = 5;
 const BY_HAND_CALLS = 10_000;
 
 /**
- * Invocations of a function that does nothing: how many a second, and how long one takes.
+ * Measures invocations of a function that does nothing: calls per second, and the duration of one.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  * @param {number} rounds
  */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { projectRoot } from '../embedded/install.mjs';
 import { prepareServed } from './served.mjs';
 
-/** Loads the built file, typed by its source. */
+/** Loads a built file; the source gives its type. */
 const load = createRequire(join(projectRoot, 'package.json'));
 
 /**
- * Sides of the comparison: requests per second of the product and of a bare express handler with the same query.
+ * Prepares the sides of the comparison: requests per second of the product and of a bare Express handler with the same query.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -27,7 +27,7 @@ export async function prepareGet(platform, signal) {
 }
 
 /**
- * The product's own connection settings: how long PostgreSQL plans a query depends on them.
+ * Returns the product's own connection settings, because the time that PostgreSQL plans a query depends on them.
  * @param {string} url
  * @param {number} poolSize
  * @returns {import('pg').PoolConfig}
@@ -42,7 +42,7 @@ function poolOptions(url, poolSize) {
 }
 
 /**
- * The query behind the operation, from the built repository itself, so that it is the same after every change of it.
+ * Returns the query behind the operation. It comes from the built repository itself, so it follows every change there.
  * @param {import('../../src/platform/kernel/auth/principal.js').TenantScope} scope
  * @param {number} clusterId
  * @returns {Promise<{sql: string, params: unknown[], idParam: number}>}
@@ -59,7 +59,7 @@ async function queryOfGet(scope, clusterId) {
     queries.push({ sql, params });
     return [{}];
   };
-  // All that a repository needs of its data source for reading.
+  // A repository needs nothing else of its data source to read.
   const dataSource = /** @type {import('typeorm').DataSource} */ (/** @type {unknown} */ ({ manager: { query } }));
   await new ClusterDefinitionsRepository(dataSource).get(scope, { id: clusterId });
   const [first, ...others] = queries;
@@ -70,7 +70,7 @@ async function queryOfGet(scope, clusterId) {
 }
 
 /**
- * The same fields and about the same size.
+ * True if both have the same fields and about the same size.
  * @param {import('./bare-express.mjs').Body} product
  * @param {import('./bare-express.mjs').Body} bare
  */

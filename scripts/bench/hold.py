@@ -1,4 +1,4 @@
-"""Has a slot for as long as it is let, and does nothing with it."""
+"""Occupies a slot for ten minutes and does nothing with it."""
 
 import time
 

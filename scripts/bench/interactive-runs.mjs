@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { ApiError } from '../demo/session.mjs';
 
 const FAILED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
-/** Of every process of the measurements, whoever started it. */
+/** Driver memory of every measured process, whether the platform or the measurement starts it. */
 export const DRIVER_MEMORY = '1g';
 
 /**
- * Programs of run-bridges, as they are started by hand as well.
+ * Programs of run-bridges that are also started by hand.
  * @typedef {'kernel_python.py' | 'thrift_bridge.py'} Program
  *
- * How the platform started a program: its Python, its environment and its folder.
+ * Python, environment and folder with which the platform started a program.
  * @typedef {{python: string, env: Record<string, string>, cwd: string}} Started
  */
 
-/** Runs that are asked and answer: notebooks and jobs, on a cluster of one node where each has Spark for itself. */
+/** Interactive runs, notebooks and jobs, on a cluster of one node where each has Spark for itself. */
 export class InteractiveRuns {
   clusterId = 0;
   /** @type {(() => Promise<unknown>)[]} */
@@ -35,7 +35,7 @@ export class InteractiveRuns {
   }
 
   /**
-   * Describes a Python notebook.
+   * Creates the configuration of a Python notebook.
    * @param {string} name
    * @param {Record<string, string>} cells code by id
    * @returns {Promise<number>} id of its configuration
@@ -67,7 +67,7 @@ export class InteractiveRuns {
     return Number(id);
   }
 
-  /** Address of a socket to the kernel of an instance. @param {number} id */
+  /** Returns the address of a socket to the kernel of an instance. @param {number} id */
   socketOf(id) {
     const { baseUrl, token } = this.platform.session;
     return `${baseUrl.replace(/^http/, 'ws')}/api/v1${this.notebooks}/${id}/kernel/ws/bench_session/${token}`;
@@ -94,10 +94,10 @@ export class InteractiveRuns {
   }
 
   /**
-   * How the node started the one process of a program, with its own folder in the place of the run's, where what was
-   * written for the run is as well.
+   * Returns how the node started the one process of a program. The run's folder is replaced by `folder`, and what was written
+   * there for the run is copied.
    * @param {Program} program
-   * @param {string} folder for whatever it writes
+   * @param {string} folder for all that the program writes
    * @returns {Started}
    */
   startedAs(program, folder) {
@@ -106,12 +106,14 @@ export class InteractiveRuns {
     /** @param {string} name */
     const texts = (name) => readFileSync(`/proc/${found}/${name}`, 'utf8').split('\0').slice(0, -1);
     const [python = ''] = texts('cmdline');
-    const given = Object.fromEntries(texts('environ').map((entry) => entry.split(/=(.*)/s, 2)));
-    const box = /^(.*)\/home$/.exec(given.HOME)?.[1];
-    if (box === undefined) throw new Error(`${program} has the home ${given.HOME}.`);
+    const environment = Object.fromEntries(texts('environ').map((entry) => entry.split(/=(.*)/s, 2)));
+    const box = /^(.*)\/home$/.exec(environment.HOME)?.[1];
+    if (box === undefined) throw new Error(`${program} has the home ${environment.HOME}.`);
     for (const name of ['work', 'home', 'events', 'local', 'tmp']) mkdirSync(join(folder, name), { recursive: true });
     cpSync(box, folder, { recursive: true, filter: (path) => !/\/(home|local|tmp|events|work)\//.test(path) });
-    const env = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value.replaceAll(box, folder)]));
+    const env = Object.fromEntries(
+      Object.entries(environment).map(([key, value]) => [key, value.replaceAll(box, folder)]),
+    );
     return { python, env, cwd: join(folder, 'work') };
   }
 
@@ -136,7 +138,7 @@ export class InteractiveRuns {
   /** @param {string} kill @param {string} path @param {string} field */
   async end(kill, path, field) {
     await this.platform.session.json('POST', kill).catch((error) => {
-      // It has ended by itself.
+      // The run has ended by itself.
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
     });
     const hasEnded = async () => (FAILED.includes((await this.platform.look(path))[field]) ? 'ended' : 'not ended');

@@ -7,7 +7,7 @@ import { prepareThriftSql } from './thrift-sql.mjs';
 
 /** Measurements of notebooks, functions and SQL that jobs serve. */
 export const INTERACTIVE = ['kernel', 'printed', 'first-spark', 'function', 'thrift', 'sockets'];
-/** Of these, those that compare one kernel with another. */
+/** The measurements among these that compare one kernel with another. */
 const OF_KERNELS = ['kernel', 'printed', 'first-spark'];
 
 /**
@@ -16,7 +16,7 @@ const OF_KERNELS = ['kernel', 'printed', 'first-spark'];
  */
 
 /**
- * What of it is asked for; nothing is started for nothing.
+ * Runs the requested measurements, and starts nothing if none is requested.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {Measuring} measuring
  */

@@ -3,11 +3,11 @@ import { WebSocket } from 'ws';
 const DEADLINE_MS = 120_000;
 
 /**
- * What came of a cell.
- * @typedef {{ms: number, printed: number}} Executed from the request to its reply, and how many characters it printed
+ * The result of a cell.
+ * @typedef {{ms: number, printed: number}} Executed from the request to its reply, and the number of characters it printed
  */
 
-/** A client of a kernel, through the platform. */
+/** A client of a kernel through the platform. */
 export class KernelClient {
   #executions = 0;
 

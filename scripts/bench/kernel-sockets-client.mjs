@@ -1,8 +1,8 @@
-// Many sockets to a kernel in one process, which only counts what they are sent. Its parent tells it what to do, and it ends
-// with its parent.
+// Opens many sockets to a kernel in one process and only counts the messages that they receive. The parent process sends the
+// commands; this process ends with its parent.
 import { WebSocket } from 'ws';
 
-/** Sockets that are opened at once. */
+/** The number of sockets that are opened concurrently. */
 const AT_ONCE = 50;
 const DEADLINE_MS = 180_000;
 const REPLY = Buffer.from('"execute_reply"');
@@ -22,7 +22,7 @@ function connected(url) {
   });
 }
 
-/** @param {{url: string, count: number}} told */
+/** @param {{url: string, count: number}} message */
 async function connect({ url, count }) {
   while (open.length < count) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - open.length) }, () => connected(url));
@@ -42,8 +42,8 @@ async function connect({ url, count }) {
 }
 
 /**
- * Has one of them execute a cell; answers once all of them have its reply.
- * @param {{id: string, code: string}} told
+ * Executes a cell through one of the sockets and returns once all of them have its reply.
+ * @param {{id: string, code: string}} message
  */
 async function execute({ id, code }) {
   const before = open.map(({ replies }) => replies);
@@ -62,16 +62,16 @@ async function execute({ id, code }) {
 }
 
 /**
- * Has a cell executed while one more socket reads nothing; answers how long it took until the others had its reply, and
- * until that one was cut.
- * @param {{url: string, id: string, code: string}} told
+ * Executes a cell while one more socket reads nothing. Returns the time until the others had its reply, and until that socket
+ * was closed by the platform.
+ * @param {{url: string, id: string, code: string}} message
  */
 async function ignore({ url, id, code }) {
   const silent = await connected(url);
   silent.pause();
   const began = performance.now();
   const { seconds } = await execute({ id, code });
-  // It learns of the cut only as it reads on. A reset connection does not even say how it was closed.
+  // The client notices the close only when it reads on. A reset connection does not even say how it was closed.
   const cut = new Promise((resolve) => silent.once('close', resolve));
   silent.on('error', () => {});
   const { _socket: connection } = /** @type {{_socket: import('node:net').Socket}} */ (/** @type {unknown} */ (silent));
@@ -97,8 +97,8 @@ function disconnect() {
 
 const ACTIONS = { connect, execute, ignore, disconnect };
 
-process.on('message', (/** @type {{action: keyof typeof ACTIONS, with: any}} */ told) => {
-  Promise.resolve(ACTIONS[told.action](told.with)).then(
+process.on('message', (/** @type {{action: keyof typeof ACTIONS, with: any}} */ message) => {
+  Promise.resolve(ACTIONS[message.action](message.with)).then(
     (answer) => process.send?.(answer),
     (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );

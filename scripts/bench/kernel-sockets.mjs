@@ -5,47 +5,47 @@ import { ask, MeasuringProcesses } from './processes.mjs';
 
 const CLIENT = fileURLToPath(new URL('./kernel-sockets-client.mjs', import.meta.url));
 const SOCKETS = 1_000;
-/** Beside one that reads nothing. */
+/** Sockets beside the one that reads nothing. */
 const OTHERS = 8;
 
 const CELLS = {
-  // 200 KiB in ten seconds, for each of them.
+  // 200 KiB in ten seconds for each socket.
   trickle: 'import time\nfor n in range(40):\n    print("x" * 5_119, flush=True)\n    time.sleep(0.25)',
-  // More than the connection of somebody who does not read holds.
+  // More than the connection of a client that does not read can hold.
   flood: 'from IPython.display import HTML, display\nfor n in range(24):\n    display(HTML("x" * 1_000_000))',
 };
 
 /**
- * A thousand sockets to one kernel, and one that reads nothing.
+ * Measures a thousand sockets to one kernel, and one socket that reads nothing.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  */
 export async function measureSockets(runs) {
   const { platform, signal } = runs;
-  // What was measured before has left its memory behind.
+  // The measurements before have left memory allocated.
   await platform.restart();
   const confId = await runs.describeNotebook('bench-sockets', CELLS);
   const id = await runs.startNotebook(confId);
   const processes = new MeasuringProcesses(signal);
   try {
     const child = processes.start(CLIENT);
-    /** @param {string} action @param {object} [told] */
-    const tell = async (action, told) => {
-      const answer = await ask(child, { action, with: told });
+    /** @param {string} action @param {object} [parameters] */
+    const send = async (action, parameters) => {
+      const answer = await ask(child, { action, with: parameters });
       if (answer.error) throw new Error(`The sockets failed: ${answer.error}`);
       return answer;
     };
     const url = runs.socketOf(id);
     const pid = platform.apiPid();
     const peak = await peakMemory(pid, async () => {
-      await tell('connect', { url, count: SOCKETS });
+      await send('connect', { url, count: SOCKETS });
       platform.print(`sockets: ${SOCKETS} are open`);
-      const { seconds } = await tell('execute', { id: 'trickle', code: CELLS.trickle });
+      const { seconds } = await send('execute', { id: 'trickle', code: CELLS.trickle });
       platform.print(`sockets: all had the reply after ${seconds.toFixed(1)} s`);
     });
     platform.print(`sockets: the API has ${peak.toFixed(0)} MiB at most`);
-    await tell('disconnect');
-    await tell('connect', { url, count: OTHERS });
-    const { seconds, cut } = await tell('ignore', { url, id: 'flood', code: CELLS.flood });
+    await send('disconnect');
+    await send('connect', { url, count: OTHERS });
+    const { seconds, cut } = await send('ignore', { url, id: 'flood', code: CELLS.flood });
     platform.print(
       `sockets: the others had the reply after ${seconds.toFixed(1)} s, the silent one was cut after ${cut.toFixed(1)} s`,
     );

@@ -1,4 +1,4 @@
-"""A kernel without a platform, by jupyter_client: each line of the input is a command, answered by a line, all of them JSON.
+"""A kernel without a platform, by jupyter_client. Input lines are commands, and each gets one output line, all in JSON.
 
 Usage: kernel_by_hand.py PROGRAM FOLDER, with the environment that the kernel is to have.
 """
@@ -14,7 +14,7 @@ import zmq
 from jupyter_client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 
-PATIENCE = 120
+TIMEOUT_SECONDS = 120
 
 
 class KernelByHand:
@@ -26,7 +26,7 @@ class KernelByHand:
         self.started = 0
 
     def start(self):
-        """Starts the kernel; whoever asks it something at once waits until it listens."""
+        """Starts the kernel; a request sent at once waits until the kernel listens."""
         self.started += 1
         path = os.path.join(self.folder, "k%d" % self.started)
         file, connection = write_connection_file(
@@ -43,42 +43,42 @@ class KernelByHand:
         return {}
 
     def execute(self, code):
-        """Executes a cell, and takes all that it prints meanwhile."""
+        """Executes a cell and collects all that it prints meanwhile."""
         shell, iopub = self.client.shell_channel, self.client.iopub_channel
         poller = zmq.Poller()
         for channel in (shell, iopub):
             poller.register(channel.socket, zmq.POLLIN)
         printed = 0
         began = time.perf_counter()
-        asked = self.client.execute(code)
+        request_id = self.client.execute(code)
         reply, idle = None, False
         while reply is None or not idle:
-            ready = dict(poller.poll(PATIENCE * 1_000))
+            ready = dict(poller.poll(TIMEOUT_SECONDS * 1_000))
             if not ready:
                 raise RuntimeError("The kernel did not answer.")
             if iopub.socket in ready:
                 message = iopub.get_msg(timeout=0)
-                if message["parent_header"].get("msg_id") == asked:
+                if message["parent_header"].get("msg_id") == request_id:
                     if message["msg_type"] == "stream":
                         printed += len(message["content"]["text"])
                     idle = idle or message["content"].get("execution_state") == "idle"
             if shell.socket in ready:
                 message = shell.get_msg(timeout=0)
-                if message["parent_header"].get("msg_id") == asked:
+                if message["parent_header"].get("msg_id") == request_id:
                     reply, ms = message["content"], (time.perf_counter() - began) * 1_000
         if reply["status"] != "ok":
             raise RuntimeError("The cell failed: %s: %s" % (reply["ename"], reply["evalue"]))
         return {"ms": ms, "printed": printed}
 
     def first(self, code):
-        """Starts the kernel and executes a cell: how long both took."""
+        """Starts the kernel, executes a cell and returns the duration of both."""
         began = time.perf_counter()
         self.start()
-        # Of a kernel that is not there yet nothing else may be expected: what it says before this is connected is lost.
-        asked = self.client.execute(code)
+        # Only the reply can be awaited: messages that the kernel publishes before this client is connected are lost.
+        request_id = self.client.execute(code)
         while True:
-            message = self.client.get_shell_msg(timeout=PATIENCE)
-            if message["parent_header"].get("msg_id") == asked:
+            message = self.client.get_shell_msg(timeout=TIMEOUT_SECONDS)
+            if message["parent_header"].get("msg_id") == request_id:
                 break
         ms = (time.perf_counter() - began) * 1_000
         if message["content"]["status"] != "ok":

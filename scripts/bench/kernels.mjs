@@ -11,17 +11,17 @@ const KERNEL = join(projectRoot, 'libs', 'run-bridges', 'kernel_python.py');
 
 const CELLS = {
   echo: '1',
-  // What a cell prints is cut at 1 MiB: this is less.
+  // The output of a cell is cut at 1 MiB; this is less.
   printed: 'for n in range(200_000):\n    print(n % 1000)',
   first: 'spark.range(1000).selectExpr("sum(id)").first()',
 };
 const PRINTED = 778_000;
-/** Echoes of one side before it is the other's turn, and how often in all. */
+/** Echoes of one side before the other takes its turn, and the number of turns. */
 const ECHOES = 50;
 const TURNS = 8;
 
 /**
- * A kernel of a notebook and one by hand, both with a session of Spark.
+ * Prepares a kernel of a notebook and one by hand, both with a Spark session.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  */
 export async function prepareKernels(runs) {
@@ -38,7 +38,7 @@ export async function prepareKernels(runs) {
     undo.push(() => runs.endNotebook(notebookId));
     const client = await KernelClient.open(runs.socketOf(notebookId));
     undo.push(async () => client.close());
-    // Only then it runs for certain, and has its session.
+    // Only after a cell the kernel certainly runs and has its session.
     await client.execute('first', CELLS.first);
     const { python, env, cwd } = runs.startedAs('kernel_python.py', folder);
     const byHand = new ByHandProcess([python, BY_HAND, KERNEL, folder], { env, cwd, signal });
@@ -47,7 +47,7 @@ export async function prepareKernels(runs) {
       echo: () => echo(client, byHand),
       printed: printedSides(client, byHand),
       first: firstSides(runs, confId, byHand),
-      /** Leaves the notebook alone with the machine. */
+      /** Leaves the machine to the notebook alone. */
       close,
     };
   } catch (error) {
@@ -69,7 +69,7 @@ async function echo(client, byHand) {
     for (const side of /** @type {const} */ (['baseline', 'product'])) {
       for (let number = 0; number < ECHOES; number += 1) {
         const ms = await sides[side]();
-        // The first turn does not count.
+        // The first turn is a warm-up and does not count.
         if (turn > 0) measured[side].push(ms);
       }
     }
@@ -107,7 +107,7 @@ function printedSides(client, byHand) {
 }
 
 /**
- * By the platform from the request for an instance, its run included; by hand from the start of the kernel.
+ * The platform's side counts from the request for an instance, its run included; the other side from the start of the kernel.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  * @param {number} confId
  * @param {ByHandProcess} byHand

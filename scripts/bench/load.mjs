@@ -1,6 +1,6 @@
-// Sends the same request over kept connections, each the next one as soon as it has the answer, and counts. It speaks
-// HTTP by itself: a full client would need as much of the machine as the servers being measured. Its parent tells it what
-// to do, and it ends with its parent.
+// Sends the same request over persistent connections, each one again as soon as it has the response, and counts. It speaks
+// HTTP itself, because a full client would need as much of the machine as the servers being measured. The parent process
+// sends the commands; this process ends with its parent.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { percentile } from './percentile.mjs';
@@ -17,7 +17,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
  * @property {object} [body] makes it a POST
  * @property {boolean} [hasKeys] whether each POST has an Idempotency-Key of its own
  *
- * Answers per second, and within how many milliseconds half of them and 99 of 100 came.
+ * Responses per second, and the latencies in milliseconds that 50 % and 99 % of them do not exceed.
  * @typedef {{perSecond: number, p50: number, p99: number}} Loaded
  */
 

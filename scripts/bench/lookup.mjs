@@ -1,11 +1,11 @@
 import { prepareServed } from './served.mjs';
 
-/** A list of middle size. */
+/** A list of medium size. */
 const PATH = '/lookup_disk_machine_type';
 
 /**
- * Sides of the comparison: requests per second of a lookup, signed in, and of a handler that needs no token and sends the
- * same bytes.
+ * Prepares the sides of the comparison: requests per second of a lookup by a signed-in user, and of a handler that needs no
+ * token and sends the same bytes.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const SAMPLE_EVERY_MS = 100;
 
 /**
- * By how many MiB the resident memory of a process grows at most while the work is done.
+ * Measures the maximum growth, in MiB, of the resident memory of a process during the work.
  * @param {number} pid
  * @param {() => Promise<void>} work
  * @returns {Promise<number>}
@@ -14,7 +14,7 @@ export async function memoryGrowth(pid, work) {
 }
 
 /**
- * How many MiB the resident memory of a process has at most while the work is done.
+ * Measures the maximum, in MiB, of the resident memory of a process during the work.
  * @param {number} pid
  * @param {() => Promise<void>} work
  * @returns {Promise<number>}

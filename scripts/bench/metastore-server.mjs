@@ -1,10 +1,10 @@
-// The tests' stand-in for a metastore, in a process of its own: what it does for an answer must not be taken for work of
-// those who ask. Told what to serve by its parent, and ends with it.
+// Runs the tests' fake of a metastore in a process of its own, so that its work is not counted as work of the API. The parent
+// process sends the instructions; this process ends with its parent.
 import { loadTesting } from './testing.mjs';
 
 /**
- * One schema. `key` opens it: the token of Unity, the access key of Glue. `port` is 0 for any.
- * @typedef {object} Told
+ * One schema. `key` is its credential: the token of Unity, the access key of Glue. `port` 0 means any.
+ * @typedef {object} Instructions
  * @property {keyof typeof SERVERS} kind
  * @property {string} schema
  * @property {string[]} tables
@@ -14,16 +14,16 @@ import { loadTesting } from './testing.mjs';
  * @property {number} port
  */
 
-/** Each answers the URL of what it began to serve. */
+/** Each starts a server and returns its URL. */
 const SERVERS = {
-  /** @param {Told} told */
+  /** @param {Instructions} instructions */
   async unity({ schema, tables, columns, key, latencyMs, port }) {
     /** @type {typeof import('../../test/fakes/metastores/fake-unity.js')} */
     const { FakeUnity, fakeUnityTable } = await loadTesting('fakes/metastores/fake-unity');
     const schemas = { [schema]: { tables: tables.map((name) => fakeUnityTable(name, columns)) } };
     return (await FakeUnity.start({ catalogs: { main: { schemas } }, token: key, latencyMs, port })).url;
   },
-  /** @param {Told} told */
+  /** @param {Instructions} instructions */
   async glue({ schema, tables, columns, key, latencyMs, port }) {
     /** @type {typeof import('../../test/fakes/metastores/fake-glue.js')} */
     const { FakeGlue, fakeGlueTable } = await loadTesting('fakes/metastores/fake-glue');
@@ -32,8 +32,8 @@ const SERVERS = {
   },
 };
 
-process.on('message', (/** @type {Told} */ told) => {
-  SERVERS[told.kind](told).then(
+process.on('message', (/** @type {Instructions} */ instructions) => {
+  SERVERS[instructions.kind](instructions).then(
     (url) => process.send?.({ url }),
     (/** @type {Error} */ error) => {
       console.error(error);

@@ -15,18 +15,18 @@ const PAGE = 100;
 const COLUMNS = 20;
 const SCHEMA = 'sales';
 
-/** The one that the stand-in serves. */
+/** The catalog that the fake serves. */
 const UNITY_CATALOG = 'main';
-/** What a call to a cloud takes. */
+/** Latency of a call to a cloud. */
 const CLOUD_LATENCY_MS = 50;
-/** Listed for the memory that they take. */
+/** Catalogs that are listed to measure the memory of their caches. */
 const CATALOGS = 100;
 
 const LOAD_SECONDS = 4;
-/** Pages of Hive that are read anew for one figure, which is their median: each takes a tenth of a second. */
+/** Pages of Hive that are refreshed for one figure, which is their median: each takes a tenth of a second. */
 const HIVE_PAGES = 9;
 
-/** The secrets of the stand-ins, as requests make them. */
+/** The secrets of the fakes, as requests create them. */
 const UNITY_SECRET = { secret_type: 'DATABRICKS UNITY TOKEN', token: 'any' };
 const GLUE_SECRET = {
   secret_type: 'AWS ACCESS SECRET KEY PAIR',
@@ -36,28 +36,28 @@ const GLUE_SECRET = {
 };
 
 /**
- * What differs between metastores.
+ * The differences between metastores.
  * @typedef {object} MetastoreCase
  * @property {'hive' | 'unity' | 'glue'} name
- * @property {string} title which tables
- * @property {Record<string, string>} [secret] attached to the catalog; none for one that is open
- * @property {'metastore' | 'object_storage'} [opens] as what it is attached
- * @property {boolean} [isQuick] the slowest of its first pages has a bound. Clouds tell a hundred tables at a time, so that
- *   the slowest of their lists is a matter of a hundred answers.
+ * @property {string} title names the tables
+ * @property {Record<string, string>} [secret] attached to the catalog; absent if the metastore needs none
+ * @property {'metastore' | 'object_storage'} [opens] how the secret is attached
+ * @property {boolean} [isQuick] limits the slowest first page. Clouds list a hundred tables at a time, so the slowest list there
+ *   depends on a hundred responses.
  * @property {(bench: MetastoreBench) => Promise<Served>} serve
  *
  * @typedef {object} Served
  * @property {object} details of a catalog, beside its name
  * @property {() => Promise<number>} bare milliseconds of the same calls by a client without a platform
  *
- * What is measured of one metastore.
+ * Measurements of one metastore.
  * @typedef {object} Browsed
- * @property {Sides} cold milliseconds to the first page read anew, against the same calls by a bare client
- * @property {() => Promise<number>} page within how many milliseconds 99 of 100 answers with that page come, which is kept
- * @property {() => Promise<number>} names the same of the names of all tables
+ * @property {Sides} cold milliseconds to the first page with a refresh, against the same calls by a bare client
+ * @property {() => Promise<number>} page 99th percentile in milliseconds of responses with that page from the cache
+ * @property {() => Promise<number>} names the same for the names of all tables
  *
  * @typedef {import('./comparison.mjs').Sides} Sides
- * @typedef {import('./metastore-server.mjs').Told} Told
+ * @typedef {import('./metastore-server.mjs').Instructions} Instructions
  * @typedef {import('./platform-under-bench.mjs').PlatformUnderBench} PlatformUnderBench
  * @typedef {import('../../test/harness/hive-metastore.js').HiveMetastore} HiveMetastore
  */
@@ -108,7 +108,7 @@ function unityDetails(endpoint) {
 }
 
 /**
- * A Hive metastore and stand-ins for Unity Catalog and AWS Glue, each with 10,000 tables in one schema, and catalogs of them.
+ * Prepares a Hive metastore and fakes of Unity Catalog and AWS Glue, each with 10,000 tables in one schema, and their catalogs.
  * @param {PlatformUnderBench} platform
  * @param {AbortSignal} signal
  * @returns {Promise<MetastoreBench>}
@@ -150,7 +150,7 @@ class MetastoreBench {
     }
   }
 
-  /** @returns {Promise<number>} of the API in MiB while 100 catalogs of Unity are listed */
+  /** @returns {Promise<number>} memory growth of the API in MiB while 100 catalogs of Unity are listed */
   async growth() {
     const { platform } = this;
     const unity = /** @type {MetastoreCase} */ (CASES.find(({ name }) => name === 'unity'));
@@ -160,7 +160,7 @@ class MetastoreBench {
     const [first = 0, ...others] = ids;
     /** @param {number} id */
     const pageOf = (id) => this.#pathOf(id, 'tables', { schema_name: SCHEMA, limit: PAGE });
-    // Whatever was measured before has left room in the memory.
+    // The measurements before have left free room in the memory of the process.
     await platform.restart();
     await platform.look(pageOf(first));
     return memoryGrowth(platform.apiPid(), async () => {
@@ -172,10 +172,10 @@ class MetastoreBench {
     await Promise.all(this.#undo.map((undo) => undo()));
   }
 
-  /** @param {Pick<Told, 'kind' | 'key'> & Partial<Told>} told @returns {Promise<string>} URL */
-  async startServer(told) {
+  /** @param {Pick<Instructions, 'kind' | 'key'> & Partial<Instructions>} instructions @returns {Promise<string>} URL */
+  async startServer(instructions) {
     const usual = { schema: SCHEMA, tables: TABLES, columns: COLUMNS, latencyMs: CLOUD_LATENCY_MS, port: 0 };
-    return (await ask(this.processes.start(SERVER), { ...usual, ...told })).url;
+    return (await ask(this.processes.start(SERVER), { ...usual, ...instructions })).url;
   }
 
   /** @param {string} endpoint */
@@ -199,7 +199,7 @@ class MetastoreBench {
     this.#undo.push(() => metastore.stop());
     await metastore.createDatabase(SCHEMA);
     const cols = Array.from({ length: COLUMNS }, (_, at) => ({ name: `column_${at}`, type: 'bigint', comment: null }));
-    // Only those of the first page are read with their columns.
+    // Only the tables of the first page are read with their columns.
     const details = (/** @type {number} */ at) => (at < PAGE ? { sd: { cols } } : {});
     await metastore.createTables(
       SCHEMA,
@@ -208,7 +208,7 @@ class MetastoreBench {
     return metastore;
   }
 
-  /** A catalog, with the secret that opens it. @param {MetastoreCase} metastore @param {object} details @returns {Promise<number>} its id */
+  /** Creates a catalog with the secret that opens it. @param {MetastoreCase} metastore @param {object} details @returns {Promise<number>} its id */
   async #catalog(metastore, details) {
     const { name, opens } = metastore;
     const { session } = this.platform;
@@ -223,7 +223,7 @@ class MetastoreBench {
     return id;
   }
 
-  /** Made once. @param {MetastoreCase} metastore */
+  /** Creates the secret once. @param {MetastoreCase} metastore */
   async #secretOf(metastore) {
     const known = this.#secrets.get(metastore);
     if (known !== undefined) return known;
@@ -284,7 +284,7 @@ function medianOf(once) {
   };
 }
 
-/** The names of all and what the first page has, in milliseconds, by a connection that is open. @param {HiveMetastore} metastore */
+/** Reads all names and the details of the first page over an open connection; milliseconds. @param {HiveMetastore} metastore */
 function pageByThrift(metastore) {
   return metastore.call(async (call, hive) => {
     await call(hive.get_all_databases, {});
@@ -293,12 +293,12 @@ function pageByThrift(metastore) {
     const page = { dbname: SCHEMA, tbl_names: names.slice(0, PAGE) };
     const tables = await call(hive.get_table_objects_by_name, page);
     const ms = performance.now() - started;
-    if (names.length !== TABLES.length || tables.length !== PAGE) throw new Error('Hive does not tell all tables.');
+    if (names.length !== TABLES.length || tables.length !== PAGE) throw new Error('Hive does not list all tables.');
     return ms;
   });
 }
 
-/** All pages of the list, in milliseconds. @param {string} url @param {Agent} agent */
+/** Reads all pages of the list; milliseconds. @param {string} url @param {Agent} agent */
 async function listByRest(url, agent) {
   const started = performance.now();
   let found = 0;
@@ -314,17 +314,17 @@ async function listByRest(url, agent) {
     found += page.tables.length;
     token = page.next_page_token;
   } while (token !== null);
-  if (found !== TABLES.length) throw new Error(`Unity tells ${found} tables.`);
+  if (found !== TABLES.length) throw new Error(`Unity lists ${found} tables.`);
   return performance.now() - started;
 }
 
-/** All pages of the list, in milliseconds. @param {GlueClient} client */
+/** Reads all pages of the list; milliseconds. @param {GlueClient} client */
 async function listBySdk(client) {
   const started = performance.now();
   let found = 0;
   for await (const page of paginateGetTables({ client, pageSize: PAGE }, { DatabaseName: SCHEMA }))
     found += page.TableList?.length ?? 0;
-  if (found !== TABLES.length) throw new Error(`Glue tells ${found} tables.`);
+  if (found !== TABLES.length) throw new Error(`Glue lists ${found} tables.`);
   return performance.now() - started;
 }
 

@@ -7,13 +7,13 @@ const MANY = 1_000_000;
 const PAGE = 100;
 const SECONDS = 1;
 
-/** In every third name, and in three names of each tenant. */
+/** A part of every third name, and of three names of each tenant. */
 const COMMON_PART = 'prod';
 const RARE_PART = 'zeppelin';
 
 /**
- * Volume configurations `<team>-<stage>-<purpose>-<number>`, mixed so that neighbours do not resemble each other.
- * Parameters: tenant, user, how many.
+ * Inserts volume configurations named `<team>-<stage>-<purpose>-<number>`, mixed so that neighbours do not resemble each other.
+ * Parameters: tenant, user, count.
  */
 const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_by_user_id, name, encrypted, size,
     disk_type_id, machine_volume_num, machine_volume_strip_num)
@@ -29,8 +29,8 @@ const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_
 /** @typedef {import('../demo/session.mjs').Session} Session */
 
 /**
- * Sides of the comparisons between a tenant with a thousand volume configurations and one with a million: milliseconds to
- * an answer, one request at a time.
+ * Prepares the sides of the comparisons between a tenant with a thousand volume configurations and one with a million:
+ * milliseconds per response, one request at a time.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -40,7 +40,7 @@ export async function prepareMillion(platform, signal) {
   await fill(platform.postgres.url, few, many);
   const processes = new MeasuringProcesses(signal);
   const load = processes.startLoad();
-  /** @param {string} path @param {number} records that each answer has */
+  /** @param {string} path @param {number} records expected in each response */
   const sides = async (path, records) => {
     await assertRecords([few, many], path, records);
     /** @param {Session} session */
@@ -60,7 +60,7 @@ export async function prepareMillion(platform, signal) {
 }
 
 /**
- * Signed in to a new tenant.
+ * Returns a session in a new tenant.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {string} name of the tenant
  */
@@ -72,14 +72,14 @@ async function tenantSession(platform, name) {
   return session;
 }
 
-/** @param {string} url @param {Session} few the one with few records @param {Session} many */
+/** @param {string} url @param {Session} few session of the tenant with few records @param {Session} many */
 async function fill(url, few, many) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const { user_id: userId } = await few.json('GET', '/user/info');
     await client.query('BEGIN');
-    // What the rows refer to is known to exist, and building a GIN index takes a tenth of the time of extending it.
+    // The referenced rows are known to exist, and building a GIN index takes a tenth of the time of extending it.
     await client.query('SET LOCAL session_replication_role = replica');
     /** @type {{rows: {indexname: string, indexdef: string}[]}} */
     const { rows: indexes } = await client.query(
@@ -91,7 +91,7 @@ async function fill(url, few, many) {
     for (const { indexdef } of indexes) await client.query(indexdef);
     await client.query('COMMIT');
     await client.query('VACUUM (ANALYZE) volume_confs');
-    // What the fill left to be written must be written before anything is measured.
+    // Pages that the fill left dirty must be written before the measurement begins.
     await client.query('CHECKPOINT');
   } finally {
     await client.end();

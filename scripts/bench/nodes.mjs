@@ -11,24 +11,24 @@ const CLUSTERS = 100;
 const SLOTS_OF_NODE = 2;
 const AGENTS = fileURLToPath(new URL('./agents-client.mjs', import.meta.url));
 
-/** In which the agents' first polls, which all come at once, have been spread by the control plane. */
+/** The control plane needs this long to spread the agents' first polls, which all arrive at once. */
 const WARM_UP_SECONDS = 30;
 const IDLE_SECONDS = 50;
 const PER_SECOND = 10;
 const SECONDS = 40;
-/** Runs that have no slot, beside those that fill all of them. */
+/** Runs that wait for a slot, in addition to those that fill all slots. */
 const WAITING = 100_000;
 const FILL_PER_SECOND = 20;
 const GROWTH_WARM_UP_SECONDS = 60;
 const GROWTH_MINUTES = 10;
 const SAMPLES_PER_MINUTE = 6;
 const MIB = 1024 ** 2;
-/** Of the clock ticks of /proc. */
+/** Clock ticks of /proc. */
 const TICKS_PER_SECOND = 100;
 
 /**
- * A cloud environment like that of the cluster, where no worker makes nodes: none would find that these have no machine.
- * Parameter: the cluster.
+ * Inserts a cloud environment like that of the cluster for which no worker creates nodes: a worker would find that these nodes
+ * have no machine. Parameter: the cluster.
  */
 const FILL_CLOUD_ENV = `INSERT INTO cloud_envs OVERRIDING SYSTEM VALUE
   SELECT copy.* FROM cloud_envs e JOIN clusters c ON c.cloud_env_id = e.cloud_env_id
@@ -37,7 +37,7 @@ const FILL_CLOUD_ENV = `INSERT INTO cloud_envs OVERRIDING SYSTEM VALUE
       'endpoint', 'https://elsewhere.invalid')) copy
   WHERE c.cluster_id = $1 RETURNING cloud_env_id`;
 
-/** Copies of a cluster, RUNNING. Parameters: the cluster, how many, slots of a node, their cloud environment. */
+/** Copies a cluster in RUNNING. Parameters: the cluster, the count, slots of a node, the cloud environment. */
 const FILL_CLUSTERS = `WITH made AS (INSERT INTO clusters OVERRIDING SYSTEM VALUE
   SELECT copy.* FROM clusters c CROSS JOIN generate_series(1, $2::int) n
     CROSS JOIN LATERAL jsonb_populate_record(c, jsonb_build_object(
@@ -48,7 +48,7 @@ const FILL_CLUSTERS = `WITH made AS (INSERT INTO clusters OVERRIDING SYSTEM VALU
     SELECT cluster_id, 1, status, now(), 0 FROM made)
   SELECT cluster_id FROM made`;
 
-/** A configuration for each of the clusters, like the given one. Parameters: the configuration, the clusters. */
+/** Copies a configuration for each of the clusters. Parameters: the configuration, the clusters. */
 const FILL_JOB_CONFS = `INSERT INTO job_confs OVERRIDING SYSTEM VALUE
   SELECT copy.* FROM job_confs j CROSS JOIN unnest($2::bigint[]) AS of(id)
     CROSS JOIN LATERAL jsonb_populate_record(j, jsonb_build_object(
@@ -56,7 +56,7 @@ const FILL_JOB_CONFS = `INSERT INTO job_confs OVERRIDING SYSTEM VALUE
       'cluster_id', of.id)) copy
   WHERE j.job_conf_id = $1 RETURNING job_conf_id`;
 
-/** Nodes that are ready, so many of each cluster. Parameters: the clusters, how many. */
+/** Inserts ready nodes for each cluster. Parameters: the clusters, nodes of each. */
 const FILL_NODES = `WITH made AS (INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb,
     machine_type_id, machine_price_ycu, is_spot, labels, daemons_state, last_seen_at)
   SELECT c.tenant_id, c.cluster_id, n, 'single', 'RUNNING', gen_random_uuid(), 4, 8192,
@@ -71,8 +71,8 @@ const GIVE_TOKENS = `UPDATE cluster_nodes
   SET node_token_hash = encode(sha256(convert_to(node_id || '.bench', 'UTF8')), 'hex') WHERE node_id = ANY($1)`;
 
 /**
- * Copies of a waiting run for each of the clusters in turn, with all that belongs to it. Parameters: the run, the clusters
- * with a configuration of each, how many.
+ * Copies a waiting run, with all that belongs to it, for each of the clusters in turn. Parameters: the run, the clusters with a
+ * configuration of each, the count.
  */
 const FILL_WAITING = [
   `CREATE TEMPORARY TABLE copies AS SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
@@ -88,12 +88,12 @@ const FILL_WAITING = [
        'run_state_id', nextval(pg_get_serial_sequence('run_states', 'run_state_id')))) copy`,
 ];
 
-/** When the runs with these correlation ids were committed: rows of the audit log never change. */
+/** Selects the commit time of the runs with these correlation ids: rows of the audit log never change. */
 const COMMITTED = `SELECT correlation_id, extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS at
   FROM audit_events WHERE correlation_id = ANY($1) AND outcome = 'done'`;
 
 /**
- * A thousand nodes whose agents poll one process.
+ * Prepares a thousand nodes whose agents poll one process.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -105,14 +105,14 @@ export async function prepareNodes(platform, signal) {
     const { nodeIds, jobConfIds, clusterIds } = await fill(database, platform);
     const child = processes.start(AGENTS);
     const { session } = platform;
-    /** @param {string} action @param {object} [told] */
-    const tell = async (action, told) => {
-      const answer = await ask(child, { action, with: told });
+    /** @param {string} action @param {object} [parameters] */
+    const send = async (action, parameters) => {
+      const answer = await ask(child, { action, with: parameters });
       if (answer.error) throw new Error(`The agents failed: ${answer.error}`);
       return answer;
     };
     const port = Number(new URL(platform.agentsUrl).port);
-    await tell('start', { port, nodes: nodeIds.map((id) => [id, `${id}.bench`]) });
+    await send('start', { port, nodes: nodeIds.map((id) => [id, `${id}.bench`]) });
     /** @param {object} how */
     const submit = async (how) => {
       const sender = {
@@ -121,7 +121,7 @@ export async function prepareNodes(platform, signal) {
         token: session.token,
       };
       /** @type {Sent & {sent: number, refused: number, failures: number, first: string}} */
-      const answer = await tell('submit', { ...sender, jobConfIds, hold: false, ...how });
+      const answer = await send('submit', { ...sender, jobConfIds, hold: false, ...how });
       if (answer.failures > 0) platform.print(`${answer.failures} requests failed, first with: ${answer.first}`);
       const missing = answer.sent - answer.refused - answer.arrivals.length;
       if (missing > 0) throw new Error(`${missing} of ${answer.sent} runs did not reach their nodes.`);
@@ -131,7 +131,7 @@ export async function prepareNodes(platform, signal) {
       idle: () => idle(platform, signal),
       accept: () => accept(database, submit),
       growth: () => growth(platform, submit, signal),
-      restart: () => restart({ platform, database, submit, tell, clusterIds, jobConfIds }),
+      restart: () => restart({ platform, database, submit, send, clusterIds, jobConfIds }),
       close: async () => {
         await processes.close();
         await database.end();
@@ -162,7 +162,7 @@ async function fill(database, platform) {
 }
 
 /**
- * Processor time while the agents only poll.
+ * Measures the processor time while the agents only poll.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -181,11 +181,11 @@ async function idle(platform, signal) {
       goal: { below: 10 },
       value: ((after[part] - before[part]) / TICKS_PER_SECOND / IDLE_SECONDS) * 100,
     });
-  return [share('api', 'the API of agents'), share('database', 'PostgreSQL, whoever else uses it,')];
+  return [share('api', 'the API of agents'), share('database', 'PostgreSQL, all its clients included,')];
 }
 
 /**
- * By their correlation ids, when runs were in their agents' hands and when the requests for them were answered.
+ * Times by correlation id: when runs reached their agents, and when the requests for them were answered.
  * @typedef {{arrivals: [string, number][], answered: [string, number][]}} Sent
  */
 
@@ -213,13 +213,13 @@ async function accept(database, submit) {
     );
   return [
     ...figures('agent', 'the answer to the request for a run', waits(new Map(answered))),
-    // It is written before the log is: whatever that takes is a part of these.
+    // The record is written before the log is flushed, so the time of the flush is part of these figures.
     ...figures('agent-record', 'the commit record of a run', waits(committed)),
   ];
 }
 
 /**
- * How much the processes grow while runs are accepted, reported and ended.
+ * Measures the growth of the processes while runs are accepted, reported and ended.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {(how: object) => Promise<unknown>} submit
  * @param {AbortSignal} signal
@@ -257,16 +257,16 @@ async function growth(platform, submit, signal) {
 }
 
 /**
- * How long the processes take until they work, with all slots taken and many more runs waiting, and how large they become.
- * @param {object} given
- * @param {import('./platform-under-bench.mjs').PlatformUnderBench} given.platform
- * @param {pg.Client} given.database
- * @param {(how: object) => Promise<unknown>} given.submit
- * @param {(action: string) => Promise<{ms: number}>} given.tell
- * @param {number[]} given.clusterIds
- * @param {number[]} given.jobConfIds
+ * Measures the time until restarted processes work, with all slots taken and many more runs waiting, and their memory.
+ * @param {object} options
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} options.platform
+ * @param {pg.Client} options.database
+ * @param {(how: object) => Promise<unknown>} options.submit
+ * @param {(action: string) => Promise<{ms: number}>} options.send
+ * @param {number[]} options.clusterIds
+ * @param {number[]} options.jobConfIds
  */
-async function restart({ platform, database, submit, tell, clusterIds, jobConfIds }) {
+async function restart({ platform, database, submit, send, clusterIds, jobConfIds }) {
   const assigned = NODES * SLOTS_OF_NODE;
   await submit({
     name: `restart-${Date.now()}`,
@@ -281,7 +281,7 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
     throw new Error(`${rows[0].with_node} runs have a slot, not ${assigned}.`);
   platform.print(`${assigned} runs have a slot; making ${WAITING} that wait`);
   const [create = '', ...fills] = FILL_WAITING;
-  // A parameter of a utility statement has no place: ids are numbers.
+  // A utility statement takes no parameters; the ids are numbers.
   await database.query(
     create
       .replace('$1', String(waiting.job_id))
@@ -290,7 +290,7 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
       .replace('$4', String(WAITING)),
   );
   await database.query('BEGIN');
-  // What the rows refer to is known to exist.
+  // The referenced rows are known to exist.
   await database.query('SET LOCAL session_replication_role = replica');
   for (const sql of fills) await database.query(sql);
   await database.query('COMMIT');
@@ -301,7 +301,7 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
   const ready = await platform.readyAfter();
   for (const [name, milliseconds] of Object.entries(ready))
     platform.print(`restart: ${name} was up after ${(milliseconds / 1_000).toFixed(2)} s`);
-  const { ms } = await tell('free');
+  const { ms } = await send('free');
   const pids = platform.pids();
   /** @param {'api' | 'agents' | 'worker'} part @param {string} what */
   const figures = (part, what) => [
@@ -334,7 +334,7 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
   ];
 }
 
-/** Resident memory of a process, MiB. @param {number} pid */
+/** Returns the resident memory of a process in MiB. @param {number} pid */
 function residentOf(pid) {
   const text = readFileSync(`/proc/${pid}/status`, 'latin1');
   /** @param {string} name */
@@ -342,7 +342,7 @@ function residentOf(pid) {
   return { now: field('VmRSS'), largest: field('VmHWM') };
 }
 
-/** Of the line with the smallest squares. @param {[number, number][]} points */
+/** Returns the slope of the least-squares line. @param {[number, number][]} points */
 function slope(points) {
   /** @param {number[]} numbers */
   const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
@@ -357,7 +357,7 @@ function ticksOf(pid) {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** With its children, the ended ones included. @param {number} parent */
+/** Counts the children too, including those that ended. @param {number} parent */
 function ticksOfTree(parent) {
   const own = statOf(parent);
   let ticks = ticksOf(parent) + Number(own[13]) + Number(own[14]);
@@ -366,13 +366,13 @@ function ticksOfTree(parent) {
     try {
       if (Number(statOf(Number(name))[1]) === parent) ticks += ticksOf(Number(name));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return ticks;
 }
 
-/** @param {number} pid @returns {string[]} from the state on, which is the third field of the file */
+/** @param {number} pid @returns {string[]} the fields from the state on, which is the third of the file */
 function statOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

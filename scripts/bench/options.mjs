@@ -30,17 +30,17 @@ const MEASUREMENTS = [
   'sweep',
   'start',
 ];
-/** Measured only if asked for: it takes eleven minutes. */
+/** Measured only on request, because it takes eleven minutes. */
 const LONG = ['growth'];
 const ROUNDS = 7;
-/** Kills of a worker, unless --rounds says otherwise. */
+/** Kills of a worker, unless --rounds gives another number. */
 const KILLS = 50;
 
 export const HELP = `Usage: npm run bench [-- options]
 
 Measures the platform against the same work done by hand, in turns, and prints the ratios with their goals:
   job      POST of a small PySpark job to DONE, against spark-submit on the same master
-  follow   first line of a job to its first byte with somebody who follows its log; the slowest of some jobs
+  follow   first line of a job to its first byte at a follower of its log; the slowest of several jobs
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   grow     POST of a job that finds no slot to its start on a node that is added for it, against the start of a cluster of one
   nodes    start of a local PLATFORM cluster of ten nodes, against one of one
@@ -73,13 +73,13 @@ Measures the platform against the same work done by hand, in turns, and prints t
   copy     files per second of a copy of 10,000 small files in a workspace, against cp -r
   permission GET of a workspace by a member of one of its 1,000 groups with 10,000 users, against one with a single group
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
-  metastore first page of 10,000 tables of a Hive metastore and of stand-ins for Unity and AWS Glue, read anew against the
-           same calls by a bare client, and kept; the names of all; and the memory that lists of 100 catalogs take
+  metastore first page of 10,000 tables of a Hive metastore and of fakes of Unity and AWS Glue, refreshed against the
+           same calls by a bare client, and cached; the names of all; and the memory that lists of 100 catalogs take
   start    CPU time, elapsed time and memory of an API and of a worker from their start until they are ready, against the same
            programs unbundled and without a compile cache
   billing  usage of a month, of 1,000 clusters with 31,000 lines, over 1,000,000 entries of the ledger, against over 10,000
   autoscaler processor time of a decision whether to grow or to shrink for each of 1,000 clusters with 10 nodes
-  sweep    1,000 machines that no cluster owns found among 10,000 and their end asked for, at a stand-in of each provider, against
+  sweep    1,000 machines that no cluster owns found among 10,000 and their end requested, at a fake of each provider, against
            listing all of them
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
@@ -113,7 +113,7 @@ export function readOptions(args) {
     const { values } = parseArgs({ args, options });
     const only = values.only?.split(',') ?? MEASUREMENTS;
     const unknown = only.find((name) => !MEASUREMENTS.includes(name) && !LONG.includes(name));
-    if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
+    if (unknown !== undefined) throw new Error(`Unknown measurement ${JSON.stringify(unknown)}.`);
     const rounds = Number(values.rounds ?? ROUNDS);
     if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
     const seed = Number(values.seed ?? randomInt(2 ** 31));

@@ -10,24 +10,24 @@ import { startPlatform } from '../embedded/platform.mjs';
 import { freePort } from '../embedded/ports.mjs';
 import { startPostgres, startRedis } from '../embedded/services.mjs';
 
-/** How often a status that a measurement waits for is polled. */
+/** Interval between two polls of a status that a measurement waits for. */
 const POLL_MS = 50;
 const DEADLINE_MS = 240_000;
-/** Of the clock of /proc. */
+/** Clock ticks of /proc. */
 const TICKS_PER_SECOND = 100;
 
-/** Connections to PostgreSQL of the API and of what it is compared with. */
+/** Connections to PostgreSQL of the API and of its baseline. */
 const POOL_SIZE = 20;
 
-/** Sockets that one caller may hold. */
+/** The maximum number of sockets of one caller. */
 const SOCKETS = 1_100;
 
 const SMALL_JOB = fileURLToPath(new URL('./small_job.py', import.meta.url));
 const JOB_MEMORY = '512m';
 
 /**
- * PostgreSQL, Redis, API and worker on a folder of their own, with a STANDALONE cluster of one worker and a job for it.
- * What `start` makes is there only after it.
+ * PostgreSQL, Redis, API and worker in a folder of their own, with a STANDALONE cluster of one worker and a job for it.
+ * Members that `start` creates are unusable before it.
  * @typedef {import('../demo/session.mjs').Session} Session
  */
 export class PlatformUnderBench {
@@ -37,7 +37,7 @@ export class PlatformUnderBench {
     return started(this.#session);
   }
 
-  /** What the first administrator signs in with. @type {Parameters<typeof login>[0] | undefined} */
+  /** Credentials of the first administrator. @type {Parameters<typeof login>[0] | undefined} */
   #administrator;
   get administrator() {
     return started(this.#administrator);
@@ -51,29 +51,29 @@ export class PlatformUnderBench {
 
   /** @type {import('../embedded/platform.mjs').Platform | undefined} */
   #platform;
-  /** Process id of the API, which changes when it is restarted. */
+  /** Returns the process id of the API, which changes at a restart. */
   apiPid() {
     return this.pids().api;
   }
 
-  /** Process ids, which change at a restart. */
+  /** Returns the process ids, which change at a restart. */
   pids() {
     const { api, agents, worker } = started(this.#platform).pids();
     if (api === null || agents === null || worker === null) throw new Error('A process of the platform does not run.');
     return { api, agents, worker };
   }
 
-  /** Where node agents call. */
+  /** The URL that node agents call. */
   get agentsUrl() {
     return started(this.#platform).agentsUrl;
   }
 
-  /** Ends the processes and starts them anew on the same database. */
+  /** Ends the processes and starts new ones on the same database. */
   async restart() {
     await started(this.#platform).restart();
   }
 
-  /** How long each process took from its start until it said that it was up; milliseconds. */
+  /** Returns the milliseconds that each process took from its start until it logged that it was up. */
   async readyAfter() {
     const pids = this.pids();
     /** @param {'api' | 'agents' | 'worker'} name */
@@ -94,7 +94,7 @@ export class PlatformUnderBench {
     return { api: await of('api'), agents: await of('agents'), worker: await of('worker') };
   }
 
-  /** What every cluster is described by. @type {object} */
+  /** Fields that every cluster is created with. @type {object} */
   #cluster = {};
   /** Path of the jobs. */
   jobs = '';
@@ -103,7 +103,7 @@ export class PlatformUnderBench {
   poolSize = POOL_SIZE;
   clusterId = 0;
   workerCores = 0;
-  /** Where its processes look for AWS Glue: a port of this machine that a measurement may serve. */
+  /** The port at which the platform's processes call AWS Glue; a measurement may serve it on this machine. */
   gluePort = 0;
   connections = new Agent({ keepAlive: true, maxSockets: 1 });
   /** @type {(() => Promise<unknown>)[]} */
@@ -122,13 +122,13 @@ export class PlatformUnderBench {
     this.print = print;
     this.signal = signal;
     this.folder = mkdtempSync(join(tmpdir(), 'platform-bench-'));
-    // If this is root, PostgreSQL runs as another user, who must be able to pass through.
+    // If this process is root, PostgreSQL runs as another user, who must be able to enter the folder.
     chmodSync(this.folder, 0o711);
   }
 
   async start() {
     const { folder, runtime, print, signal } = this;
-    // So that what is measured from a commit begins with it.
+    // Measurements from a commit begin with this timestamp.
     const settings = { track_commit_timestamp: 'on' };
     const postgres = await startPostgres(folder, { signal, onExit: print, settings });
     this.#postgres = postgres;
@@ -141,7 +141,7 @@ export class PlatformUnderBench {
       PRODUCT_NAME: 'PLATFORM',
       DATABASE_POOL_SIZE: String(POOL_SIZE),
       AWS_ENDPOINT_URL_GLUE: `http://127.0.0.1:${this.gluePort}`,
-      // Of kernels, all of one caller.
+      // All kernel sockets belong to one caller.
       HTTP_MAX_SOCKETS_PER_CALLER: String(SOCKETS),
     };
     const platform = await startPlatform({
@@ -197,7 +197,7 @@ export class PlatformUnderBench {
     this.jobConfId = Number(conf.job_conf_id);
   }
 
-  /** @param {string} name @param {object} [fields] other ones than usual @returns {Promise<number>} its id */
+  /** @param {string} name @param {object} [fields] override the usual ones @returns {Promise<number>} its id */
   async createCluster(name, fields = {}) {
     const cluster = await this.session.json('POST', '/cluster', { body: { name, ...this.#cluster, ...fields } });
     return Number(cluster.cluster_id);
@@ -208,7 +208,7 @@ export class PlatformUnderBench {
     await this.session.json('POST', `/cluster/${operation}`, { body: { cluster_id: clusterId } });
   }
 
-  /** What spark-submit is given by hand for the same job. @param {string} master @param {string} properties path of a file */
+  /** Returns the arguments of spark-submit for the same job by hand. @param {string} master @param {string} properties path of a file */
   submitArguments(master, properties) {
     const memory = ['--driver-memory', JOB_MEMORY, '--executor-memory', JOB_MEMORY];
     return [
@@ -225,7 +225,7 @@ export class PlatformUnderBench {
     ];
   }
 
-  /** @returns {Promise<{ms: number, log: string}>} how long the job took from its submission to DONE, and its stdout */
+  /** @returns {Promise<{ms: number, log: string}>} the job's duration from its submission to DONE, and its stdout */
   async runJob() {
     const { session, jobs } = this;
     const started = performance.now();
@@ -261,9 +261,9 @@ export class PlatformUnderBench {
   }
 
   /**
-   * A GET with as little work on this side as possible: what is measured runs on the same processors.
+   * Sends a GET with as little client work as possible, because what is measured runs on the same processors.
    * @param {string} path
-   * @returns {Promise<any>} the JSON answer, which is another one for every operation
+   * @returns {Promise<any>} the JSON response, whose shape depends on the operation
    */
   look(path) {
     const headers = { authorization: `Bearer ${this.session.token}` };
@@ -313,7 +313,7 @@ export class PlatformUnderBench {
   }
 }
 
-/** When a process said in its log that it was up, milliseconds since the epoch. @param {string} file @param {number} pid */
+/** Returns when a process logged that it was up, in milliseconds since the epoch. @param {string} file @param {number} pid */
 function upAt(file, pid) {
   for (const line of readFileSync(file, 'utf8').split('\n').reverse()) {
     if (!line.includes(`"pid":${pid},`) || !/"The (API is listening|worker is up)"/.test(line)) continue;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const LOAD = fileURLToPath(new URL('./load.mjs', import.meta.url));
 
-/** Processes of a measurement, which end with it. */
+/** Processes that a measurement starts; they end with it. */
 export class MeasuringProcesses {
   /** @type {import('node:child_process').ChildProcess[]} */
   children = [];
@@ -25,7 +25,7 @@ export class MeasuringProcesses {
 
   /**
    * Starts a process that sends requests.
-   * @returns {(load: import('./load.mjs').Load) => Promise<import('./load.mjs').Loaded>} how it was answered
+   * @returns {(load: import('./load.mjs').Load) => Promise<import('./load.mjs').Loaded>} measures the responses to a load
    */
   startLoad() {
     const child = this.start(LOAD);
@@ -45,7 +45,7 @@ export class MeasuringProcesses {
 /**
  * @param {import('node:child_process').ChildProcess} child
  * @param {import('node:child_process').Serializable} message
- * @returns {Promise<any>} the child's answer, whose shape is a matter of the child's program
+ * @returns {Promise<any>} the child's response, whose shape depends on its program
  */
 export async function ask(child, message) {
   const over = new AbortController();

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { seededRandom } from '../../test/harness/seeded-random.cjs';
 
-/** Operations under way when a worker is killed. */
+/** Operations in progress when a worker is killed. */
 const AT_ONCE = 8;
-/** A kill comes within this time after the first operation has been asked for, milliseconds. */
+/** A kill comes within this time after the first request for an operation, milliseconds. */
 const SPAN_MS = 600;
-/** Moments that find nothing held are taken again, so often at most for each that counts. */
+/** Kills that find no workflow in progress are repeated at most this often for each that counts. */
 const TRIES = 20;
 const DEADLINE_MS = 90_000;
 const POLL_MS = 50;
@@ -17,9 +17,9 @@ const POLL_MS = 50;
  */
 
 /**
- * Kills a worker with kill -9 at moments in the midst of operations on clusters, and measures how long it takes until
- * the workflows that it held have committed their next step. The operations destroy clusters without nodes: all of them
- * is the work of the platform, not of machines.
+ * Kills a worker with SIGKILL during operations on clusters and measures the time until the workflows that it held have
+ * committed their next step. The operations destroy clusters without nodes, so all of the time is the platform's, not that of
+ * machines.
  */
 export class Recovery {
   /**
@@ -40,7 +40,7 @@ export class Recovery {
     this.made = 0;
   }
 
-  /** @param {number} moments how many kills count @returns {Promise<number[]>} seconds, sorted; of each kill the longest */
+  /** @param {number} moments number of kills that count @returns {Promise<number[]>} the longest recovery of each kill; seconds, sorted */
   async measure(moments) {
     await this.database.connect();
     try {
@@ -58,7 +58,7 @@ export class Recovery {
     }
   }
 
-  /** @returns {Promise<number | null>} null when nothing was held */
+  /** @returns {Promise<number | null>} null if the worker held no workflow */
   async moment() {
     await this.until('the workers', async () => (await this.registered()).length === this.workers);
     /** @type {number[]} */
@@ -69,7 +69,7 @@ export class Recovery {
     }
     const at = delay(this.random() * SPAN_MS, undefined, { signal: this.signal });
     const asked = Promise.all(clusters.map((id) => this.platform.ask('destroy', id)));
-    // Its failure is told below.
+    // The await below reports a failure; until then it must not count as unhandled.
     asked.catch(() => undefined);
     await at;
     const [victim, killedAt, held] = await this.kill(clusters);
@@ -82,7 +82,7 @@ export class Recovery {
   /**
    * Kills the worker that holds most of the clusters' workflows.
    * @param {number[]} clusters
-   * @returns {Promise<[number | null, Date, Held[]]>} its process id, the database's time, and what it held
+   * @returns {Promise<[number | null, Date, Held[]]>} its process id, the database's time, and the workflows that it held
    */
   async kill(clusters) {
     const { rows } = await this.database.query(
@@ -95,7 +95,7 @@ export class Recovery {
     const [found] = rows;
     if (!found) return [null, new Date(), []];
     process.kill(found.pid, 'SIGKILL');
-    // What it could still commit before it died is not a recovery.
+    // Steps that the worker could still commit before it died are not a recovery.
     const { rows: left } = await this.database.query(
       `SELECT workflow_job_instance_id::text AS id, split_part(lease_owner, ':', 1) AS worker_id, clock_timestamp() AS at
        FROM workflow_job_instances WHERE workflow_job_instance_id = ANY($1) AND split_part(lease_owner, ':', 1) = $2`,
@@ -105,10 +105,10 @@ export class Recovery {
   }
 
   /**
-   * @param {Held[]} held which have ended meanwhile
+   * @param {Held[]} held workflows of the killed worker
    * @param {Date} since
-   * @returns {Promise<number | null>} milliseconds until the last of them went on; null when the victim had begun to commit
-   *   the last step of each
+   * @returns {Promise<number | null>} milliseconds until the last of them went on; null if the worker had begun to commit the
+   *   last step of each
    */
   async longest(held, since) {
     const { rows } = await this.database.query(
@@ -121,7 +121,7 @@ export class Recovery {
     return rows[0]?.at ? rows[0].at.getTime() - since.getTime() : null;
   }
 
-  /** @param {number[]} clusters @returns {Promise<number>} how many of their workflows have not ended */
+  /** @param {number[]} clusters @returns {Promise<number>} the number of their workflows that have not ended */
   async open(clusters) {
     const { rows } = await this.database.query(
       `SELECT count(*)::int AS open FROM clusters c LEFT JOIN workflow_job_instances i USING (workflow_job_instance_id)
@@ -139,7 +139,7 @@ export class Recovery {
   async until(what, holds) {
     const deadline = Date.now() + DEADLINE_MS;
     while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
+      if (Date.now() > deadline) throw new Error(`Gave up waiting for ${what} after ${DEADLINE_MS / 1000} s.`);
       await delay(POLL_MS, undefined, { signal: this.signal });
     }
   }

@@ -1,8 +1,8 @@
 const AT_ONCE = 10_000;
 
 /**
- * Copies of the latest run with what belongs to it, as submissions leave them, and with an end if the state is one.
- * Parameters: how many, their state, whether they have ended.
+ * Copies the latest run with all that belongs to it, as a submission leaves it, and ends the copies if their state is final.
+ * Parameters: count, state, whether the copies have ended.
  */
 const COPY = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
   ids AS (SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
@@ -19,8 +19,8 @@ const COPY = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
     created_by_user_id, modified_by_user_id, ids.ended_at FROM ids, latest`;
 
 /**
- * Has the usual cluster run with all its slots taken, so that further runs wait. It is a real one: a cluster that has
- * fewer nodes than it should gets them, and would execute the runs.
+ * Occupies all slots of the usual cluster with one run, so that further runs wait. The cluster is a real one: a cluster with too
+ * few nodes would get them and execute the runs.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {import('pg').Client} client
  */
@@ -34,13 +34,13 @@ export async function takeAllSlots(platform, client) {
 }
 
 /**
- * Copies the latest run, with its history and what is counted, and has everything written and analyzed.
+ * Copies the latest run with its history and counters, then writes and analyzes the tables.
  * @param {import('pg').Client} client
  * @param {number} count
  * @param {'SUBMITTED' | 'DONE'} status of the copies
  */
 export async function copyLatestRun(client, count, status) {
-  // What the rows refer to is known to exist.
+  // The referenced rows are known to exist.
   await client.query('SET session_replication_role = replica');
   for (let left = count; left > 0; left -= AT_ONCE)
     await client.query(COPY, [Math.min(left, AT_ONCE), status, status === 'DONE']);

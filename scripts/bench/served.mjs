@@ -8,13 +8,13 @@ const BARE_EXPRESS = fileURLToPath(new URL('./bare-express.mjs', import.meta.url
 /** @typedef {import('./bare-express.mjs').Body} Body */
 
 /**
- * Sides of a comparison: answers per second to one GET, of the product and of a bare express handler.
+ * Prepares the sides of a comparison: responses per second to one GET, from the product and from a bare Express handler.
  * @param {object} options
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} options.platform
  * @param {AbortSignal} options.signal
  * @param {string} options.path of the operation with its query, without the prefix of the API
- * @param {Omit<import('./bare-express.mjs').Told, 'path'>} options.handler
- * @param {(product: Body, bare: Body) => boolean} options.alike whether the two bodies are fit to be compared
+ * @param {Omit<import('./bare-express.mjs').Instructions, 'path'>} options.handler
+ * @param {(product: Body, bare: Body) => boolean} options.alike true if the two bodies can be compared
  * @returns {Promise<import('./comparison.mjs').Sides & {close: () => Promise<unknown>}>}
  */
 export async function prepareServed({ platform, signal, path, handler, alike }) {
@@ -45,7 +45,7 @@ export async function prepareServed({ platform, signal, path, handler, alike }) 
 }
 
 /**
- * Refuses a baseline that does less than it is compared with.
+ * Throws if the baseline does less than the product.
  * @param {Body} product
  * @param {string} bareUrl
  * @param {(product: Body, bare: Body) => boolean} alike

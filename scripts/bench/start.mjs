@@ -17,8 +17,8 @@ const DEADLINE_MS = 120_000;
 const TICKS_PER_SECOND = 100;
 
 /**
- * The programs to start. Each answers `path` on `port` once it is ready. `below` limits the CPU time of a start in seconds,
- * and `ratio` limits it relative to the baseline.
+ * The programs to start. Each serves `path` on `port` once it is ready. `below` limits the CPU time of a start in seconds, and
+ * `ratio` limits it relative to the baseline.
  */
 const PROGRAMS = [
   {

@@ -10,12 +10,12 @@ const PAGE = 100;
 const SECONDS = 2;
 const WAITING = 100_000;
 const DEADLINE_MS = 300_000;
-/** Between two tries to lock the cluster whose runs are being ended. */
+/** Pause between two attempts to lock the cluster whose runs are being ended. */
 const PAUSE_MS = 50;
 
 /**
- * Reads of runs, in milliseconds to an answer, one request at a time: all of them first behind few ended runs of a
- * workspace and a cluster, then behind many.
+ * Measures reads of runs in milliseconds per response, one request at a time: first with few ended runs in the workspace and
+ * the cluster, then with many.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  * @param {number} rounds
@@ -66,7 +66,7 @@ export async function measureReads(platform, signal, rounds) {
 }
 
 /**
- * Destroys a cluster that many runs wait for, while somebody else locks it again and again.
+ * Destroys a cluster that many runs wait for, while another transaction locks it again and again.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */

@@ -6,7 +6,7 @@ import { copyLatestRun, takeAllSlots } from './run-copies.mjs';
 const BARE_INSERTS = fileURLToPath(new URL('./bare-inserts.mjs', import.meta.url));
 const SECONDS = 4;
 
-/** Tables of what a submission leaves, in an order in which they can be filled, and the id that the next ones name. */
+/** Tables that a submission writes, in an order in which they can be filled, and the id that later tables refer to. */
 const TABLES = [
   { table: 'idempotency_keys', key: null },
   { table: 'runs', key: 'run_id' },
@@ -16,7 +16,7 @@ const TABLES = [
 ];
 
 /**
- * Submissions to a cluster that has no free slot, and what they are compared with.
+ * Prepares submissions to a cluster without a free slot, and their baseline.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -46,7 +46,7 @@ export async function prepareSubmissions(platform, signal) {
       rows: await rowsOf(client),
     });
     return {
-      /** @param {number} count of runs that wait from now on, besides those that already do */
+      /** @param {number} count of waiting runs to add */
       fill: (count) => copyLatestRun(client, count, 'SUBMITTED'),
       /** @param {number} connections */
       product: (connections) => submit(connections),
@@ -69,7 +69,7 @@ export async function prepareSubmissions(platform, signal) {
 async function rowsOf(client) {
   /** @type {import('./bare-inserts.mjs').Row[]} */
   const found = [];
-  /** Ids of the rows before. @type {Map<string, unknown>} */
+  /** Ids of the rows before, by column. @type {Map<string, unknown>} */
   const ids = new Map();
   for (const { table, key } of TABLES) {
     const { rows } = await client.query(`SELECT * FROM ${table} ORDER BY ${key ?? 'created_at'} DESC LIMIT 1`);
@@ -80,7 +80,7 @@ async function rowsOf(client) {
     /** @type {Record<string, unknown>} */
     const values = {};
     for (const [column, value] of Object.entries(row)) {
-      // Both are what the columns have by default.
+      // Both are the defaults of their columns.
       if (value === null || value === Infinity) continue;
       values[column] = ids.get(column) === value ? `$${column}` : parameterOf(value);
     }
@@ -94,7 +94,7 @@ async function rowsOf(client) {
   return found;
 }
 
-/** What the driver is given for a value that it has read. @param {unknown} value */
+/** Converts a value that the driver has read to a parameter for it. @param {unknown} value */
 function parameterOf(value) {
   const isJson = value instanceof Object && !(value instanceof Date) && !Array.isArray(value);
   return isJson ? JSON.stringify(value) : value;

@@ -1,6 +1,7 @@
-// A provider with machines, in a process of its own: what it does for an answer must not be taken for work of those who ask.
-// The tests' stand-ins, and of EC2 the few answers that a sweep needs, as its Query API gives them: the stand-in that
-// tests have takes minutes to make as many machines. Told what to serve by its parent, and ends with it.
+// Runs a provider with machines in a process of its own, so that its work is not counted as work of the driver. It uses the
+// tests' fakes. EC2 is the exception: the tests' fake takes minutes to create as many machines, so this file gives the few
+// responses that a sweep needs, in the form of its Query API. The parent process sends the instructions; this process ends
+// with its parent.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -12,14 +13,14 @@ import { loadTesting } from './testing.mjs';
 const load = createRequire(join(projectRoot, 'package.json'));
 
 /**
- * What is there, by the token of its node. `createdAt` is an ISO date.
- * @typedef {{kind: keyof typeof SERVERS, installationId: string, tokens: string[], createdAt: string}} Told
- * How to call it, and where machines are.
+ * The machines, by the token of their node. `createdAt` is an ISO date.
+ * @typedef {{kind: keyof typeof SERVERS, installationId: string, tokens: string[], createdAt: string}} Instructions
+ * Endpoint, credentials and place of the provider.
  * @typedef {{endpoint: string, ca?: string, credentials: Record<string, string>, place: Record<string, string>}} Served
- * @typedef {Served & {left: () => string[]}} Serving left: tokens of machines whose end was not asked for
+ * @typedef {Served & {left: () => string[]}} Serving left: tokens of machines that nobody requested to end
  */
 
-/** @param {Told} told @param {string} token @returns {Record<string, string>} */
+/** @param {Instructions} instructions @param {string} token @returns {Record<string, string>} */
 const labelsOf = ({ installationId }, token) => ({
   platform_installation: installationId,
   platform_cluster: '7_11',
@@ -28,12 +29,14 @@ const labelsOf = ({ installationId }, token) => ({
 });
 
 const SERVERS = {
-  /** @param {Told} told @returns {Promise<Serving>} */
-  async aws(told) {
-    const machines = new Map(told.tokens.map((token, index) => [instanceId(index), { token, state: 'running' }]));
+  /** @param {Instructions} instructions @returns {Promise<Serving>} */
+  async aws(instructions) {
+    const machines = new Map(
+      instructions.tokens.map((token, index) => [instanceId(index), { token, state: 'running' }]),
+    );
     const server = createServer((request, response) => {
       void buffer(request).then((body) => {
-        const answer = ec2Answer(new URLSearchParams(body.toString()), machines, told);
+        const answer = ec2Answer(new URLSearchParams(body.toString()), machines, instructions);
         response.writeHead(200, { 'content-type': 'text/xml' }).end(answer);
       });
     });
@@ -46,15 +49,15 @@ const SERVERS = {
       left: () => [...machines.values()].filter(({ state }) => state === 'running').map(({ token }) => token),
     };
   },
-  /** @param {Told} told @returns {Promise<Serving>} */
-  async google(told) {
+  /** @param {Instructions} instructions @returns {Promise<Serving>} */
+  async google(instructions) {
     /** @type {typeof import('../../test/fakes/clouds/fake-google-compute.js')} */
     const { FakeGoogleCompute } = await loadTesting('fakes/clouds/fake-google-compute');
     const fake = await FakeGoogleCompute.start();
-    // It shows them until they have gone.
-    const machine = { zone: 'europe-west1-b', createdAt: told.createdAt };
-    told.tokens.forEach((token, index) =>
-      fake.addInstance({ ...machine, name: `node-${index}`, labels: labelsOf(told, token) }),
+    // The fake lists them until they are gone.
+    const machine = { zone: 'europe-west1-b', createdAt: instructions.createdAt };
+    instructions.tokens.forEach((token, index) =>
+      fake.addInstance({ ...machine, name: `node-${index}`, labels: labelsOf(instructions, token) }),
     );
     return {
       endpoint: fake.url,
@@ -63,12 +66,13 @@ const SERVERS = {
       left: () => fake.all().map(({ labels }) => labels['platform_node'] ?? ''),
     };
   },
-  /** @param {Told} told @returns {Promise<Serving>} */
-  async azure(told) {
+  /** @param {Instructions} instructions @returns {Promise<Serving>} */
+  async azure(instructions) {
     /** @type {typeof import('../../test/fakes/clouds/fake-azure.js')} */
     const { FakeAzure, FAKE_AZURE } = await loadTesting('fakes/clouds/fake-azure');
     const fake = await FakeAzure.start();
-    for (const token of told.tokens) fake.put('virtualMachines', `node-${token}`, labelsOf(told, token));
+    for (const token of instructions.tokens)
+      fake.put('virtualMachines', `node-${token}`, labelsOf(instructions, token));
     return {
       endpoint: fake.url,
       ca: fake.ca,
@@ -77,13 +81,13 @@ const SERVERS = {
       left: () => fake.names('virtualMachines').map((name) => name.replace('node-', '')),
     };
   },
-  /** @param {Told} told @returns {Promise<Serving>} */
-  async oci(told) {
+  /** @param {Instructions} instructions @returns {Promise<Serving>} */
+  async oci(instructions) {
     /** @type {typeof import('../../test/fakes/clouds/fake-oci.js')} */
     const { FakeOci } = await loadTesting('fakes/clouds/fake-oci');
     const fake = await FakeOci.start();
-    for (const token of told.tokens)
-      fake.addInstance(`platform-${token}`, labelsOf(told, token), { timeCreated: told.createdAt });
+    for (const token of instructions.tokens)
+      fake.addInstance(`platform-${token}`, labelsOf(instructions, token), { timeCreated: instructions.createdAt });
     return {
       endpoint: fake.url,
       credentials: fake.credentials,
@@ -94,8 +98,8 @@ const SERVERS = {
           .map(({ fields }) => fields.freeformTags['platform_node'] ?? ''),
     };
   },
-  /** @param {Told} told @returns {Promise<Serving>} */
-  async proxmox(told) {
+  /** @param {Instructions} instructions @returns {Promise<Serving>} */
+  async proxmox(instructions) {
     /** @type {typeof import('../../test/fakes/clouds/fake-proxmox.js')} */
     const { FakeProxmox } = await loadTesting('fakes/clouds/fake-proxmox');
     /** @type {typeof import('../../libs/compute-drivers/proxmox/machine-note.js')} */
@@ -105,10 +109,10 @@ const SERVERS = {
     const usage = { cpu: 0, maxcpu: 64, mem: 0, maxmem: 2 ** 40, disk: 0, maxdisk: 2 ** 40 };
     const account = { id: 'platform@pve!bench', secret: 'any' };
     const fake = await FakeProxmox.start({ tokens: [account], nodes: [{ node: 'pve1', status: 'online', ...usage }] });
-    for (const nodeToken of told.tokens) {
-      const labels = { installationId: told.installationId, tenantId: '7', clusterId: '11', nodeToken };
+    for (const nodeToken of instructions.tokens) {
+      const labels = { installationId: instructions.installationId, tenantId: '7', clusterId: '11', nodeToken };
       const spec = /** @type {any} */ ({ labels, attempt: 1, userLabels: {} });
-      const description = newNote(spec, {}).replace(/"created":"[^"]+"/, `"created":"${told.createdAt}"`);
+      const description = newNote(spec, {}).replace(/"created":"[^"]+"/, `"created":"${instructions.createdAt}"`);
       const [vmid = 0] = idsOf(nodeToken);
       const config = { name: nameOf(labels), description };
       fake.machines.machines.set(vmid, { vmid, node: 'pve1', config, isRunning: false, isTemplate: false });
@@ -136,9 +140,9 @@ function instanceId(index) {
 /**
  * @param {URLSearchParams} form
  * @param {Map<string, {token: string, state: string}>} machines
- * @param {Told} told
+ * @param {Instructions} instructions
  */
-function ec2Answer(form, machines, told) {
+function ec2Answer(form, machines, instructions) {
   const action = form.get('Action') ?? '';
   /** @param {string} content */
   const answer = (content) =>
@@ -147,7 +151,7 @@ function ec2Answer(form, machines, told) {
   if (action === 'DescribeInstances') {
     const from = Number(form.get('NextToken') ?? 0);
     const all = [...machines].slice(from, from + PAGE);
-    const items = all.map(([id, machine]) => ec2Reservation(id, machine, told)).join('');
+    const items = all.map(([id, machine]) => ec2Reservation(id, machine, instructions)).join('');
     const next = from + PAGE < machines.size ? `<nextToken>${from + PAGE}</nextToken>` : '';
     return answer(`<reservationSet>${items}</reservationSet>${next}`);
   }
@@ -159,9 +163,9 @@ function ec2Answer(form, machines, told) {
   return answer('');
 }
 
-/** What EC2 tells of a usual machine. @param {string} id @param {{token: string, state: string}} machine @param {Told} told */
-function ec2Reservation(id, { token, state }, told) {
-  const tags = Object.entries(labelsOf(told, token)).map(
+/** Returns the description of a typical machine in EC2's form. @param {string} id @param {{token: string, state: string}} machine @param {Instructions} instructions */
+function ec2Reservation(id, { token, state }, instructions) {
+  const tags = Object.entries(labelsOf(instructions, token)).map(
     ([key, value]) => `<item><key>${key}</key><value>${value}</value></item>`,
   );
   const disk =
@@ -172,7 +176,7 @@ function ec2Reservation(id, { token, state }, told) {
   return (
     `<item><reservationId>r-${id.slice(2)}</reservationId><ownerId>123456789012</ownerId><groupSet/><instancesSet><item>` +
     `<instanceId>${id}</instanceId><imageId>ami-1</imageId><instanceState><code>16</code><name>${state}</name></instanceState>` +
-    `<privateDnsName>ip-10-0-0-1</privateDnsName><instanceType>m5.large</instanceType><launchTime>${told.createdAt}</launchTime>` +
+    `<privateDnsName>ip-10-0-0-1</privateDnsName><instanceType>m5.large</instanceType><launchTime>${instructions.createdAt}</launchTime>` +
     `<placement><availabilityZone>eu-west-1a</availabilityZone><tenancy>default</tenancy></placement><vpcId>vpc-1</vpcId>` +
     `<subnetId>subnet-1</subnetId><privateIpAddress>10.0.0.1</privateIpAddress><architecture>x86_64</architecture>` +
     `<blockDeviceMapping>${disk}</blockDeviceMapping><networkInterfaceSet>${card}</networkInterfaceSet>` +
@@ -183,11 +187,11 @@ function ec2Reservation(id, { token, state }, told) {
 /** @type {Serving | null} */
 let serving = null;
 
-process.on('message', (/** @type {Told | 'left'} */ told) => {
+process.on('message', (/** @type {Instructions | 'left'} */ instructions) => {
   const answered =
-    told === 'left'
+    instructions === 'left'
       ? Promise.resolve({ left: serving?.left() ?? [] })
-      : SERVERS[told.kind](told).then((made) => {
+      : SERVERS[instructions.kind](instructions).then((made) => {
           serving = made;
           const { left: _left, ...served } = made;
           return served;

@@ -26,8 +26,8 @@ const NOWHERE = {
  */
 
 /**
- * How long the drivers take to find a thousand machines that nobody wants among ten thousand and to have their provider end
- * each of them and none of the others, against listing all of them with the same driver.
+ * Measures the time in which each driver finds a thousand orphaned machines among ten thousand and requests the end of exactly
+ * these from its provider, against listing all of them with the same driver.
  * @param {{rounds: number, print: (text: string) => void, signal: AbortSignal}} options
  */
 export async function measureSweep({ rounds, print, signal }) {
@@ -45,7 +45,7 @@ export async function measureSweep({ rounds, print, signal }) {
     results.push(
       measure({
         name: `sweep-${provider}`,
-        title: `${provider}: ${what}, found and their end asked for; the slowest of ${measured.product.length}`,
+        title: `${provider}: ${what}, found and their end requested; the slowest of ${measured.product.length}`,
         unit: 's',
         goal: { below: 60 },
         value: Math.max(...measured.product),
@@ -90,7 +90,7 @@ async function sweepOnce(provider, signal) {
     const { removed, failed } = await driver.sweep(
       {
         ...{ installationId, place, olderThan: new Date(Date.now() - 600_000) },
-        liveAmong: (asked) => Promise.resolve(new Set(asked.filter((token) => !orphans.has(token)))),
+        liveAmong: (wanted) => Promise.resolve(new Set(wanted.filter((token) => !orphans.has(token)))),
       },
       call,
     );
@@ -107,7 +107,7 @@ async function sweepOnce(provider, signal) {
 }
 
 /**
- * Whether the provider still has all that was wanted, and in the end nothing else.
+ * Throws unless the provider keeps all machines that are wanted and, in the end, no others.
  * @param {Provider} provider
  * @param {import('node:child_process').ChildProcess} server
  * @param {string[]} tokens

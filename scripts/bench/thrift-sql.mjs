@@ -16,7 +16,7 @@ const TABLE = [
 const ALL = ['select id, name from bench'];
 
 /**
- * Beeline's reading of the same rows from a job that serves SQL, and from Spark's own Thrift server, which listens on this machine.
+ * Prepares Beeline, which reads the same rows from a job that serves SQL and from Spark's own Thrift server on this machine.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  */
 export async function prepareThriftSql(runs) {
@@ -48,7 +48,7 @@ export async function prepareThriftSql(runs) {
 }
 
 /**
- * Spark's Thrift server as it would be started at a shell, with all that the platform gives the job.
+ * Starts Spark's Thrift server as from a shell, with everything that the platform provides for the job.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  */
 async function startServer(runs) {
@@ -95,8 +95,8 @@ class Beeline {
   }
 
   /**
-   * How long it says that a statement took to its last row; seconds.
-   * @param {string[]} statements the last one gives all rows of the table
+   * Returns the seconds that Beeline reports for a statement up to its last row.
+   * @param {string[]} statements the last one returns all rows of the table
    * @param {number} rows of one fetch
    */
   async seconds(statements, rows) {
@@ -106,7 +106,7 @@ class Beeline {
     return Number(seconds?.replaceAll(',', ''));
   }
 
-  /** @param {string[]} statements @param {number} rows @returns {Promise<string>} what it says beside the rows */
+  /** @param {string[]} statements @param {number} rows @returns {Promise<string>} its messages without the rows */
   async run(statements, rows) {
     const { javaHome, sparkHome } = this.runtime;
     const options = ['--incremental=true', '--outputformat=csv2', '--showHeader=false'];

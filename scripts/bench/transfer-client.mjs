@@ -1,5 +1,5 @@
-// Carries one large object, with the SDK straight to the store or over HTTP to the API. Its parent tells it what to do,
-// and it ends with its parent.
+// Transfers one large object, by the SDK directly to the store or over HTTP through the API. The parent process sends the
+// commands; this process ends with its parent.
 import { request as httpRequest } from 'node:http';
 import {
   CompleteMultipartUploadCommand,
@@ -11,14 +11,14 @@ import {
 
 /** @typedef {import('node:stream').Readable} Readable */
 
-/** As the product has them. */
+/** The part size of the product. */
 const PART_BYTES = 8 * 2 ** 20;
 const PARALLEL_PARTS = 3;
 
 const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
 
 /**
- * Where an object lies in a store.
+ * The address and the keys of a store.
  * @typedef {{endpoint: string, keys: {accessKeyId: string, secretAccessKey: string}}} Store
  * @typedef {Store & {bucket: string, key: string, bytes: number}} SdkTransfer
  * @typedef {{url: string, token: string, bytes: number}} ApiTransfer
@@ -26,7 +26,7 @@ const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
  * @typedef {({kind: 'uploadBySdk' | 'downloadBySdk'} & SdkTransfer) | ({kind: 'uploadByApi' | 'downloadByApi'} & ApiTransfer)} Transfer
  */
 
-/** @param {SdkTransfer} transfer @returns {Promise<number>} bytes, as of each of these functions */
+/** @param {SdkTransfer} transfer @returns {Promise<number>} bytes, as for each of these functions */
 async function uploadBySdk({ bucket: Bucket, key: Key, bytes, ...location }) {
   const client = clientOf(location);
   const part = Buffer.alloc(PART_BYTES, CHUNK);

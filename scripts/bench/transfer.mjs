@@ -9,13 +9,13 @@ const MEBIBYTE = 2 ** 20;
 const BYTES = 256 * MEBIBYTE;
 const LONG_BYTES = 5 * 1024 * MEBIBYTE;
 
-/** 2.5 Gbit/s: more than one connection to a cloud's store brings, and about what small machines there have. */
+/** 2.5 Gbit/s: more than one connection to a cloud's store reaches, and about the network of small machines there. */
 const NETWORK_BYTES_PER_SECOND = 312_500_000;
 
 const KEYS = { accessKeyId: 'any', secretAccessKey: 'any' };
 const BUCKET = 'bench';
 
-/** Of the reference data. */
+/** Id of the on-premises provider in the reference data. */
 const ONPREM = 3;
 const CUSTOM_S3 = 5;
 
@@ -31,9 +31,9 @@ const CUSTOM_S3 = 5;
  */
 
 /**
- * Sides of the comparisons: MiB per second of one object through the API and by the SDK straight to the store, which
- * keeps nothing. Once the store is as fast as the machine, where API, client and store share its processors; once it is
- * behind a network.
+ * Prepares the sides of the comparisons: MiB per second of one object through the API, and by the SDK directly to the store,
+ * which keeps nothing. The first store is as fast as the machine, whose processors API, client and store share; the second is
+ * behind a simulated network.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
@@ -41,10 +41,10 @@ export async function prepareTransfer(platform, signal) {
   const processes = new MeasuringProcesses(signal);
   try {
     const client = processes.start(CLIENT);
-    /** @param {string} name @param {import('./transient-store.mjs').Told} told */
-    const lane = async (name, told) => {
+    /** @param {string} name @param {import('./transient-store.mjs').Instructions} instructions */
+    const lane = async (name, instructions) => {
       /** @type {{port: number}} */
-      const { port } = await ask(processes.start(STORE), told);
+      const { port } = await ask(processes.start(STORE), instructions);
       return transfersBy(client, platform.session, name, `http://127.0.0.1:${port}`);
     };
     const machine = await lane('bench-machine', {});
@@ -76,7 +76,7 @@ function sidesOf({ bySdk, up, down }) {
 }
 
 /**
- * Transfers to and from the store at the endpoint, which the API knows by a manager of the name.
+ * Returns transfers to and from the store at the endpoint, which the API knows by a storage manager of this name.
  * @param {import('node:child_process').ChildProcess} client
  * @param {Session} session
  * @param {string} name

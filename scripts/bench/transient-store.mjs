@@ -1,6 +1,6 @@
-// As much of the S3 API as a transfer needs, without a disk: what is uploaded is counted and forgotten, and an object
-// `zeros-<bytes>` can be read that has so many bytes. As fast as the machine, or as its network is said to be. Told to start
-// by its parent, and ends with it.
+// Implements as much of the S3 API as a transfer needs, without a disk: uploads are counted and forgotten, and an object
+// `zeros-<bytes>` of that size can be read. It is as fast as the machine, or as a simulated network. The parent process sends
+// the instructions; this process ends with its parent.
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,32 +9,32 @@ import { setTimeout as delay } from 'node:timers/promises';
  * @typedef {import('node:http').IncomingMessage} Request
  * @typedef {import('node:http').ServerResponse} Response
  *
- * What the parent tells: how much its network carries, as fast as the machine if it does not say.
- * @typedef {{bytesPerSecond?: number}} Told
+ * Instructions of the parent: the rate of the simulated network, unlimited if absent.
+ * @typedef {{bytesPerSecond?: number}} Instructions
  */
 
 const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
 const UPLOAD_ID = 'upload';
 
-/** What the network carries in each direction, of all connections together. */
+/** Rate of the simulated network in each direction, shared by all connections. */
 let bytesPerSecond = Infinity;
 let networkFreeAt = 0;
 
 /**
- * Waits until the network has carried so many bytes more.
+ * Waits until the network has transferred this many more bytes.
  * @param {number} bytes
  */
 async function carried(bytes) {
   const now = performance.now();
   networkFreeAt = Math.max(now, networkFreeAt) + (bytes / bytesPerSecond) * 1000;
-  // Timers are not finer than that.
+  // Timers are not more precise than this.
   if (networkFreeAt - now > 5) await delay(networkFreeAt - now);
 }
 
-/** Sizes of what was uploaded, by path. @type {Map<string, number>} */
+/** Sizes of the uploads by path. @type {Map<string, number>} */
 const stored = new Map();
 
-/** @param {string} path @returns {number | undefined} bytes; undefined where there is no object */
+/** @param {string} path @returns {number | undefined} bytes; undefined if there is no object */
 function sizeOf(path) {
   const generated = /\/zeros-(\d+)$/.exec(path)?.[1];
   return generated === undefined ? stored.get(path) : Number(generated);
@@ -44,7 +44,7 @@ function sizeOf(path) {
 function answer(request, response) {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://store');
   if (request.method === 'PUT') {
-    // A client that breaks off is none of the store's business.
+    // A client that disconnects is not an error of the store.
     take(request, response, pathname, searchParams.has('uploadId')).catch(() => response.destroy());
   } else if (request.method === 'POST') request.resume().on('end', () => multipart(response, searchParams));
   else if (searchParams.has('list-type')) xml(response, '<ListBucketResult><KeyCount>0</KeyCount></ListBucketResult>');
@@ -100,8 +100,8 @@ function xml(response, content) {
   response.setHeader('Content-Type', 'application/xml').end(`<?xml version="1.0"?>${content}`);
 }
 
-process.once('message', (/** @type {Told} */ told) => {
-  bytesPerSecond = told.bytesPerSecond ?? Infinity;
+process.once('message', (/** @type {Instructions} */ instructions) => {
+  bytesPerSecond = instructions.bytesPerSecond ?? Infinity;
   const server = createServer(answer).listen(0, '127.0.0.1', () => {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
     process.send?.({ port });

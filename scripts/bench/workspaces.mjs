@@ -14,7 +14,7 @@ const GROUPS = 1_000;
 const USERS = 10_000;
 const SECONDS = 1;
 const PASSWORD = 'the password of a member';
-/** Ids that the first start gives. */
+/** Role id that the first start assigns. */
 const ROLE_USER = 3;
 const VIEW = 0;
 
@@ -22,8 +22,8 @@ const VIEW = 0;
 const LEVELS = ['tens', 'hundreds', 'thousands', 'files'];
 
 /**
- * Sides of the comparison: copies of a directory with 10,000 small files in directories of ten, per second, by `cp -r` and
- * in a workspace.
+ * Prepares the sides of the comparison: copies per second of a directory with 10,000 small files in directories of ten, by
+ * `cp -r` and in a workspace.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @returns {Promise<import('./comparison.mjs').Sides>}
  */
@@ -71,8 +71,8 @@ export async function prepareCopies(platform) {
 }
 
 /**
- * Sides of the comparison: milliseconds to the answer to a user about a workspace that they may view through a group, which
- * is the only one of the workspace or one of a thousand with ten thousand users.
+ * Prepares the sides of the comparison: milliseconds to the response about a workspace that a user may view through a group. The
+ * group is the only one of the workspace, or one of a thousand with ten thousand users.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  * @returns {Promise<import('./comparison.mjs').Sides & {close: () => Promise<unknown>}>}

@@ -7,7 +7,6 @@ export const NOT_YET = [
   'libs/run-bridges',
   'libs/table-schemas',
   'scripts/*.mjs',
-  'scripts/bench',
   'scripts/build',
   'scripts/chaos',
   'scripts/class-archive',
