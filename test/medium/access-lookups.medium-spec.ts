@@ -46,7 +46,7 @@ describe('resources, permissions, roles and rules', () => {
       .filter((rule) => rule.permission_type.permission === permission && rule.resource.resource_path === path)
       .map(({ role }) => role.role);
 
-  it('are the verbs, with the ids that clients know', async () => {
+  it('list the verbs, with the ids that clients know', async () => {
     expect(await list('/permissions')).toEqual(
       ['GET', 'POST', 'PUT', 'DELETE'].map((permission, permission_id) => ({
         permission_id,
@@ -57,7 +57,7 @@ describe('resources, permissions, roles and rules', () => {
     );
   });
 
-  it('are the roles of the table, dated as it dates them', async () => {
+  it('list the roles of the table, with its dates', async () => {
     const stored = await api.database.query<{ from_date: Date }[]>('SELECT from_date FROM roles ORDER BY role_id');
     const roles = await list<Record<string, unknown>>('/roles');
     expect(roles).toEqual(
@@ -71,7 +71,7 @@ describe('resources, permissions, roles and rules', () => {
     );
   });
 
-  it('are a resource for each path that needs a token, and none for others', async () => {
+  it('have a resource for each path that needs a token, and for no other', async () => {
     const resources = await list<{ resource_id: number; resource_path: string }>('/resources');
     const withToken = Object.entries(paths)
       .filter(([, item]) => Object.values(item).some(needsToken))
@@ -80,7 +80,7 @@ describe('resources, permissions, roles and rules', () => {
     expect(new Set(resources.map(({ resource_id }) => resource_id)).size).toBe(resources.length);
   });
 
-  it('are rules that carry every key', () => {
+  it('have rules with every key', () => {
     expect(rules.length).toBeGreaterThan(300);
     expect(new Set(rules.map(({ rule_id }) => rule_id)).size).toBe(rules.length);
     for (const rule of rules) {
@@ -107,11 +107,11 @@ describe('resources, permissions, roles and rules', () => {
     ['GET', '/workspace', ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER']],
     ['DELETE', '/platform/admin/tenant', ['PLATFORM ADMIN']],
     ['POST', '/login', []],
-  ])('say who may %s %s', (permission, path, roles) => {
+  ])('list the roles that may %s %s', (permission, path, roles) => {
     expect(rolesOf(permission, path)).toEqual(roles);
   });
 
-  it('say of role-bound operations what their description says', () => {
+  it('match the descriptions of role-bound operations', () => {
     let compared = 0;
     for (const [path, item] of Object.entries(paths)) {
       for (const [verb, { description }] of Object.entries(item)) {
@@ -124,7 +124,7 @@ describe('resources, permissions, roles and rules', () => {
     expect(compared).toBeGreaterThan(30);
   });
 
-  it('are what the guard holds, for roles that are listed and for those that are not', async () => {
+  it('match the guard, for listed roles and for all others', async () => {
     const tenantId = await people.tenant('ruled');
     for (const role of ['ADMIN', 'CAN MANAGE CLUSTER', 'USER'] as const) {
       const username = `ruled-${role.toLowerCase().replaceAll(' ', '-')}`;

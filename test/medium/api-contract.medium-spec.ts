@@ -9,12 +9,12 @@ import { readRuntime } from '../e2e/harness/platform';
 
 const ABSENT = 999_999_999;
 
-// Real: the whole API over HTTP, whose answers are all held to openapi.json, and PostgreSQL and Redis.
+// Real: the whole API over HTTP, PostgreSQL and Redis. All responses are validated against openapi.json.
 const api = wholeApi(LOCAL_NODES);
 let origin: string;
 let admin: ApiClient;
 let estate: Estate;
-/** An administrator of another tenant, and what is there. */
+/** An administrator of another tenant, with its records. */
 let stranger: ApiClient;
 let foreignTenant: string;
 let foreign: Estate;
@@ -41,14 +41,14 @@ beforeAll(async () => {
   await createUser(site, 'stranger', 'ADMIN', [foreignTenant]);
   stranger = await clientOf(site, 'stranger');
   foreign = await describeEstate(stranger, sparkVersion);
-  // Volumes are for PLATFORM ADMIN only, who may select any tenant.
+  // Only a PLATFORM ADMIN manages volumes, and may select any tenant.
   const visitor = await loggedIn();
   await visitor.selectTenant(foreignTenant);
   const volume = { name: 'foreign', ...bodyOf('volume_conf') };
   foreignVolume = Number((await visitor.post('/machine/volume', volume)).volume_conf_id);
 });
 
-/** The parts every error has. */
+/** The fields of every error. */
 function expectWholeError(answer: Answer<Json>): void {
   const { error, error_code, error_message, details, correlation_id } = answer.body;
   expect(error).toBe(error_message);
@@ -68,7 +68,7 @@ function expectWholeError(answer: Answer<Json>): void {
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
 describe('login', () => {
-  it('does not tell an unknown user from a wrong password or a disabled account', async () => {
+  it('treats an unknown user, a wrong password and a disabled account alike', async () => {
     await createUser(site, 'gone', 'USER', [foreignTenant]);
     await api.database.query(`UPDATE users SET to_date = now() WHERE username = 'gone'`);
     const attempts = [
@@ -91,14 +91,14 @@ describe('login', () => {
     const json = { username: 'admin', password: ADMIN_PASSWORD, timeout: '1s' };
     const { token } = await anonymous().post('/login', json);
     const client = admin.withToken(token);
-    // On a busy machine it may be over before the first look.
+    // On a busy machine, it may expire before the first request.
     for (let status = 200; status !== 401;) {
       ({ status } = await client.request('GET', '/user/info'));
       expect([200, 401]).toContain(status);
     }
   });
 
-  it('ends the token at logout, at once and no other', async () => {
+  it('ends the token at logout at once, and no other token', async () => {
     const client = await loggedIn();
     const other = await loggedIn();
     await client.get('/user/info');
@@ -111,7 +111,7 @@ describe('login', () => {
 });
 
 describe('sessions of one user', () => {
-  it('keeps the selection of one session out of another', async () => {
+  it('keeps the selections of sessions apart', async () => {
     const client = await loggedIn();
     await client.selectTenant(foreignTenant);
     expect((await client.get('/machine/networks')).data.map((row: Json) => row.network_conf_id)).toEqual([
@@ -123,14 +123,14 @@ describe('sessions of one user', () => {
   });
 });
 
-/** Kinds whose requests are of another form; each has a file of its own. */
+/** Kinds whose requests have another form; each has a test file of its own. */
 const OTHER_KINDS: readonly string[] = [
   ...['cluster', 'workspace', 'job_conf', 'user', 'group', 'tenant_secret', 'workspace_secret', 'user_secret'],
   ...['metastore_catalog', 'mount', 'object_storage_manager', 'dependency_repository'],
 ];
-/** What is not as in the samples. */
+/** Fields that differ from the samples. */
 const OWN_FIELDS: Readonly<Record<string, object>> = { cloud_env: { endpoint: 'local://' } };
-/** Values that a field of a type does not take. */
+/** Values that a field of a type does not accept. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   integer: ['ten', true, {}, 1.5],
   boolean: ['ten', 7],
@@ -156,7 +156,7 @@ const DOCUMENT = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.js
   components: { schemas: Record<string, Schema> };
 };
 
-/** What openapi.json says of a kind: its list, and what its requests and answers call the name and need. */
+/** Reads a kind from openapi.json: its list, the name field of its requests and responses, and its required fields. */
 function described(kind: string) {
   const at = (path: string, method: string) => DOCUMENT.paths[`/api/v1${path}`]![method]!;
   const fieldsOf = (schema?: Schema) => DOCUMENT.components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema!;
@@ -229,7 +229,7 @@ describe.each(KINDS.map(([key]) => key).filter((key) => !OTHER_KINDS.includes(ke
     await admin.delete(path, 201, { query: { [`${key}_id`]: again } });
   });
 
-  it('has a name of its own in the tenant', async () => {
+  it('has a unique name in the tenant', async () => {
     const ids: number[] = [];
     for (const name of ['twin', 'other']) ids.push(Number((await admin.post(path, body(name)))[`${key}_id`]));
     await refuses(body('twin'), 409, 'RECORD.DUPLICATE_NAME');
@@ -246,7 +246,7 @@ describe.each(KINDS.map(([key]) => key).filter((key) => !OTHER_KINDS.includes(ke
     },
   );
 
-  it('names what is unknown, missing or of a wrong type', async () => {
+  it('is refused with fields that are unknown, missing or of a wrong type, which the error names', async () => {
     const unknown = await refuses(body('bad', { colour: 'red', shape: 1 }), 400, 'REQUEST.INVALID');
     expect(unknown.error_message).toContain('colour');
     expect(unknown.error_message).toContain('shape');
@@ -261,7 +261,7 @@ describe.each(KINDS.map(([key]) => key).filter((key) => !OTHER_KINDS.includes(ke
     await refuses([body('bad')], 400, 'REQUEST.INVALID');
   });
 
-  it('is selected by id or name, and only so', async () => {
+  it('is selected by id or name only', async () => {
     for (const [query, code] of [
       [{}, 'REQUEST.SELECTOR_MISSING'],
       [{ [`${key}_id`]: 'x' }, 'REQUEST.INVALID'],
@@ -292,7 +292,7 @@ describe.each(KINDS.map(([key]) => key).filter((key) => !OTHER_KINDS.includes(ke
 describe('references between records', () => {
   const env = (more: object) => ({ name: 'refers', ...bodyOf('cloud_env', estate.ids), endpoint: 'local://', ...more });
 
-  it('to records of another tenant or to none are refused', async () => {
+  it('to missing records or those of another tenant are refused', async () => {
     const references = [
       ['network_conf_id', foreign.networkConfId, 'NETWORK_CONF'],
       ['credential_config_id', foreign.credentialsConfId, 'CREDENTIALS_CONF'],
@@ -312,7 +312,7 @@ describe('references between records', () => {
     }
   });
 
-  it('keep what is referred to', async () => {
+  it('keep their target from being deleted', async () => {
     const cases = [
       ['/machine/network', 'network_conf_id', estate.networkConfId],
       ['/credential_config', 'credentials_conf_id', estate.credentialsConfId],
@@ -324,7 +324,7 @@ describe('references between records', () => {
     }
   });
 
-  it('are of one provider', async () => {
+  it('must be of one provider', async () => {
     const gcp = { ...bodyOf('boot_disk_image'), cloud_provider_id: 0 };
     const { boot_disk_image_id } = await admin.post('/machine/boot_disk_image', { name: 'gcp', ...gcp });
     const json = env({ boot_disk_image_id: Number(boot_disk_image_id) });
@@ -374,7 +374,7 @@ describe('references between records', () => {
     }
   });
 
-  it('hold sizes to the disk type', async () => {
+  it('limit sizes by the disk type', async () => {
     const volume = { name: 'v', encrypted: true, machine_volume_num: 1, machine_volume_strip_num: 1 };
     const refuses = (more: object, code: string) =>
       admin.expectError('POST', '/machine/volume', { json: { ...volume, ...more } }, 400, code);
@@ -407,17 +407,17 @@ describe('pages', () => {
     { pageNumber: -1 },
     { all: 'maybe' },
     { page: 1 },
-  ])('refuse %j', async (query) => {
+  ])('reject %j', async (query) => {
     const refused = await admin.expectError('GET', '/machine/volumes', { query: query }, 400, 'REQUEST.INVALID');
     expect(refused.error_message).toContain(Object.keys(query)[0]);
   });
 });
 
-describe('requests as such', () => {
+describe('malformed requests', () => {
   const json = { 'content-type': 'application/json' };
 
   it.each(['{"name": "a"', 'name: a', '"text"', '7', '{"name": "a",}'])(
-    'with the body %s are told why',
+    'with the body %s are refused with the reason',
     async (data) => {
       const answer = await admin.request('POST', '/machine/volume', { data, headers: json });
       expect(answer.status).toBe(400);
@@ -426,7 +426,7 @@ describe('requests as such', () => {
     },
   );
 
-  it('with another content type are told why', async () => {
+  it('with another content type are refused with the reason', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const response = await fetch(`${origin}/api/v1/workspace`, {
         method: 'POST',
@@ -440,7 +440,7 @@ describe('requests as such', () => {
     expect((await admin.get('/workspaces/search', { workspace_name: 'typed' })).data).toEqual([]);
   });
 
-  it('may say JSON and carry nothing where no body is due', async () => {
+  it('may declare JSON and have no body if none is required', async () => {
     const { workspace_id } = await admin.post('/workspace', { name: 'bodiless' });
     const options = { query: { workspace_id }, headers: json };
     await admin.put('/workspace/disable', undefined, 201, options);
@@ -449,7 +449,7 @@ describe('requests as such', () => {
     expectWholeError(empty.expectError(400, 'REQUEST.INVALID'));
   });
 
-  it('too large are refused', async () => {
+  it('that are too large are refused', async () => {
     const description = 'x'.repeat(5_000_000);
     const response = await fetch(`${origin}/api/v1/workspace`, {
       method: 'POST',
@@ -485,7 +485,7 @@ describe('Idempotency-Key', () => {
   const post = (key: string, json: object, client = admin) =>
     client.request('POST', '/workspace', { json, headers: { 'idempotency-key': key } });
 
-  it('makes a repeated request one', async () => {
+  it('executes a repeated request once', async () => {
     const first = await post('k-1', { name: 'once' });
     const second = await post('k-1', { name: 'once' });
     expect(first.status).toBe(200);
@@ -494,12 +494,12 @@ describe('Idempotency-Key', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('makes requests at once one', async () => {
+  it('executes concurrent requests once', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => post('k-2', { name: 'together' })));
     for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
   });
 
-  it('is of one request only', async () => {
+  it('belongs to one request only', async () => {
     await post('k-3', { name: 'meant' });
     expectWholeError((await post('k-3', { name: 'another' })).expectError(409, 'REQUEST.IDEMPOTENCY_MISMATCH'));
     const headers = { 'idempotency-key': 'k-3' };
@@ -514,12 +514,12 @@ describe('Idempotency-Key', () => {
     expect((await post('k-3', { name: 'meant' }, stranger)).status).toBe(200);
   });
 
-  it('of a failed request may be used again', async () => {
+  it('of a failed request can be used again', async () => {
     (await post('k-4', { name: 'once' })).expectError(409, 'RECORD.DUPLICATE_NAME');
     expect((await post('k-4', { name: 'fresh' })).status).toBe(200);
   });
 
-  it('is visible text', async () => {
+  it('must be printable text', async () => {
     for (const key of ['two words', 'x'.repeat(256)])
       (await post(key, { name: 'k' })).expectError(400, 'REQUEST.INVALID');
   });

@@ -25,7 +25,7 @@ import {
 
 const SESSION = '5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab';
 const SECRET = 'the-secret-of-the-credentials';
-/** Disk type of the reference data whose size is free. */
+/** A disk type of the reference data without limits on its size. */
 const GCP_PD_SSD = 0;
 
 function Probe(id: string, method: OperationOptions['method'] = 'POST'): MethodDecorator {
@@ -41,7 +41,7 @@ function Probe(id: string, method: OperationOptions['method'] = 'POST'): MethodD
   });
 }
 
-/** Stands in for operations without a transaction, or with several. */
+/** Operations without a transaction, or with several, for these tests. */
 @Injectable()
 @Controller()
 class ProbeController {
@@ -69,7 +69,7 @@ class ProbeController {
     throw new TypeError('a bug');
   }
 
-  /** A login against a directory: what it says of the user is written before the session is opened. */
+  /** A login against a directory: the user's data is written before the session is opened. */
   @Operation({
     method: 'GET',
     path: '/probe/sign-in',
@@ -133,7 +133,7 @@ describe('the audit log', () => {
     return api.database.query(sql, params);
   }
 
-  /** A user with one role in the tenant, signed in. */
+  /** Creates a user with one role in the tenant and returns a token. */
   async function signedIn(name: string, role: Role, tenant = tenantId): Promise<string> {
     await new People(api).withPassword(name, [[role, tenant]]);
     return api.login(name, PASSWORD);
@@ -158,7 +158,7 @@ describe('the audit log', () => {
   const volume = (name: string) => ({ name, ...bodyOf('volume_conf'), disk_type_id: GCP_PD_SSD });
 
   describe('of an effect', () => {
-    it('says who did what to which record, from where', async () => {
+    it('names the user, the operation, the record and the address', async () => {
       const { answer, events } = await audited('POST', '/machine/volume', { token: admin, body: volume('told') });
       expect(answer.status).toBe(200);
       expect(events).toEqual([
@@ -189,7 +189,7 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('is in the transaction of the effect', async () => {
+    it('is written in the transaction of the effect', async () => {
       const { answer, events } = await audited('POST', '/machine/volume', { token: admin, body: volume('together') });
       const [both] = await query<{ same: boolean }>(
         `SELECT (SELECT xmin FROM audit_events WHERE audit_event_id = $1) =
@@ -199,7 +199,7 @@ describe('the audit log', () => {
       expect(both).toEqual({ same: true });
     });
 
-    it('does not outlive an effect that fails to commit', async () => {
+    it('is rolled back with an effect that fails to commit', async () => {
       await query(`CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'refused at the commit'; END $$`);
       await query(`CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON volume_confs DEFERRABLE INITIALLY DEFERRED
@@ -213,7 +213,7 @@ describe('the audit log', () => {
       expect(events).toMatchObject([{ outcome: 'failed', status: 500, error_code: 'INTERNAL' }]);
     });
 
-    it('is a condition of the effect', async () => {
+    it('is required for the effect', async () => {
       await query('ALTER TABLE audit_events RENAME TO hidden_events');
       try {
         const answer = await api.call('POST', '/machine/volume', { token: admin, body: volume('untold') });
@@ -224,7 +224,7 @@ describe('the audit log', () => {
       }
     });
 
-    it('is one for a request that is repeated under its key', async () => {
+    it('has one row for a request that is repeated under its key', async () => {
       const request = { token: admin, body: volume('once'), headers: { 'idempotency-key': 'audit-once' } };
       const first = await audited('POST', '/machine/volume', request);
       const again = await audited('POST', '/machine/volume', request);
@@ -234,19 +234,19 @@ describe('the audit log', () => {
       expect(other.events).toMatchObject([{ outcome: 'refused', error_code: 'REQUEST.IDEMPOTENCY_MISMATCH' }]);
     });
 
-    it('is one for several transactions, and there without any', async () => {
+    it('has one row for several transactions, and for none', async () => {
       const two = await audited('POST', '/probe/probeTwo', { token: admin });
       expect(two.events).toMatchObject([{ operation: 'probeTwo', outcome: 'done', subject: { probe_id: 4 } }]);
       const none = await audited('POST', '/probe/probeWithout', { token: admin });
       expect(none.events).toMatchObject([{ operation: 'probeWithout', outcome: 'done', subject: { probe_id: 3 } }]);
     });
 
-    it('is followed by the refusal of what came after it', async () => {
+    it('is followed by the refusal of a later step', async () => {
       const { events } = await audited('POST', '/probe/probeHalf', { token: admin });
       expect(events).toMatchObject([{ outcome: 'done' }, { outcome: 'refused', error_code: 'PROBE.HALF' }]);
     });
 
-    it('names changes and deletions by their query', async () => {
+    it('names the records of changes and deletions by their query', async () => {
       await api.call('POST', '/machine/volume', { token: admin, body: volume('short-lived') });
       const path = '/machine/volume?volume_conf_name=short-lived';
       const changed = await audited('PUT', path, { token: admin, body: { description: 'changed' } });
@@ -275,7 +275,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('has no secret', async () => {
+  it('contains no secret', async () => {
     const credentials = { USERNAME: 'root@pam', PASSWORD: SECRET };
     const encoded = Buffer.from(JSON.stringify(credentials)).toString('base64');
     const body = { name: 'guarded', credential_type_id: 3, base64_encoded_credentials: { encoded } };
@@ -308,7 +308,7 @@ describe('the audit log', () => {
       ],
       ['a missing tenant', 'POST', '/user/select/5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab', undefined, { status: 404 }],
       ['a bug', 'PUT', '/probe/probeBug', undefined, { status: 500, outcome: 'failed', error_code: 'INTERNAL' }],
-    ])('tells of %s', async (_what, method, path, body, expected) => {
+    ])('records %s', async (_what, method, path, body, expected) => {
       const { answer, events } = await audited(method, path, { token: user, body });
       expect(events).toEqual([
         expect.objectContaining({ username: 'refused-user', outcome: 'refused', tenant_id: tenantId, ...expected }),
@@ -320,7 +320,7 @@ describe('the audit log', () => {
       ['a bad field', 'POST', '/machine/volume', { name: 'X' }, 400],
       ['an absent record', 'DELETE', '/machine/volume?volume_conf_id=9999', undefined, 404],
       ['a taken name', 'POST', '/machine/volume', volume('told'), 409],
-    ])('tells an administrator of %s', async (_what, method, path, body, status) => {
+    ])('records %s for an administrator', async (_what, method, path, body, status) => {
       const { answer, events } = await audited(method, path, { token: admin, body });
       expect([answer.status, events]).toEqual([
         status,
@@ -328,7 +328,7 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('tells of a caller without a tenant', async () => {
+    it('records a caller without a tenant', async () => {
       const [other] = await query<{ tenant_id: string }>(`INSERT INTO tenants (name) VALUES ('x') RETURNING tenant_id`);
       await signedIn('of-two-tenants', 'USER');
       await query(
@@ -341,12 +341,12 @@ describe('the audit log', () => {
       expect(events).toMatchObject([{ tenant_id: null, status: 403, error_code: 'TENANT.NOT_SELECTED' }]);
     });
 
-    it('is not there for a request without a valid token', async () => {
+    it('has no row for a request without a valid token', async () => {
       const { answer, events } = await audited('POST', '/machine/volume', { token: 'nonsense', body: {} });
       expect([answer.status, events]).toEqual([401, []]);
     });
 
-    it('survives what PostgreSQL cannot store', async () => {
+    it('replaces characters that PostgreSQL cannot store', async () => {
       const { answer, events } = await audited('DELETE', '/machine/volume?volume_conf_name=a%00b', { token: user });
       expect([answer.status, events]).toEqual([
         403,
@@ -354,7 +354,7 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('never changes the answer', async () => {
+    it('never changes the response', async () => {
       await query('ALTER TABLE audit_events RENAME TO hidden_events');
       try {
         const answer = await api.call('POST', '/machine/volume', { token: user, body: {} });
@@ -367,7 +367,7 @@ describe('the audit log', () => {
   });
 
   describe('of logins', () => {
-    it('tells of one that succeeds, and of its end', async () => {
+    it('records a success, and the logout', async () => {
       const login = await audited('POST', '/login', { body: { username: 'ADMIN', password: ADMIN_PASSWORD } });
       expect(login.events).toEqual([
         expect.objectContaining({
@@ -388,7 +388,7 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('tells of one that fails, by the name that was typed, in the body or as HTTP Basic', async () => {
+    it('records a failure with the submitted name, in the body or as HTTP Basic', async () => {
       const typed = `Nobody${'x'.repeat(300)}`;
       const authorization = `Basic ${Buffer.from(`${typed}:wrong`).toString('base64')}`;
       const { answer, events } = await audited('POST', '/login', { headers: { authorization } });
@@ -409,7 +409,7 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('tells of one in several transactions once, when it is decided', async () => {
+    it('records a login in several transactions once, when it is decided', async () => {
       const done = await audited('GET', '/probe/sign-in?name=Ada');
       expect(done.events).toMatchObject([
         {
@@ -428,7 +428,7 @@ describe('the audit log', () => {
       expect((await audited('GET', '/probe/sign-in?name=nobody')).events).toEqual([]);
     });
 
-    it('cannot be filled by whoever has no account', async () => {
+    it('cannot be filled by callers without an account', async () => {
       configure(database.url, { LOGIN_ATTEMPTS: '3', REDIS_PREFIX: `limit-${randomBytes(4).toString('hex')}` });
       const limited = await TestApi.start([IamModule, IamApiModule]);
       try {
@@ -471,7 +471,7 @@ describe('the audit log', () => {
       expect(await query('SELECT * FROM audit_events ORDER BY audit_event_id')).toEqual(before);
     });
 
-    it('as a replica, too', async () => {
+    it('on a replica, too', async () => {
       await expect(
         api.database.transaction(async (tx) => {
           await tx.query('SET LOCAL session_replication_role = replica');
@@ -480,7 +480,7 @@ describe('the audit log', () => {
       ).rejects.toThrow('append-only');
     });
 
-    it('and beyond the reach of an API that connects as a role without ownership', async () => {
+    it('and cannot be changed by an API that connects as a role without ownership', async () => {
       const role = `app_${randomBytes(6).toString('hex')}`;
       await query(`CREATE ROLE ${role} LOGIN PASSWORD 'app'`);
       await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
@@ -547,7 +547,7 @@ describe('the audit log', () => {
       expect(new Set(mine.body.data.map(({ tenant_id }: Event) => tenant_id))).toEqual(new Set([tenantId]));
     });
 
-    it('by a PLATFORM ADMIN for all, or for one', async () => {
+    it('by a PLATFORM ADMIN for all tenants, or for one', async () => {
       const all = await list(admin, '?limit=1000', PLATFORM);
       const tenants = all.body.data.map(({ tenant_id }: Event) => tenant_id);
       expect(tenants).toEqual(expect.arrayContaining([tenantId, otherTenant, null]));
@@ -601,12 +601,12 @@ describe('the audit log', () => {
       'user_id=x',
       'limit=1001',
       'tenant_id=5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab',
-    ])('with a clear answer to %s', async (search) => {
+    ])('with a clear refusal of %s', async (search) => {
       const { status, body } = await list(otherAdmin, `?${search}`);
       expect([status, body.error_code]).toEqual([400, 'REQUEST.INVALID']);
     });
 
-    it('in many rows by an index, without sorting and no further than needed', async () => {
+    it('from many rows by an index, without sorting and no further than needed', async () => {
       await query(
         `INSERT INTO audit_events (at, tenant_id, user_id, username, operation, method, path, subject, outcome, status, correlation_id)
          SELECT now() + n * interval '1 second', (ARRAY[$1, $2])[n % 2 + 1]::uuid, n % 50, 'user-' || n % 50,

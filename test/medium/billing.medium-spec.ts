@@ -36,12 +36,12 @@ describe('billing', () => {
     tenancy = await makeTenancy(api.database.manager, `billed-${made}`);
   });
 
-  /** At a moment of 2026, such as `02-28 23:00`. */
+  /** Sets the clock to a moment of 2026, such as `02-28 23:00`. */
   const at = (moment: string) => setClock(api.database, new Date(`2026-${moment.replace(' ', 'T')}:00Z`));
 
   const plan = (billed: Parameters<NodeLives['plan']>[1] = {}) => lives.plan(tenancy, { ...MACHINE_TYPE, ...billed });
 
-  /** A node that was in RUNNING from one moment to another, or is since. */
+  /** Adds a node that was RUNNING from one moment to another, or until now. */
   async function ran(
     from: string,
     until: string | null,
@@ -78,7 +78,7 @@ describe('billing', () => {
     return caller.call('GET', `${BASE}/invoice?${String(query)}`);
   }
 
-  /** The same before and after the sums are kept, and made anew. */
+  /** Checks the same before and after the sums are stored, and after they are rebuilt. */
   async function inEveryState(check: () => Promise<void>): Promise<void> {
     await check();
     await billing.reconcile();
@@ -99,7 +99,7 @@ describe('billing', () => {
   const brief = (lines: Record<string, unknown>[]) =>
     lines.map(({ usage_date, node_count, running_seconds, ycu }) => [usage_date, node_count, running_seconds, ycu]);
 
-  it('has a line for each day, with everything that it is billed by', async () => {
+  it('has a line for each day, with all billed properties', async () => {
     await ran('01-10 22:30', '01-12 01:00', { machine_price_ycu: 5.44, labels: { team: 'a' } });
     await inEveryState(async () => {
       const lines = await usage('01-01', '01-31');
@@ -126,7 +126,7 @@ describe('billing', () => {
     });
   });
 
-  it('counts the most nodes at once, and not those one after the other', async () => {
+  it('counts the maximum of concurrent nodes, not consecutive ones', async () => {
     await ran('01-10 08:00', '01-10 09:00');
     await ran('01-10 10:00', null);
     await at('01-10 10:30');
@@ -140,7 +140,7 @@ describe('billing', () => {
     });
   });
 
-  it('takes two that relieve each other at one moment for one', async () => {
+  it('counts a node and its immediate successor as one', async () => {
     const first = await ran('01-10 08:00', null);
     await at('01-10 09:00');
     const second = await plan();
@@ -151,7 +151,7 @@ describe('billing', () => {
     await inEveryState(async () => expect(brief(await usage('01-10', '01-10'))).toEqual([['2026-01-10', 1, 7_200, 2]]));
   });
 
-  it('counts a node that runs until now, over midnights too', async () => {
+  it('counts a node that still runs, past midnight too', async () => {
     const nodeId = await ran('01-30 23:00', null);
     await at('02-02 01:30');
     const expected = [
@@ -166,7 +166,7 @@ describe('billing', () => {
     await inEveryState(async () => expect(brief(await usage('01-01', '02-28'))).toEqual(expected));
   });
 
-  it('keeps what was billed when everything is renamed', async () => {
+  it('keeps billed usage unchanged if everything is renamed', async () => {
     await ran('01-10 10:00', '01-10 11:00', { labels: { team: 'a' } });
     const before = await usage('01-01', '01-31');
     const { tenantId, clusterId } = tenancy;
@@ -184,13 +184,13 @@ describe('billing', () => {
     });
   });
 
-  it('misses nothing that is written while sums are kept', async () => {
+  it('misses nothing that is written while sums are stored', async () => {
     await ran('01-10 08:00', '01-10 09:00');
     await at('01-10 10:00');
     const nodeId = await plan();
     await lives.move(nodeId, 'RUNNING');
     await at('01-10 11:00');
-    // Summed up after the entry is written and before it is there for others.
+    // The sum is calculated after the entry is written, but before it is visible to others.
     await lives.move(nodeId, 'DESTROYED', async () => {
       await rebuildUsage(api.database, billing.ledger, billing.usage);
       expect(await staleMarks()).toBe(0);
@@ -200,7 +200,7 @@ describe('billing', () => {
     await inEveryState(async () => expect(brief(await usage('01-10', '01-12'))).toEqual([['2026-01-10', 1, 7_200, 2]]));
   });
 
-  it('keeps sums for several clusters and passes at once', async () => {
+  it('stores sums for several clusters in concurrent passes', async () => {
     await ran('01-10 08:00', '01-10 09:00');
     await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
@@ -231,7 +231,7 @@ describe('billing', () => {
     });
   });
 
-  it('lists what was billed', async () => {
+  it('lists the billed clusters and machine types', async () => {
     await ran('01-10 08:00', '01-11 09:00', { labels: { team: 'a', stage: 'prod' } });
     await ran('01-12 08:00', null, { labels: { team: 'b' } });
     await at('01-14 10:00');
@@ -249,7 +249,7 @@ describe('billing', () => {
     });
   });
 
-  it('lists for invoices what has a price', async () => {
+  it('lists the billed values that have a price', async () => {
     const early = { date: '2025-12-31', ids: `tenant_ids=${tenancy.tenantId}` };
     await setClock(api.database, new Date(`${early.date}T10:00:00Z`));
     const nodeId = await plan();
@@ -296,7 +296,7 @@ describe('billing', () => {
       });
     });
 
-    it('is what docs/billing.md has as its example', async () => {
+    it('equals the example in docs/billing.md', async () => {
       const billed = { machine_price_ycu: 5.44, labels: { team: 'a' } };
       await at('06-10 22:30');
       const [first, second] = [await plan(billed), await plan(billed)];
@@ -314,12 +314,12 @@ describe('billing', () => {
         ]);
         const [line] = (await invoice('06-01', '06-01')).body;
         expect([line.node_count, line.running_seconds, line.ycu]).toEqual([2, 9_601, 14.507422]);
-        // At 7 JPY, which the test has by then: 101.55…
+        // At 7 JPY, the current price in this test: 101.55…
         expect(line.amount).toBe(102);
       });
     });
 
-    it('rounds a half up, and nothing below it', async () => {
+    it('rounds halves up, and smaller fractions down', async () => {
       // 0.1 units: 0.005 USD; and a millisecond less.
       await ran('01-10 00:00', '01-10 00:06', { labels: { half: 'yes' } });
       await at('01-11 00:00');
@@ -332,7 +332,7 @@ describe('billing', () => {
       expect(amounts).toEqual({ yes: 0.01, no: 0 });
     });
 
-    it('counts the most nodes of all days, and takes a month that goes on until now', async () => {
+    it('counts the maximum of nodes over all days, and includes the current month until now', async () => {
       await ran('01-10 08:00', null);
       await ran('01-12 08:00', '01-12 09:00');
       await at('01-13 08:00');
@@ -342,7 +342,7 @@ describe('billing', () => {
       });
     });
 
-    it('is refused where something was used before the first price', async () => {
+    it('is refused if there is usage before the first price', async () => {
       await setClock(api.database, new Date('2025-12-31T10:00:00Z'));
       const nodeId = await plan();
       await lives.move(nodeId, 'RUNNING');
@@ -366,7 +366,7 @@ describe('billing', () => {
       return { response, text: await response.text() };
     };
 
-    it('has a line of names and one for each of usage', async () => {
+    it('has a header and a line for each line of usage', async () => {
       await ran('01-10 08:00', '01-10 09:00', { labels: { team: 'a "b", c' } });
       const query = `tenant_ids=${tenancy.tenantId}&start_date=2026-01-01&end_date=2026-01-31`;
       const { response, text } = await csv(`${BASE}/usage?${query}`);
@@ -379,7 +379,7 @@ describe('billing', () => {
       expect(line).toContain(`"{""team"":""a \\""b\\"", c""}",1,3600,1`);
     });
 
-    it('has only the names where nothing was used', async () => {
+    it('has only the header if there is no usage', async () => {
       const { text } = await csv(
         `${BASE}/invoice?tenant_ids=${tenancy.tenantId}&start_month_year=2026-01-01&end_month_year=2026-01-01`,
       );
@@ -388,7 +388,7 @@ describe('billing', () => {
   });
 
   describe('the ledger', () => {
-    it('refuses to be changed', async () => {
+    it('refuses changes', async () => {
       await ran('01-10 08:00', '01-10 09:00');
       for (const sql of [
         `UPDATE ledger_entries SET machine_price_ycu = 0`,
@@ -410,7 +410,7 @@ describe('billing', () => {
       await unbooked.move(missed, 'RUNNING');
       await at('01-10 11:00');
       await unbooked.move(missed, 'DESTROYED');
-      // One entry that the history does not have.
+      // This entry is not in the history.
       await api.database.query(
         `INSERT INTO ledger_entries (node_state_id, node_id, machine_price_ycu, is_spot, began_at, ended_at, kind, tenant_id,
            tenant_name, cluster_id, cluster_name, cloud_provider, machine_type_id, machine_type, labels, labels_key)
@@ -439,7 +439,7 @@ describe('billing', () => {
       );
     });
 
-    it('tells of sums that are not its own', async () => {
+    it('reveals wrong sums', async () => {
       await ran('01-10 08:00', '01-10 09:00');
       await billing.reconcile();
       await api.database.query('UPDATE usage_days SET running_ms = 1 WHERE cluster_id = $1', [tenancy.clusterId]);
@@ -449,13 +449,13 @@ describe('billing', () => {
     });
   });
 
-  it('is filled from the histories that there are', async () => {
+  it('is filled from the existing histories', async () => {
     await ran('01-10 08:00', '01-10 09:00', { machine_price_ycu: 2.5 });
     await ran('01-10 08:30', null);
     await at('01-12 00:00');
     const before = [await usage('01-01', '01-31'), (await caller.call('GET', `${BASE}/clusters`)).body];
     const { database } = api;
-    // What came later goes, too.
+    // Later migrations are undone, too.
     for (;;) {
       const [last] = await database.query<{ name: string }[]>(
         'SELECT name FROM schema_migrations ORDER BY id DESC LIMIT 1',

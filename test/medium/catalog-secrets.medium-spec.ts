@@ -139,7 +139,7 @@ describe('secrets of metastore catalogs', () => {
       expect(refusal(await update(scope, id, {}))).toEqual([400, 'REQUEST.EMPTY_UPDATE']);
       expect(JSON.stringify([made, body, changed])).not.toMatch(/hush|sealed/);
 
-      // What is attached no longer is free to go.
+      // Secrets that are no longer attached can be deleted.
       expect((await deleteSecret(scope, token)).status).toBe(201);
       expect((await detach(scope, id)).status).toBe(201);
       expect(refusal(await detach(scope, id))[0]).toBe(404);
@@ -147,7 +147,7 @@ describe('secrets of metastore catalogs', () => {
       expect((await deleteSecret(scope, other)).status).toBe(201);
     });
 
-    it('are of a type that opens the catalog', async () => {
+    it('must have a type that opens the catalog', async () => {
       const catalogs = { hive: await catalog('hive'), glue: await catalog('glue'), unity: await catalog('unity') };
       const [token, basic, keys, variable] = [
         await secret(scope, TOKEN),
@@ -181,11 +181,11 @@ describe('secrets of metastore catalogs', () => {
       expect(refusal(await update(scope, ofGlue, { storage: basic }))).toEqual(MISMATCH);
       const ofHive = await attached(scope, hive, { metastore: basic, storage: keys });
       expect(refusal(await update(scope, ofHive, { metastore: token }))).toEqual(MISMATCH);
-      // A storage secret alone may be left.
+      // A storage secret may remain alone.
       expect((await update(scope, ofHive, { metastore: null })).status).toBe(201);
     });
 
-    it('are attached once, however many try at the same time', async () => {
+    it('are attached once by concurrent requests', async () => {
       const hive = await catalog('hive');
       const basic = await secret(scope, BASIC);
       const answers = await Promise.all([1, 2, 3, 4].map(() => attach(scope, hive, { metastore: basic })));
@@ -199,7 +199,7 @@ describe('secrets of metastore catalogs', () => {
       await attached(scope, hive, { metastore: basic });
     });
 
-    it('are not deleted while they are attached, which a race with that does not change', async () => {
+    it('are not deleted while they are attached, not even in a race with the attachment', async () => {
       const [hive, unity] = [await catalog('hive'), await catalog('unity')];
       const basic = await secret(scope, BASIC);
       const keys = await secret(scope, KEYS);
@@ -220,7 +220,7 @@ describe('secrets of metastore catalogs', () => {
       }
     });
 
-    it('end with their catalog', async () => {
+    it('are detached when their catalog is deleted', async () => {
       const hive = await catalog('hive');
       const basic = await secret(scope, BASIC);
       const id = await attached(scope, hive, { metastore: basic });
@@ -232,7 +232,7 @@ describe('secrets of metastore catalogs', () => {
       expect((await deleteSecret(scope, basic)).status).toBe(201);
     });
 
-    it('are of this very owner, in every position', async () => {
+    it('must belong to the same owner, in every position', async () => {
       const stranger = await people.tenant();
       const strangerAdmin = await people.admin(stranger);
       const theirs = await people.workspace(strangerAdmin);
@@ -268,7 +268,7 @@ describe('secrets of metastore catalogs', () => {
       }
       expect(refusal(await attach(scope, glue, { storage: foreign.storage }))[0]).toBe(404);
       expect(refusal(await attach(scope, foreignHive, { metastore: basic }))[0]).toBe(404);
-      // Nor may the other tenant touch what is attached here.
+      // The other tenant cannot change these attachments either.
       expect(refusal(await update(scope, own, { metastore: foreign.metastore }, strangerAdmin))[0]).toBe(404);
       expect(refusal(await detach(scope, own, strangerAdmin))[0]).toBe(404);
       if (scope !== 'workspace') expect(await ids(scope, '', strangerAdmin)).toEqual([]);
@@ -276,7 +276,7 @@ describe('secrets of metastore catalogs', () => {
     });
   });
 
-  it('count by nearness, for metastore and storage each by itself', async () => {
+  it('are chosen by the nearest scope, for metastore and storage separately', async () => {
     const user = await member();
     const hive = await catalog('hive');
     const whose = { tenant: admin, workspace: admin, user };
@@ -287,7 +287,7 @@ describe('secrets of metastore catalogs', () => {
         storage: await secret(scope, KEYS, whose[scope]),
       };
     }
-    // Each scope has neither, the metastore's, the storage's or both: in all combinations of the three.
+    // All combinations of the three scopes, each with no secret, a metastore secret, a storage secret or both.
     const choices = ['neither', 'metastore', 'storage', 'both'] as const;
     const combinations = choices.flatMap((ofTenant) =>
       choices.flatMap((ofWorkspace) =>
@@ -313,7 +313,7 @@ describe('secrets of metastore catalogs', () => {
     }
   });
 
-  it("are never another user's, not even for administrators, nor another workspace's or tenant's", async () => {
+  it('are never those of another user, not even for administrators, nor of another workspace or tenant', async () => {
     const user = await member();
     const hive = await catalog('hive');
     await attached('user', hive, { metastore: await secret('user', BASIC, user) }, user);
@@ -326,7 +326,7 @@ describe('secrets of metastore catalogs', () => {
     expect(await nearest(hive, user, workspace, await people.tenant())).toEqual(none);
   });
 
-  it('open what they name, and a changed one has another key', async () => {
+  it('return their values, and have another key after a change', async () => {
     const hive = await catalog('hive');
     const service = api.app.get(CatalogSecretsService, { strict: false });
     const { manager } = api.app.get(DataSource);
@@ -356,7 +356,7 @@ describe('secrets of metastore catalogs', () => {
     }
   });
 
-  it('are not sent to other servers than those they were attached for, until their owner attaches them again', async () => {
+  it('are sent only to the servers they were attached for, until their owner attaches them again', async () => {
     const user = await member();
     const place = { workspaceId: workspace, name: 'x', description: null, active: true };
     const scope = { tenantId: tenant, userId: user.userId, username: 'x', workspace: place };
@@ -374,7 +374,7 @@ describe('secrets of metastore catalogs', () => {
     await change('unity', unity, { description: 'the same servers', default_catalog: 'another' });
     await expect(opened(unity)).resolves.toMatchObject({ values: { token: TOKEN.token } });
     await change('unity', unity, { endpoint: 'https://unity.other.example' });
-    // Nor do those of the tenant take their place unseen.
+    // The secrets of the tenant do not silently replace them either.
     await expect(opened(unity)).rejects.toMatchObject({ kind: 'conflict', code: 'CATALOG_SECRET.OUTDATED' });
     expect((await nearest(unity, admin)).metastore).toMatchObject({ scope: 'tenant', isOutdated: false });
     expect((await update('user', id, { storage: null }, user)).status).toBe(201);
@@ -390,7 +390,7 @@ describe('secrets of metastore catalogs', () => {
     expect((await nearest(hive, admin)).metastore).toMatchObject({ scope: 'workspace', isOutdated: true });
   });
 
-  it('of users are seen and detached by administrators, and changed by the user only', async () => {
+  it('of users can be seen and detached by administrators, but changed by the user only', async () => {
     const [user, other] = [await member(), await member()];
     const hive = await catalog('hive');
     const id = await attached('user', hive, { metastore: await secret('user', BASIC, user) }, user);
@@ -410,7 +410,7 @@ describe('secrets of metastore catalogs', () => {
     expect((await detach('user', again, user)).status).toBe(201);
   });
 
-  it('of a user are of the tenant in which they are attached', async () => {
+  it('of a user belong to the tenant in which they are attached', async () => {
     const elsewhere = await people.tenant();
     const userId = await people.user([
       ['USER', tenant],
@@ -443,7 +443,7 @@ describe('secrets of metastore catalogs', () => {
     }
   });
 
-  it('of workspaces are listed without naming one, as far as the caller may see them', async () => {
+  it('of all workspaces that the caller may see are listed without naming one', async () => {
     const [hive, glue, place] = [await catalog('hive'), await catalog('glue'), await people.workspace(admin)];
     const here = await attached('workspace', hive, { metastore: await secret('workspace', BASIC) });
     const keys = await secret('workspace', KEYS, admin, place);

@@ -19,7 +19,7 @@ const MACHINES: Record<Exclude<ComputeType, 'custom_compute'>, string> = {
   storage_optimized: 'VM.DenseIO2.8',
 };
 const FAMILIES = Object.entries(MACHINES);
-/** Will belong to no family. */
+/** A machine type that the test removes from its family. */
 const CUSTOM = 'VM.Standard2.1';
 const CUSTOM_COMPUTE = 5;
 
@@ -72,7 +72,7 @@ describe('the compute type of a cluster configuration', () => {
     },
   );
 
-  it('finds the few of a family by an index among very many', async () => {
+  it('finds the few configurations of a family by an index among very many', async () => {
     const tenantId = await people.tenant();
     const machines = ['general_purpose', 'storage_optimized'] as const;
     await api.database.query(
@@ -104,7 +104,7 @@ describe('the compute type of a cluster configuration', () => {
     expect(await namesOf('')).toEqual(expect.arrayContaining(FAMILIES.map(([family]) => `old-${family}`)));
   });
 
-  it('follows the machine type, and is custom_compute only where the type is of no family', async () => {
+  it('follows the machine type, and is custom_compute only if the type has no family', async () => {
     const body = { name: 'moving', machine_type_id: machineTypeIds.get(CUSTOM) };
     const id = Number((await admin.call('POST', '/cluster/conf', body)).body.cluster_conf_id);
     const typeOf = async () =>

@@ -12,7 +12,7 @@ import { TestAgent } from './harness/test-agent';
 import { soon, wholeApi, type TestAnswer } from './harness/test-api';
 
 const MINUTE = 60_000;
-/** Begins a minute and a quarter of an hour. */
+/** The start of a minute and of a quarter of an hour. */
 const START = new Date('2030-01-15T10:00:00Z').getTime();
 const HAS = { cores: 4, memory_mb: 8_000, busy_slots: 2 };
 const LARGEST = 2 ** 31 - 1;
@@ -74,10 +74,10 @@ describe('metrics of a cluster', () => {
     return Object.fromEntries(found.map(({ step_seconds, kept: count }) => [step_seconds, count]));
   };
 
-  it('are what the polls of its nodes say, beside what the platform knows of slots', async () => {
+  it('combine the reports of its nodes with the slots that the platform knows', async () => {
     const agent = await TestAgent.ofNewNode(api, tenancy);
     await changeNode(agent.nodeId, HAS);
-    // Whichever node it names, it tells of the one whose token it has.
+    // A report counts for the node of its token, whichever node it names.
     const utilization = { ...using(1_500), node_id: await node(1) };
     const body = { version: 0, wait_ms: 0, utilization };
     const polled = await agent.send('POST', '/poll', { body });
@@ -136,7 +136,7 @@ describe('metrics of a cluster', () => {
     expect((await pointsOf('?period=day')).map(([minute]: number[]) => minute)).toEqual([15]);
   });
 
-  it('take the same room however long a node runs', async () => {
+  it('need the same space however long a node runs', async () => {
     const nodeId = await node(0);
     for (let minutes = 0; minutes < 150; minutes += 1) {
       await at(minutes);
@@ -154,7 +154,7 @@ describe('metrics of a cluster', () => {
     expect((await metrics('?period=day')).nodes[0].points).toHaveLength(96);
   });
 
-  it('let no node use more than it has, whatever it says', async () => {
+  it('limit the usage of a node to its size, whatever it reports', async () => {
     const [liar, worker] = [await node(0, { busy_slots: 9 }), await node(1, { role: 'worker' })];
     const all = { average: LARGEST, max: LARGEST };
     const lies = { millicores: all, memory_mb: all, disk_mb: { average: LARGEST, max: 0, total: 7 } };
@@ -171,7 +171,7 @@ describe('metrics of a cluster', () => {
     ]);
   });
 
-  it('have no free slots of a node that is to go', async () => {
+  it('count no free slots of a node that is draining', async () => {
     const nodeId = await node(0, { draining: true });
     await record([[nodeId, using(1)]]);
     expect((await metrics()).nodes[0].points[0].slots).toEqual({ used: 2, used_max: 2, free: 0 });
@@ -182,13 +182,13 @@ describe('metrics of a cluster', () => {
     ['no number', { millicores: { average: null, max: 0 } }],
     ['a part of one', { memory_mb: { average: 0.5, max: 1 } }],
     ['too large a number', { disk_mb: { average: 1, max: 1, total: 2 ** 31 } }],
-  ])('are not told by a poll with %s', async (_what, lie) => {
+  ])('ignore a poll with %s', async (_what, lie) => {
     const agent = await TestAgent.ofNewNode(api, tenancy);
     const body = { version: 0, wait_ms: 0, utilization: { ...using(1), ...lie } };
     expect((await agent.send('POST', '/poll', { body })).status).toBe(400);
   });
 
-  it('stay those of another tenant', async () => {
+  it('are not shown to another tenant', async () => {
     await node(0);
     const foreign = await people.tenant();
     const platformAdmin = await people.as(await people.user([['PLATFORM ADMIN', null]]), foreign);
@@ -200,7 +200,7 @@ describe('metrics of a cluster', () => {
     for (const query of ['?period=week', '?node_number=-1', '?node=1']) expect((await ask(query)).status).toBe(400);
   });
 
-  it('are shown of nodes that are gone as long as they are in the period, behind those that are there', async () => {
+  it('list removed nodes within the period, after the current ones', async () => {
     const [old, replaced] = [await node(0), await node(1)];
     await at(0);
     for (const nodeId of [old, replaced]) await record([[nodeId, using(1)]]);
@@ -222,7 +222,7 @@ describe('metrics of a cluster', () => {
     expect(await shown('?period=day&node_number=0')).toEqual([[0, 'DESTROYED', 1]]);
   });
 
-  it('go when they are older than a day', async () => {
+  it('are deleted after a day', async () => {
     const [gone, there] = [await node(0), await node(1)];
     await at(0);
     await record([[gone, using(1)]]);
@@ -238,7 +238,7 @@ describe('metrics of a cluster', () => {
     expect([await kept(gone), await kept(there)]).toEqual([{}, { 60: 1, 900: 1 }]);
   });
 
-  it('of a thousand nodes are recorded by one statement, and an answer has a bound', async () => {
+  it('of a thousand nodes are recorded by one statement, and a response is limited', async () => {
     const { manager } = api.database;
     const { node_id: _id, ...row } = await insertPlain(manager, 'cluster_nodes', {
       ...{ ...HAS, tenant_id: tenancy.tenantId, cluster_id: tenancy.clusterId, node_number: 0, role: 'single' },
@@ -257,7 +257,7 @@ describe('metrics of a cluster', () => {
     );
     const sent = jest.spyOn(api.database, 'query');
     await record(made.map(({ node_id }) => [node_id, using(1)]));
-    // What the API sends by itself may come in between.
+    // Statements of the API's background work may come in between.
     const recorded = sent.mock.calls.filter(([statement]) => statement.includes('INSERT INTO node_utilization'));
     expect(recorded).toHaveLength(1);
     const { nodes } = await metrics();

@@ -33,7 +33,7 @@ describe('settings of a cluster with nodes', () => {
     api.database.query(`UPDATE clusters SET ${values} WHERE cluster_id = $1`, [tenancy.clusterId]);
   const update = (body: object) => caller.call('PUT', `/cluster?cluster_id=${tenancy.clusterId}`, body);
 
-  /** What the node is told of a run that is given to it now. */
+  /** Assigns a run to the node and returns the part of it that the node receives. */
   async function nextRun(settings: object = {}): Promise<DesiredRun['spec']> {
     const id = await agent.giveRun(tenancy, settingsOf({ command: 'job.py', ...settings }));
     const found = (await agent.poll()).runs.find(({ run_id }) => run_id === String(id));
@@ -42,7 +42,7 @@ describe('settings of a cluster with nodes', () => {
   }
   const daemons = async (): Promise<PollResponse['daemons']> => (await agent.poll()).daemons;
 
-  it('count from the next run on where they are of Spark', async () => {
+  it('of Spark apply from the next run on', async () => {
     const before = await nextRun();
     expect(before).toMatchObject({ conf: [], env: {}, packages: [], jars: [], files: [], py_files: [], archives: [] });
     const repository = { name: 'maven', url: 'https://maven.example/m2/' };
@@ -74,7 +74,7 @@ describe('settings of a cluster with nodes', () => {
     expect((await nextRun()).secrets?.fault).toMatch(/no-such-secret/);
   });
 
-  it('decide what memory a driver has that nobody named', async () => {
+  it('determine the default memory of a driver', async () => {
     expect((await nextRun()).driver_memory).toBe('3072m');
     await ofCluster('max_parallel_jobs = 3');
     expect((await nextRun()).driver_memory).toBe('5120m');
@@ -84,7 +84,7 @@ describe('settings of a cluster with nodes', () => {
     expect((await caller.call('GET', `/cluster/driver_memory?${query}`)).body.message).toContain('5 GB');
   });
 
-  it('keep room for what accelerates queries', async () => {
+  it('reserve memory for query acceleration', async () => {
     await ofNode(`role = 'master-and-workers'`);
     await ofCluster('num_of_workers = 2');
     const plain = (MEMORY_MB - 1024) / 2;
@@ -93,7 +93,7 @@ describe('settings of a cluster with nodes', () => {
     expect((await daemons()).worker_memory_mb).toBe((plain * 2) / 3);
     expect(await daemons()).not.toHaveProperty('gpus');
     await ofCluster('is_turbo_enabled = false, is_cuda_enabled = true');
-    // A machine with four.
+    // A machine with four cores.
     await ofNode('machine_type_id = 143');
     expect(await daemons()).toMatchObject({ worker_memory_mb: plain, gpus: 4 });
     expect((await nextRun()).accelerator).toEqual({ kind: 'cuda', gpu_percent: 18 });
@@ -102,12 +102,12 @@ describe('settings of a cluster with nodes', () => {
     expect(await nextRun()).not.toHaveProperty('accelerator');
   });
 
-  it('bring the script of a node and the time that it has', async () => {
+  it('include the script of a node and its timeout', async () => {
     await ofCluster(`bootstrap_shell_script = 'echo hello'`);
     expect(await daemons()).toMatchObject({ bootstrap_script: 'echo hello', bootstrap_timeout_ms: 5000 });
   });
 
-  it('count from the next decision on where they are times', async () => {
+  it('that are durations apply from the next decision on', async () => {
     await api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`);
     await ofCluster(`last_active_at = platform_now() - interval '90 seconds', idle_timeout_ms = 7200000`);
     const isIdle = () =>
@@ -133,7 +133,7 @@ describe('settings of a cluster with nodes', () => {
     ['keys of the project', { block_project_ssh_keys: false }],
     ['its identity', { cloud_identity: 'me' }],
     ['disks', { number_of_disks: 2 }],
-  ])('stay while there are nodes: %s', async (_what, body) => {
+  ])('cannot change while there are nodes: %s', async (_what, body) => {
     expect(refusal(await update(body))).toEqual([409, 'CLUSTER.INVALID_STATE']);
   });
 });

@@ -26,7 +26,7 @@ describe('the workspaces that a cluster serves', () => {
 
   beforeEach(async () => {
     cluster = await estate.id('cluster', parts);
-    // Without nodes: jobs wait.
+    // The cluster has no nodes, so that jobs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
     workspaces = [await workspace(), await workspace()];
   });
@@ -52,7 +52,7 @@ describe('the workspaces that a cluster serves', () => {
   const ids = ({ body }: TestAnswer) =>
     body.data.map(({ workspace: { workspace_id: id } }: { workspace: { workspace_id: number } }) => id);
 
-  it('are all of its tenant until its first association, and from then on the associated ones', async () => {
+  it('are all workspaces of its tenant until the first association, and then only associated ones', async () => {
     const [one = 0, other = 0] = workspaces;
     const confs = [await jobConf(one), await jobConf(other)].map(({ body }) => body.job_conf_id);
     expect((await submit(other, confs[1])).status).toBe(200);
@@ -69,7 +69,7 @@ describe('the workspaces that a cluster serves', () => {
     expect((await submit(other, confs[1])).status).toBe(200);
   });
 
-  it('are none once the last association is taken away, while what was submitted goes on', async () => {
+  it('are none once the last association is removed, while submitted jobs continue', async () => {
     const [one = 0] = workspaces;
     const conf = (await jobConf(one)).body.job_conf_id;
     await associate(one);
@@ -98,13 +98,13 @@ describe('the workspaces that a cluster serves', () => {
     expect(rows).toEqual([{ workspace_id: one }]);
   });
 
-  it('are associated once by many at the same time', async () => {
+  it('are associated once by concurrent requests', async () => {
     const [one = 0] = workspaces;
     const answers = await Promise.all(Array.from({ length: 8 }, () => associate(one)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
   });
 
-  it('are managed by cluster managers, and listed to others as far as they may see them', async () => {
+  it('are managed by cluster managers, and listed for others if they may see them', async () => {
     const [one = 0, other = 0] = workspaces;
     const [user, manager] = [await member('USER'), await member('CAN MANAGE CLUSTER')];
     expect((await associate(one, user)).status).toBe(403);
@@ -144,7 +144,7 @@ describe('the workspaces that a cluster serves', () => {
     expect((await admin.call('GET', `/ac/cluster/999999/workspaces`)).status).toBe(404);
   });
 
-  it('list the clusters that can run a kind of job, are in a state, or are enabled', async () => {
+  it('filter the clusters that can run a kind of job, are in a state, or are enabled', async () => {
     const [one = 0] = workspaces;
     await associate(one);
     const list = `/ac/workspace/${one}/clusters`;

@@ -17,7 +17,7 @@ describe('errors of the database', () => {
     await database?.drop();
   });
 
-  it('a pool without a free connection is a database that is busy', async () => {
+  it('report an exhausted pool of connections as a busy database', async () => {
     const client = await pool.connect();
     try {
       const error = await pool.query('SELECT 1').catch((thrown: unknown) => thrown);

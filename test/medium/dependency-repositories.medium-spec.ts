@@ -29,7 +29,7 @@ describe('dependency repositories', () => {
       admin = await people.admin(await people.tenant());
     });
 
-    it('are kept in one form, changed and deleted', async () => {
+    it('are stored in canonical form, changed and deleted', async () => {
       const made = await add(admin, 'HTTPS://Repo.Example:443/a/../x', 'mine');
       expect(made).toMatchObject({
         status: 200,
@@ -55,7 +55,7 @@ describe('dependency repositories', () => {
       expect((await add(admin, 'http://10.0.0.5:8081/maven2', 'mine')).status).toBe(200);
     });
 
-    it('have each name and each URL once in a tenant', async () => {
+    it('have unique names and URLs in a tenant', async () => {
       expect((await add(admin, 'https://repo.example/a', 'first')).status).toBe(200);
       expect(refusal(await add(admin, 'https://repo.example/b', 'first'))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
       expect(refusal(await add(admin, 'https://repo.example/a/'))).toEqual([409, 'RECORD.DUPLICATE_URL']);
@@ -78,7 +78,7 @@ describe('dependency repositories', () => {
       expect(body.data).toMatchObject([{ url: 'https://repo.example/a/' }]);
     });
 
-    it('are a hundred at most, also of those that are added at once', async () => {
+    it('are limited to a hundred, even if they are added concurrently', async () => {
       const tenant = await people.tenant();
       const owner = await people.admin(tenant);
       for (let index = 2; index < MOST; index += 1) {
@@ -95,7 +95,7 @@ describe('dependency repositories', () => {
       expect((await add(owner, 'https://other.example/')).status).toBe(200);
     });
 
-    it('are changed by administrators and read by everybody in the tenant', async () => {
+    it('are changed by administrators and read by all users of the tenant', async () => {
       const tenant = await people.tenant();
       const platformAdmin = await people.as(await people.user([['PLATFORM ADMIN', null]]), tenant);
       expect((await add(platformAdmin, 'https://repo.example/', 'theirs')).status).toBe(200);
@@ -108,7 +108,7 @@ describe('dependency repositories', () => {
     });
   });
 
-  describe('as what may be named', () => {
+  describe('that jobs and clusters may name', () => {
     const OWN = 'https://own.example/maven2/';
     const FOREIGN = 'https://foreign.example/maven2/';
     let caller: Caller;
@@ -128,7 +128,7 @@ describe('dependency repositories', () => {
 
     beforeEach(async () => {
       cluster = await estate.id('cluster', parts);
-      // Without nodes: jobs wait.
+      // The cluster has no nodes, so that jobs wait.
       await putCluster(api.database.manager, cluster, 'RUNNING');
       workspace = await people.workspace(caller);
       jobs = `/workspace/${workspace}/spark/job`;
@@ -154,7 +154,7 @@ describe('dependency repositories', () => {
         ],
       });
 
-    /** Every way in, and the beginning of its codes. */
+    /** Every operation that accepts repositories, and the prefix of its error codes. */
     const WAYS: [string, string, number, (settings: object) => Promise<TestAnswer>][] = [
       ['a new job configuration', 'JOB_CONF', 200, (settings) => createConf(people.unique('job'), settings)],
       [
@@ -178,7 +178,7 @@ describe('dependency repositories', () => {
     ];
 
     describe.each(WAYS)('%s', (_way, code, success, send) => {
-      it('takes those of the list and of the platform, however written, and packages', async () => {
+      it('accepts repositories of the list and the platform in any spelling, and packages', async () => {
         const repositories = [OWN, 'https://OWN.example/maven2', MIRROR, 'https://mirror.example.org:443/maven2'];
         const answer = await send({ repositories, packages: ['a:b:1', 'a/b:1'] });
         expect(answer.status).toBe(success);
@@ -202,7 +202,7 @@ describe('dependency repositories', () => {
       );
     });
 
-    it('are told in the report of a permissive import', async () => {
+    it('are named in the report of a permissive import', async () => {
       const { body } = await importConf({ repositories: [FOREIGN] }, '&permissive=true');
       expect(body).toMatchObject({
         imported: { spark_job_confs: 1 },
@@ -211,7 +211,7 @@ describe('dependency repositories', () => {
     });
 
     it.each<['the job configuration' | 'the cluster']>([['the job configuration'], ['the cluster']])(
-      'named by %s are asked for again at each submission',
+      'of %s are checked again at each submission',
       async (who) => {
         const settings = { repositories: ['https://gone.example'] };
         const { body } = await add(caller, 'https://gone.example/');
@@ -222,7 +222,7 @@ describe('dependency repositories', () => {
         const refused = await submit('job');
         expect(refusal(refused)).toEqual([409, 'JOB.REPOSITORY_NOT_ALLOWED']);
         expect(refused.body.details).toEqual({ repository: 'https://gone.example' });
-        // What does not touch them goes on.
+        // Changes of other fields still succeed.
         expect((await updateConf('job', { driver_memory: '2g' })).status).toBe(201);
         const other = { description: 'changed', spark_config: { env_var: ['A=b'] } };
         expect((await estate.update('cluster', cluster, other)).status).toBe(201);
@@ -234,7 +234,7 @@ describe('dependency repositories', () => {
       },
     );
 
-    it('of an older release do not keep a record from changing in everything else', async () => {
+    it('of an older release do not prevent changes of other fields', async () => {
       await createConf('job');
       await api.database.query(
         `UPDATE job_confs SET settings = settings || '{"packages": ["nonsense"], "repositories": ["file:///etc"]}'

@@ -6,7 +6,7 @@ import { preparedDatabase } from './harness/test-api';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** A value of each column type, as SQL. */
+/** An SQL value of each column type. */
 const SAMPLES: Record<string, string> = {
   bigint: '9007199254740991::bigint',
   integer: '2147483647',
@@ -21,7 +21,7 @@ const SAMPLES: Record<string, string> = {
   timestamptz: `'2026-01-31T08:00:00.123Z'::timestamptz`,
 };
 
-/** What a value read back is, in the words of {@link declaredKinds}. */
+/** Returns the kind of a value read back, in the words of {@link declaredKinds}. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -48,9 +48,9 @@ describe('the columns of entities', () => {
     expect(others).toEqual([]);
   });
 
-  it('have the type that is read, and may be null where they can be', async () => {
+  it('have the type that the driver returns, and may be null if the column may', async () => {
     const lookups = new Set<unknown>(LOOKUP_ENTITIES);
-    // The properties of lookup tables are made from their definition.
+    // The properties of lookup tables are generated from their definition.
     const entities = dataSource.entityMetadatas.filter(({ target }) => !lookups.has(target));
     const wrong: string[] = [];
     for (const { name, tableName, columns } of entities) {
@@ -68,7 +68,7 @@ describe('the columns of entities', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('say where a time may be infinite', async () => {
+  it('declare which times may be infinite', async () => {
     const columns = await dataSource.query<{ table_name: string; column_name: string }[]>(
       `SELECT table_name, column_name FROM information_schema.columns
        WHERE table_schema = 'public' AND column_default LIKE '''infinity''%'`,
@@ -91,7 +91,7 @@ function sample({ type, isArray, databaseName }: ColumnMetadata): string {
   return isArray ? `ARRAY[${value}]` : value;
 }
 
-/** The kinds of value that a property of an entity class is declared with, by the compiler. */
+/** Returns the declared kinds of value of an entity's property, from the compiler. */
 function declaredKinds(): (className: string, property: string) => Set<string> {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const parsed = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);

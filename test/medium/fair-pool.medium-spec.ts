@@ -4,7 +4,7 @@ import { type RequestContext, runWithoutCaller, runInContext } from '../../src/p
 import { eventually } from '../harness/eventually';
 import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
 
-// Real: PostgreSQL and the pool of connections, the smallest, of which each caller has one.
+// Real: PostgreSQL and the smallest pool of connections, which gives each caller one.
 describe('the pool of connections', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -26,7 +26,7 @@ describe('the pool of connections', () => {
     caller: { kind: 'user', id: userId, tenantId: null },
   });
 
-  /** A transaction of the caller that is open until it is ended. */
+  /** Opens a transaction of the caller until the test ends it. */
   async function opened(context: RequestContext, inside: () => Promise<unknown> = async () => undefined) {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -45,7 +45,7 @@ describe('the pool of connections', () => {
     return { end: () => (end(), over) };
   }
 
-  it('keeps another request of a caller waiting who has a connection, and nobody else', async () => {
+  it('delays only further requests of a caller who has a connection', async () => {
     const { end } = await opened(requestOf(1));
     let isAnswered = false;
     const next = runInContext(requestOf(1), () => dataSource.query('SELECT 1')).then(() => (isAnswered = true));
@@ -56,22 +56,22 @@ describe('the pool of connections', () => {
     await next;
   });
 
-  it('lets a transaction read on a second connection, for which it would wait for ever', async () => {
+  it('lets a transaction read on a second connection, so that it does not wait for itself', async () => {
     const { end } = await opened(requestOf(1), () => dataSource.query('SELECT 1'));
     await end();
   });
 
-  it('counts no connection that failed', async () => {
+  it('does not count failed connections', async () => {
     const failing = () => runInContext(requestOf(1), () => dataSource.query('SELECT 1/0'));
     for (let time = 0; time < 3; time += 1) await expect(failing()).rejects.toThrow('division by zero');
     const ended = () =>
       runInContext(requestOf(1), () => dataSource.query('SELECT pg_terminate_backend(pg_backend_pid())'));
     for (let time = 0; time < 3; time += 1) await expect(ended()).rejects.toThrow('terminat');
-    // Whoever gets a connection whose end is not yet known is told so.
+    // A request may still get a connection that has just ended, and fails.
     await eventually(() => runInContext(requestOf(1), () => dataSource.query('SELECT 1')));
   });
 
-  it('waits for a lock no longer than it was told to', async () => {
+  it('waits for a lock no longer than the timeout', async () => {
     await dataSource.query('CREATE TABLE things (thing_id int)');
     await dataSource.transaction(async (tx) => {
       await tx.query('LOCK TABLE things');

@@ -9,7 +9,7 @@ const GROUP = '/platform/shared/admin/group';
 describe('groups', () => {
   const { api, otherPod, people, own, foreign, admin, platformAdmin } = directory();
 
-  /** A group that the caller's tenant owns. */
+  /** Creates a group that the caller's tenant owns. */
   const owned = (held: Parameters<People['group']>[0] = [], members: readonly number[] = []) =>
     people.group(held, members, { owner_tenant_id: own });
   const member = (groupId: number, userId: number) => `${GROUP}/${groupId}/user/${userId}`;
@@ -54,7 +54,7 @@ describe('groups', () => {
     expect(await get(`/platform/shared/admin/match/group/${group_name}`)).toEqual([read]);
   });
 
-  it('match across directories, by the whole name', async () => {
+  it('are found across directories by the whole name', async () => {
     const group_name = people.unique('twice');
     const groups = [
       await people.group([], [], { group_name }),
@@ -84,7 +84,7 @@ describe('groups', () => {
     return { id, name: (await admin.call('GET', `${GROUP}/${id}`)).body.group_name as string };
   }
 
-  it('are not created while people come from an outside directory', async () => {
+  it('are not created while users come from an external directory', async () => {
     const { auth } = api.app.get(Config);
     auth.directory = 'oidc';
     try {
@@ -95,7 +95,7 @@ describe('groups', () => {
     }
   });
 
-  it('change what is given', async () => {
+  it('change only the fields sent', async () => {
     const { id, name } = await existing();
     const change = (body: object) => admin.call('PUT', `${GROUP}/${id}`, body);
     const { status, body } = await change({ group_mail: 'new@example.org' });
@@ -148,8 +148,8 @@ describe('groups', () => {
     });
   });
 
-  describe('deleted', () => {
-    it('are gone, and their names free', async () => {
+  describe('that are deleted', () => {
+    it('disappear, and their names are free', async () => {
       const userId = await people.user();
       const groupId = await owned([], [userId]);
       const { group_name } = (await admin.call('GET', `${GROUP}/${groupId}`)).body;
@@ -162,7 +162,7 @@ describe('groups', () => {
       expect((await admin.call('POST', GROUP, { group_name })).status).toBe(200);
     });
 
-    it('are not those with a role or a workspace permission', async () => {
+    it('must not have a role or a workspace permission', async () => {
       const withRole = await owned([['USER', own]]);
       const first = await admin.call('DELETE', `${GROUP}/${withRole}`);
       expect([...refusal(first), first.body.details]).toEqual([409, 'GROUP.IN_USE', { roles: ['USER'] }]);
@@ -180,7 +180,7 @@ describe('groups', () => {
   });
 
   describe('members', () => {
-    it('come and go once', async () => {
+    it('are added and removed once', async () => {
       const [other, userId] = [await people.user(), await people.user()];
       const groupId = await owned([], [other]);
       const { status, body } = await admin.call('POST', member(groupId, userId));
@@ -206,13 +206,13 @@ describe('groups', () => {
       expect((await admin.call('POST', member(groupId, userId))).status).toBe(200);
     });
 
-    it('are an existing user of an existing group', async () => {
+    it('must be existing users of an existing group', async () => {
       const [groupId, userId] = [await owned(), await people.user()];
       expect(refusal(await admin.call('POST', member(groupId, 999_999)))).toEqual([404, 'USER.NOT_FOUND']);
       expect(refusal(await admin.call('POST', member(999_999, userId)))).toEqual([404, 'GROUP.NOT_FOUND']);
     });
 
-    it('are the outside directory’s for its groups and accounts', async () => {
+    it('are managed by the external directory for its groups and accounts', async () => {
       const userId = await people.user();
       const external = await people.group([], [userId], { directory: 'ldap' });
       const newcomer = await people.user();
@@ -224,7 +224,7 @@ describe('groups', () => {
       expect(refusal(answer)).toEqual([409, 'DIRECTORY.EXTERNAL']);
     });
 
-    it('have the roles of the group from the next request on, on every pod', async () => {
+    it('get the roles of the group from the next request on, on every pod', async () => {
       const userId = await people.user([['USER', own]]);
       const { token } = await people.as(userId, own);
       const groupId = await owned([['ADMIN', own]]);

@@ -19,7 +19,7 @@ import {
   type TestDatabase,
 } from './harness/test-api';
 
-/** Operations that stand in for those of the domains. */
+/** Test operations in place of those of the domains. */
 @Controller()
 class ProbeController {
   @Operation({
@@ -98,7 +98,7 @@ describe('identity', () => {
       tenantIds.map((tenantId) => ['USER', tenantId]),
     );
 
-  it('makes one tenant and one administrator, however many processes start at once', async () => {
+  it('creates one tenant and one administrator, however many processes start at once', async () => {
     expect(await query('SELECT username FROM users')).toEqual([{ username: 'admin' }]);
     expect(await query('SELECT name FROM tenants')).toEqual([{ name: 'default' }]);
     const token = await api.login();
@@ -111,7 +111,7 @@ describe('identity', () => {
     });
   });
 
-  it('prints a password that it made, once', async () => {
+  it('prints a generated password once', async () => {
     const empty = await createEmptyDatabase();
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     try {
@@ -147,7 +147,7 @@ describe('identity', () => {
       expect(info.body).toMatchObject({ username: 'admin', tenant_id: expect.any(String), group_info: [] });
     });
 
-    it('gives a token without end when asked', async () => {
+    it('gives a token without expiry on request', async () => {
       const { body } = await api.call('POST', '/login', {
         body: { username: 'admin', password: ADMIN_PASSWORD, timeout: 'infinity' },
       });
@@ -175,18 +175,18 @@ describe('identity', () => {
       ['a duration that is a number', { username: 'admin', password: 'x', timeout: 48 }, 'REQUEST.INVALID'],
       ['no name at all', { username: null, password: 'x' }, 'REQUEST.INVALID'],
       ['an unknown field', { username: 'admin', password: 'x', remember: true }, 'REQUEST.INVALID'],
-    ])('answers 400 to %s', async (_what, body, code) => {
+    ])('returns 400 for %s', async (_what, body, code) => {
       const answer = await api.call('POST', '/login', { body });
       expect([answer.status, answer.body.error_code]).toEqual([400, code]);
     });
 
-    it('answers 400 to no body at all', async () => {
+    it('returns 400 without a body', async () => {
       const answer = await api.call('POST', '/login', { headers: { 'content-type': 'application/json' } });
       expect([answer.status, answer.body.error_code]).toEqual([400, 'AUTH.CREDENTIALS_MISSING']);
     });
   });
 
-  it('ends a session everywhere with the logout', async () => {
+  it('ends a session on all pods at logout', async () => {
     const token = await api.login();
     const warm = await Promise.all([api, otherPod].map((pod) => pod.call('GET', '/user/info', { token })));
     expect(warm.map(({ status }) => status)).toEqual([200, 200]);
@@ -208,7 +208,7 @@ describe('identity', () => {
   });
 
   describe('tenants', () => {
-    it('lets a user of two tenants choose, and change', async () => {
+    it('let a user of two tenants select one, and change it', async () => {
       const [first, second] = [await newTenant('first'), await newTenant('second')];
       const userId = await newUser('chooser', [first, second]);
       const token = await api.login('chooser', PASSWORD);
@@ -236,7 +236,7 @@ describe('identity', () => {
       });
     });
 
-    it('refuses tenants without a role and those that do not exist', async () => {
+    it('refuse users without a role, and return 404 for missing tenants', async () => {
       const mine = await newTenant('mine');
       const foreign = await newTenant('foreign');
       await newUser('stranger', [mine]);
@@ -248,7 +248,7 @@ describe('identity', () => {
       expect((await api.call('GET', '/user/tenants', { token })).body.data).toHaveLength(1);
     });
 
-    it('keeps a personal token in its tenant', async () => {
+    it('keep a personal token in its tenant', async () => {
       const [home, away] = [await newTenant('home'), await newTenant('away')];
       await newUser('bound', [home, away]);
       const token = await api.login('bound', PASSWORD);
@@ -267,7 +267,7 @@ describe('identity', () => {
       ['PLATFORM ADMIN', 'PLATFORM ADMIN'],
       ['PLATFORM BILLING', 'PLATFORM BILLING'],
       ['no role there', null],
-    ])('tells a personal token of a user with %s that another tenant is not allowed', async (_held, role) => {
+    ])('refuse a personal token of a user with %s from another tenant', async (_held, role) => {
       const [home, away] = [await newTenant(), await newTenant()];
       const userId = await people.user([['USER', home]]);
       if (role) await people.giveRole(userId, role, PLATFORM_ROLES.includes(role) ? null : away);
@@ -281,7 +281,7 @@ describe('identity', () => {
       expect((await call('GET', '/user/info')).body.tenant_id).toBe(home);
     });
 
-    it('lets PLATFORM BILLING into any tenant, for what names it and nothing else', async () => {
+    it('admit PLATFORM BILLING everywhere, but only to operations that name it', async () => {
       const tenantId = await newTenant();
       const closed = await newTenant();
       await query('UPDATE tenants SET to_date = now() WHERE tenant_id = $1', [closed]);
@@ -306,7 +306,7 @@ describe('identity', () => {
       }
     });
 
-    it('lets a PLATFORM ADMIN into any tenant', async () => {
+    it('admit a PLATFORM ADMIN everywhere', async () => {
       const tenantId = await newTenant('any');
       const token = await api.login();
       expect((await api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(201);
@@ -314,7 +314,7 @@ describe('identity', () => {
     });
   });
 
-  it('counts roles through groups, and from the next request on', async () => {
+  it('counts roles through groups from the next request on', async () => {
     const tenantId = await newTenant('grouped');
     const userId = await newUser('member');
     const token = await api.login('member', PASSWORD);
@@ -339,7 +339,7 @@ describe('identity', () => {
     });
   });
 
-  it('refuses at once, on every pod, what a role that was taken away allowed', async () => {
+  it('refuses the operations of a removed role at once, on every pod', async () => {
     const userId = await newUser('demoted', [await newTenant('strict')]);
     const token = await api.login('demoted', PASSWORD);
     for (const pod of [api, otherPod]) expect((await pod.call('GET', '/probe/tenant', { token })).status).toBe(200);
@@ -353,7 +353,7 @@ describe('identity', () => {
     });
   });
 
-  it('shuts out a disabled account within a second, without a wake-up', async () => {
+  it('shuts out a disabled account within a second, without a notification', async () => {
     const userId = await newUser('leaver', [await newTenant('left')]);
     const token = await api.login('leaver', PASSWORD);
     expect((await api.call('GET', '/probe/tenant', { token })).status).toBe(200);
@@ -366,7 +366,7 @@ describe('identity', () => {
   });
 
   describe('login limits', () => {
-    it('hold over several pods, by user name', async () => {
+    it('apply across pods, by user name', async () => {
       configure(database.url, { LOGIN_ATTEMPTS: '3', REDIS_PREFIX: `limit-${randomBytes(4).toString('hex')}` });
       const pods = [await TestApi.start([IamModule, IamApiModule]), await TestApi.start([IamModule, IamApiModule])];
       try {
@@ -383,7 +383,7 @@ describe('identity', () => {
       }
     });
 
-    it('do not stand in the way when Redis is down', async () => {
+    it('do not prevent logins while Redis is down', async () => {
       configure(database.url, { REDIS_URL: 'redis://127.0.0.1:1' });
       const pod = await TestApi.start([IamModule, IamApiModule]);
       try {

@@ -18,7 +18,7 @@ describe('job configurations', () => {
     caller = await people.everywhere(await people.tenant());
     estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
-    // Without nodes: jobs wait.
+    // The cluster has no nodes, so that jobs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 
@@ -51,7 +51,7 @@ describe('job configurations', () => {
       ])
     )[0];
 
-  it('change in what is sent, and null clears; jobs submitted before keep what they began with', async () => {
+  it('change only the fields sent, and null clears; jobs submitted before keep their settings', async () => {
     const job = (await submit()).body.job_id;
     const changed = await update({
       driver_memory: null,
@@ -93,7 +93,7 @@ describe('job configurations', () => {
     expect((await caller.call('GET', of())).body).toEqual(before);
   });
 
-  it("of SQL take spark-sql's own arguments only", async () => {
+  it('of SQL accept only arguments of spark-sql', async () => {
     const sql = (args: string) =>
       create(people.unique('sql'), { job_type: 'SQL', command: undefined, rawScalaCode: 'SELECT 1', arguments: args });
     expect((await sql('--hivevar a=1 -S')).status).toBe(200);
@@ -101,7 +101,7 @@ describe('job configurations', () => {
       expect(refusal(await sql(smuggled))).toEqual([400, 'JOB_CONF.INVALID_ARGUMENTS']);
   });
 
-  it('take arguments and conf for a single job where the lookup of their type says so', async () => {
+  it('accept arguments and conf for a single job if the lookup of their type allows it', async () => {
     await create('sql', { job_type: 'SQL', command: undefined, rawScalaCode: 'SELECT 1' });
     const run = (name: string, more: object) => caller.call('POST', jobs, { job_conf_name: name, ...more });
     expect((await run(conf, { arguments: 'a b', conf: ['spark.a=2'] })).status).toBe(200);
@@ -113,7 +113,7 @@ describe('job configurations', () => {
     }
   });
 
-  it('set no property of the platform, nor does a single job', async () => {
+  it('cannot set properties of the platform, nor can a single job', async () => {
     const owned = ['spark.authenticate.secret=known'];
     const made = await create(people.unique('job'), { conf: owned });
     expect(refusal(made)).toEqual([400, 'JOB_CONF.PROPERTY_OWNED']);
@@ -122,7 +122,7 @@ describe('job configurations', () => {
     expect([refusal(run), run.body.details]).toEqual([[400, 'JOB.PROPERTY_OWNED'], made.body.details]);
   });
 
-  it('of an older release that do so change in everything else, and run', async () => {
+  it('of an older release that set such properties can change all else, and run', async () => {
     await api.database.query(
       `UPDATE job_confs SET settings = settings || '{"conf": ["spark.master=local"]}' WHERE workspace_id = $1`,
       [workspace],
@@ -135,13 +135,13 @@ describe('job configurations', () => {
     expect((await update({ conf: ['spark.a=2'] })).status).toBe(201);
   });
 
-  it('refuse a name that another one has', async () => {
+  it('refuse a name that is taken', async () => {
     const other = people.unique('job');
     await create(other);
     expect(refusal(await update({ name: other }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
   });
 
-  it('count their unfinished jobs from the moment that a limit begins until it ends', async () => {
+  it('count their unfinished jobs from the start of a limit to its end', async () => {
     const [first] = [(await submit()).body.job_id, (await submit()).body.job_id];
     expect(await row()).toEqual({ max_concurrency: 0, unfinished_runs: null });
     await update({ max_concurrency: 2 });
@@ -156,7 +156,7 @@ describe('job configurations', () => {
     expect(await row()).toEqual({ max_concurrency: 0, unfinished_runs: null });
   });
 
-  it('miss none of the jobs that are submitted while a limit begins', async () => {
+  it('miss none of the jobs submitted while a limit starts', async () => {
     const statuses = await Promise.all([
       ...Array.from({ length: 8 }, () => submit()),
       update({ max_concurrency: 3 }),
@@ -170,7 +170,7 @@ describe('job configurations', () => {
     expect((await row()).unfinished_runs).toBe(unfinished);
   });
 
-  it('are disabled and enabled once each, and take no jobs or changes meanwhile', async () => {
+  it('are disabled and enabled once each, and accept no jobs or changes meanwhile', async () => {
     expect(await caller.call('PUT', of('/disable'))).toMatchObject({
       status: 201,
       body: { to_date: expect.any(String) },
@@ -184,7 +184,7 @@ describe('job configurations', () => {
     expect((await submit()).status).toBe(200);
   });
 
-  it('cannot be enabled while another one has their name', async () => {
+  it('cannot be enabled while their name is taken', async () => {
     const { job_conf_id: id } = (await caller.call('GET', of())).body;
     await caller.call('PUT', of('/disable'));
     await create(conf);
@@ -192,7 +192,7 @@ describe('job configurations', () => {
     expect(refusal(answer)).toEqual([409, 'RECORD.DUPLICATE_NAME']);
   });
 
-  it('are deleted when all of their jobs have ended, which stay readable', async () => {
+  it('are deleted once all of their jobs have ended, which stay readable', async () => {
     const job = (await submit()).body.job_id;
     expect(refusal(await caller.call('DELETE', of()))).toEqual([409, 'JOB_CONF.IN_USE']);
     await stopJob(job);
@@ -218,7 +218,7 @@ describe('job configurations', () => {
     expect(submitted.length === 0).toBe(isDeleted);
   });
 
-  it('are not changed in a disabled workspace, nor from another one', async () => {
+  it('cannot be changed in a disabled workspace, nor from another one', async () => {
     const other = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
     const { job_conf_id: id } = (await caller.call('GET', of())).body;
     const elsewhere = `/workspace/${other.body.workspace_id}/spark/job/conf`;
@@ -238,7 +238,7 @@ describe('job configurations', () => {
     expect(refusal(await caller.call('DELETE', of()))).toEqual([409, 'WORKSPACE.DISABLED']);
   });
 
-  it('are exported as a request that makes them again, without what looks secret', async () => {
+  it('are exported as a request that recreates them, without values that look secret', async () => {
     await update({
       conf: ['spark.a=1', 'spark.hadoop.fs.s3a.secret.key=hush', 'spark.executorEnv.API_TOKEN=hush'],
       driver_java_options: '-Da=1 -Djavax.net.ssl.trustStorePassword=hush -Db="x y"',
@@ -261,7 +261,7 @@ describe('job configurations', () => {
     expect(again.status).toBe(200);
   });
 
-  it('show the workflow behind a job by its application id', async () => {
+  it('return the workflow of a job by its application id', async () => {
     const job = (await submit()).body.job_id;
     const details = (id: string): Promise<TestAnswer> =>
       caller.call('GET', `${jobs}/workflow_job_instance_details/${id}`);

@@ -19,7 +19,7 @@ import {
   type TestDatabase,
 } from './harness/test-api';
 
-// The real one, counted.
+// The real function, with its calls counted.
 jest.mock('@node-rs/argon2', () => {
   const real = jest.requireActual<typeof import('@node-rs/argon2')>('@node-rs/argon2');
   return { ...real, verify: jest.fn(real.verify) };
@@ -170,7 +170,7 @@ describe('logins by LDAP', () => {
     return api.database.query('SELECT * FROM users WHERE username = $1', [username]);
   }
 
-  it('takes over the account and its groups with the first login', async () => {
+  it('imports the account and its groups at the first login', async () => {
     expect((await api.call('GET', '/login/auth_type')).body).toEqual({ auth_type: 'LDAP' });
     expect(await infoOf('jane')).toMatchObject({
       username: 'jane',
@@ -188,7 +188,7 @@ describe('logins by LDAP', () => {
     });
   });
 
-  it('takes the user name in any letter case, and HTTP Basic', async () => {
+  it('accepts the user name in any letter case, and HTTP Basic', async () => {
     const basic = Buffer.from(`JANE:jane's password`).toString('base64');
     const { status, body } = await api.call('POST', '/login', { headers: { authorization: `Basic ${basic}` } });
     expect(status).toBe(200);
@@ -197,13 +197,13 @@ describe('logins by LDAP', () => {
     expect(await stored('jane')).toHaveLength(1);
   });
 
-  it('makes one account of many first logins at once', async () => {
+  it('creates one account for many concurrent first logins', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => login('nora')));
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
     expect(await stored('nora')).toHaveLength(1);
   });
 
-  it('tells groups of the same name apart', async () => {
+  it('distinguishes groups of the same name', async () => {
     expect((await infoOf('nora')).groups).toEqual([`cn=engineers,ou=east,${GROUPS}`]);
   });
 
@@ -225,17 +225,17 @@ describe('logins by LDAP', () => {
     ['an unknown user', 'nobody'],
     ['a user of the server', 'jane'],
     ['a local account', 'admin'],
-  ])('checks one password here for %s, so that the time does not tell them apart', async (_who, username) => {
+  ])('checks one password here for %s, so that the time reveals nothing', async (_who, username) => {
     jest.mocked(verify).mockClear();
     expect((await login(username, 'wrong')).status).toBe(401);
     expect(verify).toHaveBeenCalledTimes(1);
   });
 
-  it('finds a user whose name has the signs of filters', async () => {
+  it('finds a user whose name contains filter characters', async () => {
     expect((await infoOf('o(b)r*en')).username).toBe('o(b)r*en');
   });
 
-  it('refuses an empty password, which the server would take for nobody', async () => {
+  it('refuses an empty password, which the server would treat as an anonymous login', async () => {
     expect((await login('jane', '')).status).toBe(400);
     const basic = Buffer.from('jane:').toString('base64');
     const answer = await api.call('POST', '/login', { headers: { authorization: `Basic ${basic}` } });
@@ -245,7 +245,7 @@ describe('logins by LDAP', () => {
     expect(await directory.authenticate('jane', '')).toBeNull();
   });
 
-  it('checks local accounts here, and gives nobody a local account', async () => {
+  it('checks local accounts here, and gives no directory user a local account', async () => {
     expect((await login('admin', ADMIN_PASSWORD)).status).toBe(200);
     expect((await login('admin')).status).toBe(401);
     await withApi({ ...ldap.environment, LDAP_USER_FILTER: '(mail={username})' }, async (at) => {
@@ -265,7 +265,7 @@ describe('logins by LDAP', () => {
     expect(sessions).toEqual({ n: 1 });
   });
 
-  it('refuses a name that the server has twice', async () => {
+  it('refuses a name that the server lists twice', async () => {
     await withApi(
       { ...ldap.environment, LDAP_USER_FILTER: '(&(employeeType=twin)(|(uid={username})(sn=LDAP)))' },
       async (at) => {
@@ -278,7 +278,7 @@ describe('logins by LDAP', () => {
   it('limits failed logins, however the name is spelt', async () => {
     const limited = { LOGIN_ATTEMPTS: '3', REDIS_PREFIX: `ldap-${randomBytes(4).toString('hex')}` };
     await withApi({ ...ldap.environment, ...limited }, async (at) => {
-      // Three spellings of one name to the server.
+      // The server accepts all three spellings of the name.
       for (const spelling of ['jane', ' JANE ', 'ja\u00adne']) {
         expect((await login(spelling, 'wrong', at)).status).toBe(401);
       }
@@ -293,13 +293,13 @@ describe('logins by LDAP', () => {
     }
   });
 
-  it('reads entries in the way of Active Directory', async () => {
+  it('reads entries in the format of Active Directory', async () => {
     const windows = 'ou=directory,dc=example,dc=org';
     const environment = {
       LDAP_SERVER_TYPE: 'ACTIVE_DIRECTORY',
       LDAP_USER_BASE_DN: windows,
       LDAP_GROUP_BASE_DN: windows,
-      // The default also has a test of bits, which no server but Microsoft's knows.
+      // The default also tests bits, which only Microsoft's server supports.
       LDAP_USER_FILTER:
         '(&(objectCategory=person)(objectClass=user)(userAccountControl=512)(sAMAccountName={username}))',
     };
@@ -333,7 +333,7 @@ describe('logins by LDAP', () => {
       await ldap.change((client) => client.modify(engineers, new Change({ operation, modification })));
     }
 
-    it('give their roles, and take them with the next login', async () => {
+    it('give their roles, and take them away at the next login', async () => {
       const token = await api.login('john', `john's password`);
       const tenantId = await giveGroupRole(api, 'engineers', 'CAN MANAGE CLUSTER');
       expect((await api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(201);
@@ -390,7 +390,7 @@ describe('logins by LDAP', () => {
         );
         return rows.map(({ username }) => username);
       };
-      // Neither the one that is gone nor the local administrator of the same name.
+      // Neither the deleted user nor the local administrator of the same name.
       expect(await members()).toEqual(['jane', 'john', 'twin1']);
 
       await changeMember('delete', 'twin1');
@@ -406,7 +406,7 @@ describe('logins by LDAP', () => {
       expect(await members()).toEqual([]);
     });
 
-    it('are read from what users say of themselves, where they do', async () => {
+    it('are read from an attribute of the users, if it is set', async () => {
       const memberOf = { ...ldap.environment, LDAP_MEMBER_OF_ATTRIBUTE: 'seeAlso' };
       const seeAlso = new Attribute({
         type: 'seeAlso',
@@ -431,7 +431,7 @@ describe('logins by LDAP', () => {
   describe('synchronizing a user', () => {
     const path = '/platform/shared/admin/sync/user';
 
-    it('stores one who never logged in, with its groups, and refreshes it', async () => {
+    it('stores a user who never logged in, with its groups, and refreshes it', async () => {
       const token = await api.login();
       const first = await api.call('GET', `${path}/twin1`, { token });
       expect([first.status, first.body]).toEqual([
@@ -453,7 +453,7 @@ describe('logins by LDAP', () => {
       expect(second.body).toMatchObject({ user_id: first.body.user_id, email: 'twin.one@example.org' });
     });
 
-    it('is in the audit log, though it is a GET', async () => {
+    it('is in the audit log although it is a GET', async () => {
       const token = await api.login();
       await api.call('GET', `${path}/twin1`, { token });
       await api.call('GET', `${path}/nobody.of.that.name`, { token });
@@ -466,7 +466,7 @@ describe('logins by LDAP', () => {
       ]);
     });
 
-    it('leaves an address with whom it belongs to', async () => {
+    it('leaves an email address with its owner', async () => {
       const address = new Attribute({ type: 'mail', values: ['admin@localhost'] });
       await ldap.change(async (client) => {
         await client.modify(`uid=twin2,${PEOPLE}`, new Change({ operation: 'replace', modification: address }));
@@ -484,7 +484,7 @@ describe('logins by LDAP', () => {
       expect([added.status, added.body.email]).toEqual([200, 'twin2@localhost']);
     });
 
-    it('disables one who is gone, and ends its sessions', async () => {
+    it('disables a deleted user and ends its sessions', async () => {
       await ldap.change((client) =>
         client.add(`uid=fired,${PEOPLE}`, {
           objectClass: 'inetOrgPerson',
@@ -507,7 +507,7 @@ describe('logins by LDAP', () => {
       expect([unknown.status, unknown.body.error]).toEqual([404, 'The directory has no user named nobody.']);
     });
 
-    it('answers a local account as it is stored', async () => {
+    it('returns a local account as it is stored', async () => {
       const { status, body } = await api.call('GET', `${path}/admin`, { token: await api.login() });
       expect([status, body.username]).toEqual([200, 'admin']);
     });
@@ -530,7 +530,7 @@ describe('logins by LDAP', () => {
       expect((await login('admin', ADMIN_PASSWORD, at)).status).toBe(200);
     }
 
-    it('is named, does not count as a failed login, and keeps no local administrator out', async () => {
+    it('is named, does not count as a failed login, and does not keep local administrators out', async () => {
       const environment = { ...ldap.environment, LDAP_URL: 'ldap://127.0.0.1:1', LOGIN_ATTEMPTS: '2' };
       await withApi(environment, async (at) => {
         for (const _ of [1, 2, 3]) await expectUnavailable(at, /LDAP server 127\.0\.0\.1:1 cannot be reached/);
@@ -540,7 +540,7 @@ describe('logins by LDAP', () => {
       expect(await stored('jane')).toEqual([expect.objectContaining({ to_date: Infinity })]);
     });
 
-    it('is waited for only so long', async () => {
+    it('is waited for only until the timeout', async () => {
       await withApi({ ...ldap.environment, LDAP_TIMEOUT_MS: '500' }, async (at) => {
         ldap.halt();
         try {
@@ -551,7 +551,7 @@ describe('logins by LDAP', () => {
       });
     });
 
-    it('is one that refuses the account that searches, too', async () => {
+    it('includes one that refuses the account of the search', async () => {
       await withApi({ ...ldap.environment, LDAP_BIND_PASSWORD: 'wrong' }, (at) =>
         expectUnavailable(at, /refuses the search account: check LDAP_BIND_DN/),
       );
@@ -587,7 +587,7 @@ describe('logins by LDAP', () => {
       },
     );
 
-    it('is not done without: a server that offers none is not used in its place', async () => {
+    it('is required: a server that offers none is not used instead', async () => {
       await withApi({ ...ldap.environment, LDAP_START_TLS: 'true' }, async (at) =>
         expect((await login('john', `john's password`, at)).status).toBe(503),
       );

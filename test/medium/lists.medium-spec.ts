@@ -8,16 +8,16 @@ import { vacuumWhole } from './harness/vacuum';
 
 const MANY = 20_000;
 /**
- * Together with those of the other tenant no more than the 30,000 rows that ANALYZE samples by default: it reads all of
- * them, so the plans do not depend on the sample.
+ * Both tenants together have no more than the 30,000 rows that ANALYZE samples by default, so it reads all of
+ * them and the plans do not depend on the sample.
  */
 const MANY_OF_OTHERS = 10_000;
 const LIMIT = 1_000;
-/** Of the reference data. */
+/** An id of the reference data. */
 const GP2_OF_AWS = 3;
 const VOLUMES = '/machine/volumes';
 
-/** Tables with a search by part of a name. */
+/** Tables that are searched by a part of the name. */
 const SEARCHED = [...KINDS.map(([kind]) => tableOf(kind)), 'runs', 'tenants', 'workspace_files'].sort();
 
 interface Volume {
@@ -40,10 +40,10 @@ describe('lists', () => {
     await select(mine);
   });
 
-  /** Volumes of both tenants in turn; the other tenant's names differ by a word that none of mine has. */
+  /** Inserts volumes of both tenants in turn; a word in the names of the other tenant's volumes occurs in none of mine. */
   async function fill(): Promise<void> {
     await api.database.transaction(async (tx) => {
-      // VACUUM does not mark unflushed rows as visible to all, and then an index-only scan must read the table.
+      // VACUUM does not mark unflushed rows as visible to all, so an index-only scan would read the table.
       await tx.query('SET LOCAL synchronous_commit = on');
       await tx.query(
         `INSERT INTO volume_confs (tenant_id, name, encrypted, size, disk_type_id, machine_volume_num, machine_volume_strip_num)
@@ -82,7 +82,7 @@ describe('lists', () => {
       Plans?: PlanNode[];
     }
 
-    /** How the volumes are found by the statements of a list, in their order: node types with their indexes. */
+    /** Returns the scans of each statement of a list, in order: node types with their indexes. */
     async function plansOf(partOfName?: string): Promise<string[][]> {
       const plans: string[][] = [];
       const query = async (sql: string, params: unknown[]) => {
@@ -105,17 +105,17 @@ describe('lists', () => {
     const walk = 'Index Only Scan ix_volume_confs_list';
     const byKey = expect.stringMatching(/^Index Scan PK_/);
 
-    it('by the index of the list: the page, and the count', async () => {
+    it('with the index of the list, for the page and the count', async () => {
       expect(await plansOf()).toEqual([expect.arrayContaining([walk, byKey]), [walk]]);
     });
 
-    it('by trigrams for a part that few names have, and from the newest on for one that many have', async () => {
+    it('with trigrams for a part that few names contain, and newest first for one that many contain', async () => {
       const [rare] = await plansOf('zeppelin');
       expect(rare).toEqual(expect.arrayContaining(['Bitmap Index Scan ix_volume_confs_name_part', byKey]));
       expect(await plansOf('prod')).toEqual([expect.arrayContaining([walk, byKey]), [walk]]);
     });
 
-    it('with trigrams of every name that is searched by a part', async () => {
+    it('with a trigram index for every name that is searched by a part', async () => {
       const indexes: { table: string; definition: string }[] = await api.database.query(
         `SELECT tablename AS "table", indexdef AS definition FROM pg_indexes WHERE indexname LIKE '%\\_name\\_part' ORDER BY 1`,
       );
@@ -124,7 +124,7 @@ describe('lists', () => {
     });
   });
 
-  describe('of more records than are counted', () => {
+  describe('with more records than are counted', () => {
     it('reach every record once, newest first, by following next_page', async () => {
       const answers = await pages(`${VOLUMES}?limit=${LIMIT}`);
       const ids = answers.flatMap(({ body }) => body.data.map((volume: Volume) => volume.volume_conf_id));
@@ -133,7 +133,7 @@ describe('lists', () => {
       expect(ids).toEqual(ids.toSorted((a: number, b: number) => b - a));
     });
 
-    it('count so far, and exactly as soon as no more than the bound follow', async () => {
+    it('count up to a bound, and exactly once no more records than the bound follow', async () => {
       const counted = async (pageNumber: number, limit = LIMIT) =>
         (await get(`${VOLUMES}?limit=${limit}&pageNumber=${pageNumber}`)).body.result_set;
       expect(await counted(1)).toEqual({
@@ -151,20 +151,20 @@ describe('lists', () => {
       expect(await counted(MANY / LIMIT)).not.toHaveProperty('next_page');
     });
 
-    it('count exactly when a page lies beyond the end, and have nothing on it', async () => {
+    it('count exactly on an empty page beyond the end', async () => {
       const { body } = await get(`${VOLUMES}?limit=${LIMIT}&pageNumber=${MANY / LIMIT + 5}`);
       expect(body.data).toEqual([]);
       expect(body.result_set).toMatchObject({ total_objects: MANY, total_pages: MANY / LIMIT });
       expect(body.result_set).not.toHaveProperty('next_page');
     });
 
-    it('refuse to answer all of them at once', async () => {
+    it('refuse to return all of them at once', async () => {
       const { status, body } = await get(`${VOLUMES}?all=true`);
       expect([status, body.error_code, body.details]).toEqual([400, 'REQUEST.TOO_MANY_RECORDS', { most: MAX_ALL }]);
     });
   });
 
-  describe('of few records', () => {
+  describe('with few records', () => {
     let few: Tenancy;
 
     beforeAll(async () => {
@@ -186,7 +186,7 @@ describe('lists', () => {
       ['a last page that is not full', 'limit=3&pageNumber=2', ['v1'], { current_page: 2, total_pages: 2 }],
       ['a last page that is full', 'limit=2&pageNumber=2', ['v3', 'v1'], { current_page: 2, total_pages: 2 }],
       ['all of them', 'all=true&limit=1', ['v6', 'v4', 'v3', 'v1'], { total_pages: 1, limit: 4 }],
-    ])('answer %s, and count the current ones', async (_what, query, expected, resultSet) => {
+    ])('return %s, and count the current ones', async (_what, query, expected, resultSet) => {
       const answer = await get(`${VOLUMES}?${query}`);
       expect(names(answer)).toEqual(expected);
       expect(answer.body.result_set).toMatchObject({ total_objects: 4, ...resultSet });
@@ -194,15 +194,15 @@ describe('lists', () => {
     });
   });
 
-  describe('by part of a name', () => {
-    it('find it in whatever case, only in the own tenant, and count', async () => {
+  describe('searched by part of a name', () => {
+    it('find it in any letter case, only in the own tenant, and count the records', async () => {
       const { body } = await search('ZEPPELIN');
       expect(body.result_set).toEqual({ current_page: 1, total_objects: 4, total_pages: 1, limit: 100 });
       expect(names({ body } as TestAnswer).every((name) => name.endsWith('-zeppelin'))).toBe(true);
       expect((await search('acme')).body.data).toEqual([]);
     });
 
-    it('answer the first page of very many, and every one by following next_page', async () => {
+    it('return the first page of very many, and every record by following next_page', async () => {
       const first = await search('prod', '&limit=10');
       expect(first.body.data).toHaveLength(10);
       expect(first.body.result_set).toMatchObject({ total_objects: 10 + COUNTED_BEYOND, next_page: 2 });
@@ -218,13 +218,13 @@ describe('lists', () => {
       ['%', 0],
       ['_', 0],
       ['scratch-12345', 1],
-    ])('take %j for what it is, with or without three letters in a row', async (part, expected) => {
+    ])('take %j literally, with or without three letters in a row', async (part, expected) => {
       expect((await search(part, '&limit=10')).body.data).toHaveLength(expected);
     });
   });
 
-  describe('filtered by what the records refer to', () => {
-    // As harness/records.ts makes them, all for OnPrem and x86_64.
+  describe('filtered by references of the records', () => {
+    // harness/records.ts creates all records for OnPrem and x86_64.
     it.each([
       ['/machine/boot_disk_images?architecture_type=x86_64', '/machine/boot_disk_images?architecture_type=aarch64'],
       ['/credential_configs?cloud_provider=OnPrem', '/credential_configs?cloud_provider=AWS'],
@@ -234,7 +234,7 @@ describe('lists', () => {
       ['/clusters?cloud_providers=AWS&cloud_providers=OnPrem', '/clusters?cloud_providers=AWS'],
       ['/clusters?cluster_conf_name=mine', '/clusters?cluster_conf_name=foreign'],
       ['/clusters?machine_type_ids=1486', '/clusters?machine_type_ids=1487'],
-    ])('%s has the record, %s none', async (matching, other) => {
+    ])('%s finds the record, %s does not', async (matching, other) => {
       expect((await get(matching)).body).toMatchObject({ data: [{}], result_set: { total_objects: 1 } });
       expect((await get(other)).body).toMatchObject({ data: [], result_set: { total_objects: 0 } });
     });

@@ -12,7 +12,7 @@ import { type Opened, openDownload, openSocket, openUpload } from './harness/ope
 import { insertPlain } from './harness/records';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
-/** What has lost its access is ended by the next look, and there are two in a second. */
+/** The next check ends connections without access, and there are two checks per second. */
 const LOOKS = 3;
 const PERMISSIONS: WorkspacePermission[] = ['VIEW', 'RUN', 'EDIT', 'MANAGE'];
 
@@ -30,7 +30,7 @@ interface World {
 }
 
 // Real: the whole API, PostgreSQL, and the operations of a module that the test adds.
-describe('what a caller has open', () => {
+describe('an open connection', () => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   const opened: Opened[] = [];
@@ -96,7 +96,7 @@ describe('what a caller has open', () => {
 
   const losses: [string, (world: World) => Promise<unknown>, number][] = [
     ['a logout', ({ caller }) => api.call('POST', '/logout', { headers: caller.headers }), 401],
-    // These wake nobody: the regular check finds them.
+    // These changes send no notification: the regular check finds them.
     [
       'the end of the session',
       ({ caller }) => sql('UPDATE sessions SET revoked_at = now() WHERE session_id = $1', caller.sessionId),
@@ -148,20 +148,23 @@ describe('what a caller has open', () => {
     ],
   ];
 
-  it.each(losses)('ends within a second of %s, and what others have open goes on', async (_what, lose, status) => {
-    const [world, other] = [await newWorld(), await newWorld()];
-    const mine = await Promise.all(['upgrade', 'download', 'upload'].map((kind) => open(kind, world)));
-    const theirs = await Promise.all(['upgrade', 'download', 'upload'].map((kind) => open(kind, other)));
-    const looks = jest.spyOn(api.app.get(SessionsRepository, { strict: false }), 'findAll');
-    await lose(world);
-    looks.mockClear();
-    await eventually(() => mine.every((one) => one.end() !== null), { what: 'the end of all' });
-    expect(looks.mock.calls.length).toBeLessThanOrEqual(LOOKS);
-    expect(mine.map((one) => one.end())).toEqual([1008, 'broken off', status]);
-    expect(theirs.map((one) => one.end())).toEqual([null, null, null]);
-  });
+  it.each(losses)(
+    'ends within a second of %s, while connections of other callers continue',
+    async (_what, lose, status) => {
+      const [world, other] = [await newWorld(), await newWorld()];
+      const mine = await Promise.all(['upgrade', 'download', 'upload'].map((kind) => open(kind, world)));
+      const theirs = await Promise.all(['upgrade', 'download', 'upload'].map((kind) => open(kind, other)));
+      const looks = jest.spyOn(api.app.get(SessionsRepository, { strict: false }), 'findAll');
+      await lose(world);
+      looks.mockClear();
+      await eventually(() => mine.every((one) => one.end() !== null), { what: 'the end of all' });
+      expect(looks.mock.calls.length).toBeLessThanOrEqual(LOOKS);
+      expect(mine.map((one) => one.end())).toEqual([1008, 'broken off', status]);
+      expect(theirs.map((one) => one.end())).toEqual([null, null, null]);
+    },
+  );
 
-  it('ends when one of several roles is lost that it needs', async () => {
+  it('ends when the caller loses one of several required roles', async () => {
     const { caller } = await newWorld();
     const socket = await openSocket(api.urlOf('/managed'), caller.headers);
     opened.push(socket);
@@ -170,7 +173,7 @@ describe('what a caller has open', () => {
     await eventually(() => socket.end() === 1008, { what: 'the end' });
   });
 
-  it('is looked at in one statement each for sessions and workspaces, however much it is', async () => {
+  it('is checked, with all others, by one statement each for sessions and workspaces', async () => {
     const world = await newWorld();
     for (let count = 0; count < 10; count += 1) await open('upgrade', world);
     const sessions = jest.spyOn(api.app.get(SessionsRepository, { strict: false }), 'findAll');
@@ -195,7 +198,7 @@ describe('what a caller has open', () => {
         (error: Error) => Number(error.message),
       );
 
-    it('is accepted with its caller, workspace and parameters, and is in the audit log', async () => {
+    it('gets its caller, workspace and parameters, and is in the audit log', async () => {
       const world = await newWorld();
       const socket = await openSocket(address(world, 42), world.caller.headers);
       opened.push(socket);
@@ -214,7 +217,7 @@ describe('what a caller has open', () => {
       expect(rows).toEqual([{ operation: 'echo', outcome: 'done', status: 101, subject }]);
     });
 
-    it('admits as its declaration says', async () => {
+    it('admits callers as its declaration says', async () => {
       const world = await newWorld();
       const { tenantId, workspaceId } = world;
       const as = async (tenant: string, roles: Role[], permission?: WorkspacePermission) =>
@@ -243,7 +246,7 @@ describe('what a caller has open', () => {
       });
     });
 
-    it('is refused by what its method throws, in the body of every error, and as a row of the audit log', async () => {
+    it('is refused by an error of its method, with the usual error body and a row in the audit log', async () => {
       const world = await newWorld();
       expect(await statusOf(address(world, 404), world.caller.headers)).toBe(404);
       const found = sql('SELECT outcome, error_code FROM audit_events WHERE user_id = $1', world.caller.userId);
@@ -255,14 +258,14 @@ describe('what a caller has open', () => {
       await expect(openSocket(address(world, 500), world.caller.headers)).rejects.toThrow('1011');
     });
 
-    it('takes no request that asks for none', async () => {
+    it('refuses requests without an upgrade', async () => {
       const world = await newWorld();
       const answer = await fetch(address(world), { headers: world.caller.headers });
       expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket']);
       expect(await answer.json()).toMatchObject({ error_code: 'REQUEST.NO_UPGRADE' });
     });
 
-    it('leaves those who offer another protocol their ordinary answer, with their bodies', async () => {
+    it('returns the ordinary response to requests, with their bodies, that offer another protocol', async () => {
       const { caller } = await newWorld();
       const headers = { ...caller.headers, connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' };
       expect(await statusOf(api.urlOf('/user/info'), caller.headers)).toBe(200);

@@ -8,22 +8,22 @@ import { configure } from './harness/test-api';
 const ADDRESS = '192.0.2.1';
 const REFUSED = { kind: 'rate-limited', code: 'AUTH.TOO_MANY_ATTEMPTS' };
 const LIMIT = 3;
-/** Everybody has recently logged in from there. */
+/** A network from which every user has recently logged in. */
 const HOME = '192.0.2.100';
 
 const redisOf = (limiter: LoginLimiter): Redis => (limiter as unknown as { redis: Redis }).redis;
 
-// Real: Redis. Each test has keys of its own there.
+// Real: Redis. Each test has its own keys.
 describe('the limits of logins', () => {
   let limiter: LoginLimiter;
   let wait: jest.SpiedFunction<LoginDelays['wait']>;
   const sessions = { hasLoggedInFrom: jest.fn<Promise<boolean>, [string, string]>() };
 
   beforeEach(() => {
-    // No database is reached: the limits are kept in Redis alone, and the sessions are told.
+    // The database is not used: the limits are only in Redis, and the sessions are a stub.
     const config = configure('postgres://nobody@127.0.0.1:1/none', { LOGIN_ATTEMPTS: String(LIMIT) });
     limiter = new LoginLimiter(config, sessions as unknown as SessionsRepository, createLogger('test', 'fatal'));
-    // On a machine that is busy for longer, Redis would seem to be away, and nothing be counted.
+    // On a busy machine, a shorter timeout would make Redis look unavailable, and nothing would be counted.
     redisOf(limiter).options.commandTimeout = 60_000;
     sessions.hasLoggedInFrom.mockReset().mockImplementation((_name, network) => Promise.resolve(network === HOME));
     wait = jest.spyOn(LoginDelays.prototype, 'wait').mockResolvedValue();
@@ -44,7 +44,7 @@ describe('the limits of logins', () => {
     for (let count = 0; count < times; count += 1) expect(await attempt(wrong, username, address)).toBeNull();
   }
 
-  /** Lets the counts of one kind run out. */
+  /** Deletes the counters of one kind. */
   async function forget(kind: string): Promise<void> {
     const redis = redisOf(limiter);
     const prefix = redis.options.keyPrefix ?? '';
@@ -52,7 +52,7 @@ describe('the limits of logins', () => {
     for (const key of keys) await redis.del(key.slice(prefix.length));
   }
 
-  it('use what was proven, and not what was not', async () => {
+  it('call the login after a valid proof only', async () => {
     expect(await attempt(right)).toBe('done');
     expect(use.mock.calls).toEqual([['proof']]);
     expect(await attempt(wrong)).toBeNull();
@@ -62,7 +62,7 @@ describe('the limits of logins', () => {
   it.each([
     ['name', ' SomeBody'],
     ['other name', 'another'],
-  ])('refuse even to look at any %s from an address that has failed too often', async (_what, username) => {
+  ])('refuse any %s unchecked from an address with too many failures', async (_what, username) => {
     await fail(LIMIT);
     const prove = jest.fn(right);
     await expect(attempt(prove, username)).rejects.toMatchObject(REFUSED);
@@ -70,14 +70,14 @@ describe('the limits of logins', () => {
     expect(await attempt(right, username, '192.0.2.2')).toBe('done');
   });
 
-  it('refuse a name from where it failed when the count of the address has run out before', async () => {
+  it('refuse a name at the address of its failures even after the counter of the address expired', async () => {
     await fail(LIMIT);
     await forget('address');
     await expect(attempt(right, ' SomeBody')).rejects.toMatchObject(REFUSED);
     expect(await attempt(right, 'another')).toBe('done');
   });
 
-  it('do not tell a right guess from a wrong one when the limit was reached meanwhile', async () => {
+  it('treat right and wrong guesses alike if the limit was reached meanwhile', async () => {
     const late = attempt(async () => {
       await fail(LIMIT);
       return 'proof';
@@ -92,18 +92,18 @@ describe('the limits of logins', () => {
     await expect(wrongAndLate).rejects.toMatchObject(REFUSED);
   });
 
-  it('of many guesses at once answer no more than may be wrong', async () => {
+  it('admit no more concurrent guesses than the limit of failures', async () => {
     const guesses = await Promise.allSettled(Array.from({ length: 50 }, () => attempt(wrong)));
     expect(guesses.filter(({ status }) => status === 'fulfilled')).toHaveLength(LIMIT);
   });
 
-  describe('of a name that has failed often', () => {
+  describe('for a name with many failures', () => {
     const failElsewhere = async (times: number, username = 'somebody') => {
       for (let count = 0; count < times; count += 1) await fail(1, username, `198.51.100.${count}`);
     };
     const delays = () => wait.mock.calls.map(([, network, ms]) => [network, ms]);
 
-    it('hold up who comes from a new address, longer the more failures there were', async () => {
+    it('delay logins from a new address, longer with each failure', async () => {
       await failElsewhere(LIMIT);
       expect(await attempt(right)).toBe('done');
       expect(delays()).toEqual([[ADDRESS, 250]]);
@@ -117,7 +117,7 @@ describe('the limits of logins', () => {
       expect(delays()).toEqual([[ADDRESS, 5000]]);
     });
 
-    it('hold up nobody who has logged in from there lately, and whoever guesses there', async () => {
+    it('delay only failed logins at an address with a recent login', async () => {
       await failElsewhere(LIMIT);
       expect(await attempt(right, 'somebody', HOME)).toBe('done');
       expect(delays()).toEqual([]);
@@ -125,7 +125,7 @@ describe('the limits of logins', () => {
       expect(delays()).toEqual([[HOME, 250]]);
     });
 
-    it('look at nothing while it is held up', async () => {
+    it('check nothing during the delay', async () => {
       await failElsewhere(LIMIT);
       wait.mockRejectedValue(new Error('too many'));
       const prove = jest.fn(right);
@@ -136,7 +136,7 @@ describe('the limits of logins', () => {
     });
   });
 
-  it('are none while Redis is away', async () => {
+  it('are off while Redis is unavailable', async () => {
     const config = configure('postgres://nobody@127.0.0.1:1/none', {
       REDIS_URL: 'redis://127.0.0.1:1',
       LOGIN_ATTEMPTS: '1',
@@ -152,13 +152,13 @@ describe('the limits of logins', () => {
     }
   });
 
-  it('count what is refused after the proof', async () => {
+  it('count logins that are refused after the proof', async () => {
     use.mockResolvedValue(null);
     for (let count = 0; count < LIMIT; count += 1) expect(await attempt(right)).toBeNull();
     await expect(attempt(right)).rejects.toMatchObject(REFUSED);
   });
 
-  it('do not count what could not be decided', async () => {
+  it('do not count logins that could not be decided', async () => {
     const broken = () => Promise.reject(new Error('away'));
     for (let count = 0; count < LIMIT; count += 1) await expect(attempt(broken)).rejects.toThrow('away');
     use.mockRejectedValueOnce(new Error('away'));
@@ -166,7 +166,7 @@ describe('the limits of logins', () => {
     expect(await attempt(right)).toBe('done');
   });
 
-  describe('at the page of a provider', () => {
+  describe('for logins at the page of a provider', () => {
     const begin = (address = ADDRESS) => limiter.start(address, () => Promise.resolve('begun'));
     const beginAll = () => Promise.all(Array.from({ length: 10 * LIMIT }, () => begin()));
 
@@ -177,7 +177,7 @@ describe('the limits of logins', () => {
       expect(await attempt(right)).toBe('done');
     });
 
-    it('count neither what could not begin nor what has ended', async () => {
+    it('count neither logins that could not start nor completed ones', async () => {
       await beginAll();
       await limiter.complete(ADDRESS);
       await expect(limiter.start(ADDRESS, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
@@ -185,14 +185,14 @@ describe('the limits of logins', () => {
       await expect(begin()).rejects.toMatchObject(REFUSED);
     });
 
-    it('are not more for whom logins end that began elsewhere', async () => {
+    it('do not grow by logins that started elsewhere', async () => {
       await limiter.complete(ADDRESS);
       await beginAll();
       await expect(begin()).rejects.toMatchObject(REFUSED);
     });
   });
 
-  it('are those of the name there anew after a success, but not of the address', async () => {
+  it('are reset by a success for the name at the address, but not for the address', async () => {
     await fail(LIMIT - 1);
     expect(await attempt(right)).toBe('done');
     await fail(1);
@@ -201,7 +201,7 @@ describe('the limits of logins', () => {
     expect(await attempt(right)).toBe('done');
   });
 
-  it('count a name from everywhere, successes or not', async () => {
+  it('count the failures of a name over all addresses, despite successes', async () => {
     await fail(LIMIT - 1);
     expect(await attempt(right)).toBe('done');
     await fail(1, 'somebody', '192.0.2.2');

@@ -1,7 +1,7 @@
 import { type Caller, People } from './harness/people';
 import { wholeApi } from './harness/test-api';
 
-/** This many may be in a filter. */
+/** The maximum number of ids in a filter. */
 const MOST = 1000;
 
 // Real: the whole API, its server and PostgreSQL.
@@ -22,7 +22,7 @@ describe('a long query', () => {
   it.each([
     ['repeated', repeated],
     ['separated', separated],
-  ])('may filter by as many ids as a filter takes, %s', async (_how, write) => {
+  ])('may filter by the maximum number of ids, %s', async (_how, write) => {
     const { status, body } = await clusters(`${write(largest(MOST))}&limit=7`);
     expect([status, body.data, body.result_set?.limit]).toEqual([200, [], 7]);
   });
@@ -30,13 +30,13 @@ describe('a long query', () => {
   it.each([
     ['repeated', repeated],
     ['separated', separated],
-  ])('is refused, and not cut short, with one more, %s', async (_how, write) => {
+  ])('is refused, and not truncated, with one more id, %s', async (_how, write) => {
     const { status, body } = await clusters(write(largest(MOST + 1)));
     expect([status, body.error_code]).toEqual([400, 'REQUEST.INVALID']);
     expect(body.error_message).toContain('modified_by_ids must contain no more than 1000 elements');
   });
 
-  it('is read to its end', async () => {
+  it('is read completely', async () => {
     const { status, body } = await clusters(`${repeated(largest(MOST))}&surprise=1`);
     expect(status).toBe(400);
     expect(body.error_message).toContain('surprise is not a known field');

@@ -23,7 +23,7 @@ interface Ipynb {
 
 const PNG = Buffer.from('a picture').toString('base64');
 
-// Real: the whole API, PostgreSQL and the store of files. Left out: kernels, in whose place the test gives outputs.
+// Real: the whole API, PostgreSQL and the file store. Left out: kernels; the test sends their outputs.
 describe('notebook configurations', () => {
   const api = wholeApi();
   const people = new People(api);
@@ -38,7 +38,7 @@ describe('notebook configurations', () => {
     caller = await people.everywhere(tenant);
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
-    // Without nodes: runs wait.
+    // The cluster has no nodes, so that runs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 
@@ -113,7 +113,7 @@ describe('notebook configurations', () => {
   const outputs = () => api.app.get(NotebookOutputsService);
   const inTx = <T>(work: (tx: typeof api.database.manager) => Promise<T>) => api.database.transaction(work);
 
-  it('are made with an empty notebook, found by id, name and part of the name, and listed', async () => {
+  it('are created with an empty notebook, found by id, name and part of the name, and listed', async () => {
     const answer = await create('explore', { driver_memory: '1g', conf: ['spark.a=1'], notebook_type: 'PYTHON3' });
     const id = Number(answer.body.notebook_conf_id);
     expect(answer).toMatchObject({
@@ -146,7 +146,7 @@ describe('notebook configurations', () => {
     expect(await list('/search?notebook_name=XPLO')).toEqual(['explore']);
     const nothing = await caller.call('GET', `${base}/confs/search?notebook_name=nothing`);
     expect(refusal(nothing)).toEqual([404, 'NOTEBOOK_CONF.NOT_FOUND']);
-    // Jobs have names of their own.
+    // Names of jobs are separate.
     expect(await caller.call('GET', `/workspace/${workspace}/spark/job/confs`)).toMatchObject({ body: { data: [] } });
   });
 
@@ -161,10 +161,10 @@ describe('notebook configurations', () => {
     ['a name that is taken', { notebook_name: 'taken', notebook_path: '/b.ipynb' }, [409, 'RECORD.DUPLICATE_NAME']],
     ['no cluster', { cluster_id: 999_999 }, [404, 'CLUSTER.NOT_FOUND']],
     ["a property of the platform's", { conf: ['spark.master=x'] }, [400, 'NOTEBOOK_CONF.PROPERTY_OWNED']],
-    ['a package that is none', { packages: ['x'] }, [400, 'NOTEBOOK_CONF.INVALID_PACKAGE']],
+    ['an invalid package', { packages: ['x'] }, [400, 'NOTEBOOK_CONF.INVALID_PACKAGE']],
     ['a file outside the workspace', { files: ['../x'] }, [400, 'FILE.INVALID_PATH']],
     ['an unknown language', { notebook_type: 'r' }, [400, 'REQUEST.INVALID']],
-  ])('are not made with %s, and leave no file', async (_what, changes, expected) => {
+  ])('are not created with %s, and leave no file', async (_what, changes, expected) => {
     await made('taken');
     await upload('text.ipynb', 'no notebook');
     await files('POST', 's', '&path=folder.ipynb&is_dir=true');
@@ -173,7 +173,7 @@ describe('notebook configurations', () => {
     expect((await files('GET', '/usage', '')).body).toEqual(before);
   });
 
-  it('adopt a file with its outputs, and answer it as it was but for ids', async () => {
+  it('adopt a file with its outputs, and return it unchanged except for ids', async () => {
     const stream = { output_type: 'stream', name: 'stderr', text: ['a\n', 'b'] };
     const picture = { output_type: 'display_data', data: { 'image/png': PNG, 'text/plain': ['x'] }, metadata: {} };
     const table = {
@@ -230,14 +230,14 @@ describe('notebook configurations', () => {
         { cell_type: 'raw', odd: { kept: true } },
       ],
     });
-    // Sent back as they came, nothing changes, and nothing is written.
+    // Cells sent back unchanged cause no write.
     expect((await post(id, cells)).body.message).toContain('has not changed');
     expect([await revisions(id), await exported(id)]).toEqual([1, out]);
     const { name } = await bytes(`${base}/conf/export?notebook_conf_id=${id}`);
     expect(name).toBe('attachment; filename="adopts.ipynb"');
   });
 
-  it('take code with EDIT, as a revision and in the file, and outputs alone with RUN', async () => {
+  it('accept code with EDIT, as a revision and in the file, and outputs with RUN', async () => {
     const id = await made('cells');
     const first = [code('a', '1', { metadata: { x: 1 }, extra: [1] }), code('b', '# t', { cell_type: 'markdown' })];
     expect(await post(id, first)).toMatchObject({ status: 201, body: { message: expect.any(String) } });
@@ -258,7 +258,7 @@ describe('notebook configurations', () => {
     expect((await post(id, withOutputs, runner)).body.message).toContain('has not changed');
     expect((await cellsOf(id))[0]?.output).toEqual(shown);
     expect(await revisions(id)).toBe(2);
-    // The file is as of the last save of code.
+    // The file is from the last save of code.
     expect(await file('cells.ipynb')).toMatchObject({ cells: [{ outputs: [] }, {}] });
     for (const changed of [
       [code('a', '2'), first[1]],
@@ -284,15 +284,15 @@ describe('notebook configurations', () => {
 
   it.each<[string, unknown, string]>([
     ['no list', {}, 'REQUEST.INVALID'],
-    ['what is no object', [1], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['a number', [1], 'NOTEBOOK_CONF.INVALID_CELLS'],
     ['no id', [{ code: '' }], 'NOTEBOOK_CONF.INVALID_CELLS'],
-    ['an id that is none', [code('a b', '')], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['an invalid id', [code('a b', '')], 'NOTEBOOK_CONF.INVALID_CELLS'],
     ['an id twice', [code('a', ''), code('a', '')], 'NOTEBOOK_CONF.INVALID_CELLS'],
-    ['code that is no text', [{ cell_uuid: 'a', code: 1 }], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['code that is not text', [{ cell_uuid: 'a', code: 1 }], 'NOTEBOOK_CONF.INVALID_CELLS'],
     ['an unknown type', [code('a', '', { cell_type: 'raw' })], 'NOTEBOOK_CONF.INVALID_CELLS'],
-    ['outputs that are none', [code('a', '', { output: [{ type: 'text' }] })], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['invalid outputs', [code('a', '', { output: [{ type: 'text' }] })], 'NOTEBOOK_CONF.INVALID_CELLS'],
     [
-      'an image that is none',
+      'an invalid image',
       [code('a', '', { output: [{ type: 'image', Celloutput: 'x' }] })],
       'NOTEBOOK_CONF.INVALID_CELLS',
     ],
@@ -303,7 +303,7 @@ describe('notebook configurations', () => {
     expect(await cellsOf(id)).toEqual([]);
   });
 
-  it('change in settings, are disabled, enabled and deleted; the file stays and can be adopted again', async () => {
+  it('change their settings, are disabled, enabled and deleted; the file stays and can be adopted again', async () => {
     const id = await made('changes', { driver_memory: '1g' });
     const of = (path = '') => `${base}/conf${path}?notebook_conf_id=${id}`;
     expect(
@@ -356,7 +356,7 @@ describe('notebook configurations', () => {
     );
   });
 
-  it('go with their file: uploads are revisions, renames and moves carry the path, and it cannot be deleted', async () => {
+  it('follow their file: uploads are revisions, renames and moves change the path, and it cannot be deleted', async () => {
     const id = await made('file', { notebook_path: '/dir/file.ipynb' });
     await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: 'x' }] }), code('gone', '')]);
     const uploaded = await upload(
@@ -398,7 +398,7 @@ describe('notebook configurations', () => {
     expect(await file('moved/other.ipynb')).toMatchObject({ more: 1, cells: [{ source: '3' }] });
   });
 
-  it('keep the revisions that instances began with, and the newest twenty others', async () => {
+  it('keep the revisions that instances started with, and the newest twenty others', async () => {
     const id = await made('many');
     await post(id, [code('a', 'named')]);
     const kept = await inTx((tx) => api.app.get(NotebookDocumentsService).currentRevision(tx, id));
@@ -433,7 +433,7 @@ describe('notebook configurations', () => {
       expect(await inTx((tx) => outputs().startExecution(tx, at()))).toBe(true);
     });
 
-    it('are written as they come, streams in one piece each', async () => {
+    it('are written as they arrive, with each stream in one piece', async () => {
       expect(await shown()).toEqual([]);
       await append(print('a'), print('b'));
       await append(print('\u0000 "c"\\\n'), print('e', 'stderr'));
@@ -450,13 +450,13 @@ describe('notebook configurations', () => {
       expect((await exported(id)).cells[0]).toMatchObject({ execution_count: 4, outputs: [] });
     });
 
-    it('have the numbers and keys that they had, also in a file of theirs that is adopted', async () => {
+    it('keep their numbers and keys, even in an exported file that is adopted', async () => {
       const json = '{"constructor":"Ferrari","prototype":{"big":9007199254740993,"f":1.0,"small":[1e-05,-0.0]}}';
       const said = `{"output_type":"display_data","data":{"application/json":${json}},"metadata":{"z":1.0}}`;
       await append(readOutput(readOpaque(Buffer.from(said), { ...SHORT_JSON, parsedLevels: 2 })) as NbOutput);
       expect(await exportText(id)).toContain(`"outputs":[${said}]`);
       expect(await shown()).toEqual([json]);
-      // A large one is parsed by a thread.
+      // A thread parses large files.
       for (const [name, more] of [
         ['small', ''],
         ['large', 'x'.repeat(200_000)],
@@ -473,7 +473,7 @@ describe('notebook configurations', () => {
       }
     });
 
-    it('that are to be cleared stay until the next one comes', async () => {
+    it('that the kernel clears stay until the next one arrives', async () => {
       const clear = () => inTx((tx) => outputs().clear(tx, at(), { waits: true }));
       await append(print('Hello world'));
       await clear();
@@ -488,7 +488,7 @@ describe('notebook configurations', () => {
       expect(await shown()).toEqual(['ab']);
     });
 
-    it('are of code cells that the notebook has, and of the run that executed them last', async () => {
+    it('belong to existing code cells, and to the run that executed them last', async () => {
       const found = await inTx((tx) => outputs().cellTypes(tx, id, ['a', 'm', 'none']));
       expect([...found]).toEqual(
         expect.arrayContaining([
@@ -505,7 +505,7 @@ describe('notebook configurations', () => {
       expect(await shown()).toEqual([]);
     });
 
-    it("are the server's while the instance lasts: what a client sends back does not replace them", async () => {
+    it('are managed by the server while the instance runs: a client does not replace them', async () => {
       await append(print('of the server'));
       const sent = (text: string) => [
         code('a', '1', { output: [{ type: 'text', Celloutput: text }] }),
@@ -536,7 +536,7 @@ describe('notebook configurations', () => {
     const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
     const leftOut = expect.stringMatching(/left out here.* 100 outputs and 10 MiB/) as string;
 
-    it('are the first and the last ones when they are too many, with a note between', async () => {
+    it('are reduced to the first and the last ones if they are too many, with a note between', async () => {
       for (let from = 0; from < 90; from += 30) await append(...htmls(from, from + 30));
       await append(...htmls(90, 104));
       expect(await shown()).toEqual([...texts(0, 50), leftOut, ...texts(54, 104)]);
@@ -545,7 +545,7 @@ describe('notebook configurations', () => {
       const kept = [...texts(0, 50), leftOut, ...texts(56, 104), 'ab', 'FINAL RESULT'];
       expect(await shown()).toEqual(kept);
       expect((await exported(id)).cells[0]?.outputs).toHaveLength(101);
-      // All at once, of which most are never written.
+      // All at once, so most are never written.
       await append(...htmls(200, 1_200));
       expect(await shown()).toEqual([...texts(0, 50), leftOut, ...texts(1_150, 1_200)]);
       const [row] = await api.database.query<{ pieces: number; bytes: number; sum: number }[]>(
@@ -560,7 +560,7 @@ describe('notebook configurations', () => {
       expect(await shown()).toEqual(texts(0, 100));
     });
 
-    it('are the first and the last ones when they are too large, and a note in the place of others', async () => {
+    it('are reduced to the first and the last ones if they are too large, with a note in place of others', async () => {
       const mib = (letter: string, count: number) => html(letter.repeat(count * 2 ** 20));
       await append(mib('a', 1), mib('b', 4));
       await append(mib('c', 4), mib('d', 5));
@@ -582,7 +582,7 @@ describe('notebook configurations', () => {
       expect(await shown()).toEqual([leftOut]);
     });
 
-    it('lie in the store by their hash when they are large, once, until nobody refers to them', async () => {
+    it('are stored once by their hash if they are large, until nothing refers to them', async () => {
       const picture = (text: string): NbOutput => ({
         output_type: 'display_data',
         data: { 'image/png': Buffer.from(text.repeat(300_000)).toString('base64') },
@@ -609,7 +609,7 @@ describe('notebook configurations', () => {
       expect(await api.app.get(NotebookContentsRepository).keysInUse(keys)).toEqual(new Set());
     });
 
-    it('are as whole as the transaction that writes them', async () => {
+    it('are written completely or not at all', async () => {
       await expect(
         inTx(async (tx) => {
           await outputs().append(tx, at(), [print('never')]);
@@ -625,7 +625,7 @@ describe('notebook configurations', () => {
     });
   });
 
-  it('are made, cloned and changed once by a request that is repeated', async () => {
+  it('are created, cloned and changed once by a repeated request', async () => {
     const once = async (path: string, body?: object) => {
       const headers = { 'idempotency-key': people.unique('key') };
       const send = () => api.call('POST', path, { token: caller.token, body, headers });
@@ -641,7 +641,7 @@ describe('notebook configurations', () => {
     expect((await files('GET', '/usage', '')).body).toMatchObject({ file_count: 2 });
   });
 
-  it('changed by many at once are as the last of them said, in the file, too', async () => {
+  it('that many change at once have the last change, in the file, too', async () => {
     const id = await made('busy');
     await post(id, [code('a', 'first')]);
     const runId = await run(id);
@@ -674,7 +674,7 @@ describe('notebook configurations', () => {
     expect(counted[0]).toEqual({ output_bytes: 12, cells: 12, outputs: 12 });
   });
 
-  it('of thirty MiB are sent and read', async () => {
+  it('of thirty MiB can be sent and read', async () => {
     const id = await made('large');
     const text = 'x'.repeat(29 * 2 ** 20);
     expect((await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: text }] })])).status).toBe(201);
@@ -685,7 +685,7 @@ describe('notebook configurations', () => {
     expect((await cellsOf(id))[0]?.code.length).toBe(text.length);
   });
 
-  it('are of one workspace and tenant', async () => {
+  it('belong to one workspace and tenant', async () => {
     const id = await made('mine');
     const other = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
     const there = `/workspace/${other.body.workspace_id}/notebook`;

@@ -22,14 +22,14 @@ interface Asked {
   message?: { header: { msg_id: string; msg_type: string }; content: { code?: string } };
 }
 
-/** Waits until all that is expected holds. */
+/** Waits until all expectations hold. */
 const until = (expected: () => unknown) =>
   eventually(async () => {
     await expected();
     return true;
   });
 
-// Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
+// Real: the whole API and PostgreSQL. Left out: the agents and their kernels, which the test replaces.
 describe('notebook instances', () => {
   const api = wholeApi();
   const people = new People(api);
@@ -74,7 +74,7 @@ describe('notebook instances', () => {
     expect((await agent.send('POST', '/report', { body: { daemons, runs: [run] } })).status).toBe(200);
   };
 
-  /** An instance whose node has accepted it. */
+  /** Starts an instance and accepts it as its node. */
   async function started(by = admin): Promise<string> {
     const posted = by.call('POST', `${base()}/notebook`, { notebook_conf_id: confId });
     const run = await eventually(async () => {
@@ -88,13 +88,13 @@ describe('notebook instances', () => {
     frames.set(id, 0);
     await report(id, 1, 'accepted');
     expect(await posted).toMatchObject({ status: 200, body: { notebook_id: id } });
-    // Unless the machine was so busy that the answer did not wait for it, it says so itself.
+    // On a busy machine, the response may come before the instance runs, so its status is read again.
     const { body } = await by.call('GET', `${base()}/notebook/${id}`);
     expect(body).toMatchObject({ notebook_status: 'RUNNING' });
     return id;
   }
 
-  /** What the node is asked next. */
+  /** Returns the next request for the node. */
   async function asked(id: string, after = 0): Promise<Asked[]> {
     const answer = await agent.send('GET', `/runs/${id}/requests?after=${after}&wait_ms=0`);
     return decodeRecords(Buffer.from(await answer.arrayBuffer())).map(
@@ -172,7 +172,7 @@ describe('notebook instances', () => {
     expect(log.status).toBe(200);
   });
 
-  it('execute what a client sends, once, and say it to all clients', async () => {
+  it('execute code of a client once, and send the output to all clients', async () => {
     const id = await started();
     const [one, two] = [await connect(id), await connect(id)];
     await says(id, kernel('starting'), kernel('idle'));
@@ -189,13 +189,13 @@ describe('notebook instances', () => {
     });
     one.execute('cell-1', 'print(1)');
     one.execute('cell-2', 'print(2)');
-    // A socket's messages are taken in their order: the repetition was when the one after it is there.
+    // The messages of a socket are processed in order: once the next one has arrived, the repetition is done.
     await until(async () => expect(await asked(id, 1)).toHaveLength(1));
     await says(id, printed('cell-1', '1\n'), replied('cell-1'), kernel('idle'));
     await until(() => [one, two].forEach((client) => expect(client.replies('cell-1')).toHaveLength(1)));
     expect(one.texts()).toEqual(['1\n']);
     expect(await asked(id, 2)).toEqual([]);
-    // Asked once more, it is told again what the kernel answered, and nothing is executed.
+    // A repeated request gets the kernel's reply again, and nothing is executed.
     one.execute('cell-1', 'print(1)');
     await until(() => expect(one.replies('cell-1')).toHaveLength(2));
     expect(one.replies('cell-1')[1]?.content).toMatchObject({ status: 'ok', execution_count: 1 });
@@ -208,7 +208,7 @@ describe('notebook instances', () => {
     });
   });
 
-  it('go on for a session where its last socket was', async () => {
+  it('continue a session where its last socket stopped', async () => {
     const id = await started();
     const first = await connect(id);
     await says(id, printed('x', 'one'));
@@ -227,7 +227,7 @@ describe('notebook instances', () => {
     await until(() => expect(other.texts()).toEqual(['four']));
   });
 
-  it('begin another kernel when asked, and when theirs died', async () => {
+  it('start another kernel on request, and after their kernel died', async () => {
     const id = await started();
     const at = `${base()}/notebook/${id}/kernel`;
     await says(id, kernel('idle'));
@@ -235,7 +235,7 @@ describe('notebook instances', () => {
       status: 201,
       body: { kernel_info: { kernel_status: 'restarting' } },
     });
-    // What the one before says of itself is outdated.
+    // Status messages of the previous kernel are outdated.
     await says(id, kernel('dead', 1));
     expect((await admin.call('GET', `${at}/status`)).body).toMatchObject({
       kernel_info: { kernel_status: 'restarting' },
@@ -259,7 +259,7 @@ describe('notebook instances', () => {
       { op: 'restart', generation: 3 },
       { op: 'interrupt' },
     ]);
-    // It knows nothing of what the one before was asked.
+    // The new kernel does not know the requests to the previous one.
     const client = await connect(id);
     client.execute('cell', '1');
     await until(async () => expect(await asked(id, 3)).toHaveLength(1));
@@ -268,7 +268,7 @@ describe('notebook instances', () => {
     await until(async () => expect((await asked(id, 4)).map(({ op }) => op)).toEqual(['restart', 'message']));
   });
 
-  it('answer what nobody else will when they end', async () => {
+  it('answer open requests themselves when they end', async () => {
     const id = await started();
     const client = await connect(id);
     client.execute('waits', '1');
@@ -281,7 +281,7 @@ describe('notebook instances', () => {
     await expect(connect(id)).rejects.toThrow('409');
   });
 
-  it('are for those with RUN alone, and their sockets for those with a token', async () => {
+  it('need RUN, and their sockets a token', async () => {
     const id = await started();
     const viewer = await people.member(tenancy.tenantId);
     await admin.call('POST', `${base()}/user`, { user_id: viewer.userId, permission_id: 0 });
@@ -348,7 +348,7 @@ describe('notebook instances', () => {
     expect(await isIdle()).toBe(false);
   });
 
-  it('keep nothing for clients once they have ended for long', async () => {
+  it('keep nothing for clients long after their end', async () => {
     const ended = await started();
     const client = await connect(ended);
     client.execute('cell', '1');

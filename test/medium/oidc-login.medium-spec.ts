@@ -71,7 +71,7 @@ class OidcFixture {
     }
   }
 
-  /** Settings of an API that has little patience with the provider. */
+  /** Settings of an API with a short timeout for the provider. */
   hurried(authType: 'AAD' | 'AZURE_SSO'): Record<string, string> {
     return { ...this.oidc.environment(authType), OIDC_TIMEOUT_MS: '500' };
   }
@@ -100,7 +100,7 @@ describe('logins by the password grant (AAD)', () => {
     return at.call('POST', '/login', { body: { username: name, password } });
   }
 
-  it('takes over the account and its groups with the first login', async () => {
+  it('imports the account and its groups at the first login', async () => {
     expect((await fixture.api.call('GET', '/login/auth_type')).body).toEqual({ auth_type: 'AAD' });
     const { status, body } = await login('jane');
     expect(status).toBe(200);
@@ -115,7 +115,7 @@ describe('logins by the password grant (AAD)', () => {
     ]);
   });
 
-  it('follows groups, roles and names', async () => {
+  it('updates groups, roles and names at each login', async () => {
     const { token } = (await login('john')).body;
     const tenantId = await giveGroupRole(fixture.api, 'engineers', 'USER');
     expect((await fixture.api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(201);
@@ -151,7 +151,7 @@ describe('logins by the password grant (AAD)', () => {
     expect([status, body.error_code]).toEqual([401, 'AUTH.DIRECTORY_REFUSED']);
   });
 
-  it('gives nobody the account of another person', async () => {
+  it('gives no user the account of another one', async () => {
     const local = await login('taker');
     expect([local.status, local.body.error_code]).toEqual([403, 'AUTH.NAME_TAKEN']);
     expect(await fixture.storedAs('admin')).toEqual([expect.objectContaining({ directory: 'local' })]);
@@ -174,7 +174,7 @@ describe('logins by the password grant (AAD)', () => {
     expect((await login('leaver')).status).toBe(401);
   });
 
-  it('refuses people whose groups the token leaves out, and people without a name', async () => {
+  it('refuses users whose groups the token leaves out, and users without a name', async () => {
     const many = await login('many');
     expect([many.status, many.body.error]).toEqual([401, expect.stringContaining('too many groups')]);
     const nameless = await login('nameless');
@@ -189,7 +189,7 @@ describe('logins by the password grant (AAD)', () => {
     });
   });
 
-  it('answers stored accounts and groups to the synchronization', async () => {
+  it('returns stored accounts and groups from the synchronization', async () => {
     await login('jane');
     const token = await fixture.api.login();
     const path = '/platform/shared/admin/sync';
@@ -199,7 +199,7 @@ describe('logins by the password grant (AAD)', () => {
     expect((await fixture.api.call('GET', `${path}/group/nobodies`, { token })).status).toBe(404);
   });
 
-  it('has no page of the provider to come back from', async () => {
+  it('has no provider page that redirects back', async () => {
     for (const query of ['', '?code=a&state=b']) {
       const { status, body } = await fixture.api.call('GET', `/login/sso/callback${query}`);
       expect([status, body.error_code]).toEqual([404, 'AUTH.NOT_SSO']);
@@ -226,7 +226,7 @@ describe('logins by the password grant (AAD)', () => {
     }
   });
 
-  it('waits for the provider only so long', async () => {
+  it('waits for the provider only until the timeout', async () => {
     await fixture.withApi(fixture.hurried('AAD'), async (at) => {
       fixture.oidc.halt();
       try {
@@ -256,7 +256,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     return reclaimWorker(await fixture.oidc.browse(await begin(), name, `${name}'s password`));
   }
 
-  it('gives a token to whom the provider names', async () => {
+  it('gives a token to the user that the provider names', async () => {
     expect((await fixture.api.call('GET', '/login/auth_type')).body).toEqual({ auth_type: 'AZURE_SSO' });
     const url = new URL(await begin({ timeout: '2h' }));
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -278,7 +278,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect(left).toEqual([]);
   });
 
-  it('ignores foreign credentials, and takes those of local accounts', async () => {
+  it('ignores foreign credentials, and accepts those of local accounts', async () => {
     await begin({ username: 'jane', password: `jane's password` });
     await begin({ username: 'admin', password: 'wrong' });
     const { status, body } = await fixture.api.call('POST', '/login', {
@@ -287,7 +287,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect([status, Object.keys(body).sort()]).toEqual([200, ['expires_at', 'token']]);
   });
 
-  it('ends on whichever pod the browser comes back to, once', async () => {
+  it('can be completed once, on any pod', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.withApi(fixture.oidc.environment('AZURE_SSO'), async (otherPod) => {
       expect((await reclaimWorker(query, otherPod)).status).toBe(200);
@@ -296,7 +296,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect([replayed.status, replayed.body.error]).toEqual([401, expect.stringContaining('was already completed')]);
   });
 
-  it('opens one session for a return that comes several times at once', async () => {
+  it('opens one session for concurrent returns', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     const answers = await Promise.all([1, 2, 3, 4].map(() => reclaimWorker(query)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
@@ -314,7 +314,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect((await reclaimWorker(change(query))).status).toBe(expected);
   });
 
-  it('refuses what the provider refuses, and says so', async () => {
+  it('refuses logins that the provider refuses, with its reason', async () => {
     const { status, body } = await reclaimWorker(await fixture.oidc.browse(await begin(), 'jane', 'wrong'));
     expect([status, body.error]).toEqual([401, expect.stringContaining('access_denied')]);
   });
@@ -341,7 +341,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect(await fixture.api.database.query('SELECT * FROM sso_logins')).toEqual([]);
   });
 
-  it('keeps nothing with which the browser could be imitated', async () => {
+  it('stores nothing that could impersonate the browser', async () => {
     const state = new URL(await begin()).searchParams.get('state') ?? '';
     const rows = await fixture.api.database.query('SELECT * FROM sso_logins');
     expect(rows.length).toBeGreaterThan(0);
@@ -357,7 +357,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect((await loggedIn('john')).status).toBe(403);
   });
 
-  it('can be ended later when the provider is away for a while', async () => {
+  it('can be completed later if the provider is unavailable for a while', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.oidc.setFault({ away: true });
     const { status, body } = await reclaimWorker(query);
@@ -366,7 +366,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     expect((await reclaimWorker(query)).status).toBe(200);
   });
 
-  it('is waited for only so long', async () => {
+  it('fails if the provider does not answer before the timeout', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.withApi(fixture.hurried('AZURE_SSO'), async (at) => {
       fixture.oidc.halt();
@@ -379,7 +379,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     });
   });
 
-  it('can be begun only so often from one address without coming back', async () => {
+  it('can be started only a limited number of times from one address without a return', async () => {
     const limits = { LOGIN_ATTEMPTS: '1', REDIS_PREFIX: `sso-${randomBytes(4).toString('hex')}` };
     const environment = { ...fixture.oidc.environment('AZURE_SSO'), ...limits };
     await fixture.withApi(environment, (at) =>
@@ -395,7 +395,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
         expect(refused.body.details).toEqual({ retry_after_seconds: seconds });
         await expect(at.login()).resolves.toEqual(expect.any(String));
 
-        // A place is free again once a login has ended well, and only then.
+        // Only a successful login frees its place.
         const refusedReturn = await fixture.oidc.browse(urls[0]!, 'jane', 'wrong');
         expect((await reclaimWorker(refusedReturn, at)).status).toBe(401);
         expect((await beginAt(at)).status).toBe(429);

@@ -31,7 +31,7 @@ interface Machine {
   createdAt: Date;
 }
 
-/** Accounts of a provider by region, each with its machines; a test may have one of them hang or refuse. */
+/** Accounts of a provider by region, each with its machines; a test can make one hang or refuse. */
 class Provider {
   readonly machines = new Map<string, Machine[]>();
   readonly asked: string[] = [];
@@ -98,7 +98,7 @@ describe('machines that no cluster owns', () => {
       region,
     });
 
-  /** A place that is due now. */
+  /** Adds a place that is due now. */
   async function due(region: string, of = tenancy): Promise<number> {
     const id = await hold(region, of);
     await dataSource.query(
@@ -124,10 +124,10 @@ describe('machines that no cluster owns', () => {
 
   const round = () => sweeper().reconcile(AbortSignal.timeout(DEADLINE_MS));
 
-  /** Takes the clock on until every place that is not quiet for good is due. */
+  /** Moves the clock forward until every place that is not permanently quiet is due. */
   const later = (interval: string) => setClock(dataSource, interval);
 
-  /** `waits` is in half minutes, since time passes on a busy machine until it is read. */
+  /** `waits` is in half minutes, because some time passes on a busy machine before it is read. */
   async function placeOf(id: number) {
     const [place] = await dataSource.query<
       { failures: number; orphans: number; waits: number; is_over: boolean; is_quiet: boolean }[]
@@ -152,7 +152,7 @@ describe('machines that no cluster owns', () => {
     return { nodeId, token: row.token };
   }
 
-  it('are removed after ten minutes, and nothing that a live node has, that is younger or that bears a strange token', async () => {
+  it('are removed after ten minutes, but not machines of live nodes, younger ones or those with an unknown token', async () => {
     const id = await due('eu-west-1');
     const [live, gone] = [await liveNode(id, 1), await liveNode(id, 2)];
     await putNode(dataSource.manager, gone.nodeId, 'DESTROYED');
@@ -180,11 +180,11 @@ describe('machines that no cluster owns', () => {
     });
     expect(provider.calls[0]?.credentials).toEqual({ KEY: 'hush-hush' });
     expect(provider.scopes[0]?.installationId).toBe(await new Installation(dataSource).id());
-    // What is left of them is looked for soon.
+    // The place is due again soon, to look for the rest of them.
     expect(await placeOf(id)).toMatchObject({ orphans: 2, waits: 120, is_quiet: false });
   });
 
-  it('are not those of a node that ended while they were listed, as long as it was live when it was asked', async () => {
+  it('do not include those of a node that ended while the machines were listed', async () => {
     const id = await due('eu-west-1');
     const node = await liveNode(id, 3);
     provider.machines.set('eu-west-1', [{ nodeToken: node.token, createdAt: minutesAgo(11) }]);
@@ -218,7 +218,7 @@ describe('machines that no cluster owns', () => {
     expect(provider.tokensIn('eu-west-1')).toEqual(live);
   });
 
-  it('are looked for at every place in its turn, by two workers at once in none twice', async () => {
+  it('are searched at every place in turn, and by two workers never twice at the same place', async () => {
     const regions = Array.from({ length: 40 }, (_, number) => `region-${number}`);
     for (const region of regions) await due(region);
     const other = await createDataSource(config.database, 'test').initialize();
@@ -237,7 +237,7 @@ describe('machines that no cluster owns', () => {
     expect(provider.asked).toHaveLength(80);
   });
 
-  it('are looked for by others once a worker has died over them', async () => {
+  it('are searched by other workers after a worker died in a search', async () => {
     await due('eu-west-1');
     const taken = await places.claim([]);
     expect(taken).toMatchObject({ region: 'eu-west-1' });
@@ -247,7 +247,7 @@ describe('machines that no cluster owns', () => {
     expect(provider.asked).toEqual(['eu-west-1']);
   });
 
-  it('are looked for elsewhere while accounts of a tenant hang or refuse, which have their turn ever more rarely', async () => {
+  it('are searched elsewhere while accounts of a tenant hang or refuse, and there less and less often', async () => {
     const theirs = await makeTenancy(dataSource.manager, 'theirs');
     const hanging = [await due('hangs-1', theirs), await due('hangs-2', theirs), await due('hangs-3', theirs)];
     const refusing = await due('refuses');
@@ -263,7 +263,7 @@ describe('machines that no cluster owns', () => {
     const held = () => provider.asked.filter((region) => region.startsWith('hangs'));
     await eventually(() => provider.tokensIn('works').length === 0 && warnings.mock.calls.length >= 2);
     await eventually(() => held().length >= 2, { what: 'accounts that hang' });
-    // No more than two of one tenant hold places at once.
+    // A tenant never takes more than two searches at once.
     expect(held()).toHaveLength(2);
     pass.abort();
     await running;
@@ -273,7 +273,7 @@ describe('machines that no cluster owns', () => {
       expect.objectContaining({ ...mine, region: 'refuses', failures: 1, problem: 'the key is not valid' }),
     );
     expect(JSON.stringify(told)).not.toContain('hush');
-    // A pass that was cut is no fault of theirs.
+    // An aborted pass does not count as their fault.
     expect((await placeOf(hanging[0] ?? 0)).failures).toBe(0);
     const waits = [(await placeOf(refusing)).waits];
     provider.before = () => Promise.reject(new Error('still refuses'));
@@ -289,7 +289,7 @@ describe('machines that no cluster owns', () => {
     expect(await placeOf(refusing)).toMatchObject({ failures: 0, waits: 600 });
   });
 
-  it('are looked for more rarely where none of them can be removed', async () => {
+  it('are searched less often at places where none can be removed', async () => {
     const id = await due('locked');
     provider.machines.set('locked', [{ nodeToken: randomUUID(), createdAt: minutesAgo(11) }]);
     provider.driver.sweep = (scope, context) =>
@@ -303,7 +303,7 @@ describe('machines that no cluster owns', () => {
     expect(warnings.mock.calls.at(-1)?.[0]).toMatchObject({ failed: 1, region: 'locked' });
   });
 
-  it('are no longer looked for where there was nothing for an hour, until a node is planned there', async () => {
+  it('are not searched at places that were empty for an hour, until a node is planned there', async () => {
     const id = await due('eu-west-1');
     const node = await liveNode(id, 4);
     for (const interval of ['11 minutes', '2 hours']) {

@@ -47,7 +47,7 @@ describe('personal tokens', () => {
     return body.data.find(({ token_id }: { token_id: number }) => token_id === Number(tokenId));
   }
 
-  it('are named by the audit log, and their text is not in it', async () => {
+  it('are named in the audit log, but their text is not in it', async () => {
     const { body } = await make({ description: 'audited' });
     const [event] = await api.database.query<Record<string, unknown>[]>(
       `SELECT * FROM audit_events WHERE operation = 'createToken' ORDER BY audit_event_id DESC LIMIT 1`,
@@ -56,7 +56,7 @@ describe('personal tokens', () => {
     expect(JSON.stringify(event)).not.toContain(body.token);
   });
 
-  it('are at most a hundred of a user that work, however many are made at once', async () => {
+  it('are limited to a hundred valid ones per user, even if they are created concurrently', async () => {
     await people.withPassword('hoarder', [['USER', tenantId]]);
     const token = await api.login('hoarder', PASSWORD);
     await api.database.query(
@@ -76,7 +76,7 @@ describe('personal tokens', () => {
     expect((await make({}, token)).status).toBe(200);
   });
 
-  it('last, as logins do, from the moment at which the database has them begin', async () => {
+  it('start, as logins do, at the time of the database', async () => {
     const ahead = 2 * 3_600_000;
     const inTime = (end: string) => Math.abs(Date.parse(end) - Date.now() - ahead - 3_600_000) < 60_000;
     await setClock(api.database, '2 hours');
@@ -94,7 +94,7 @@ describe('personal tokens', () => {
     }
   });
 
-  it('are made for the selected tenant and work on every pod', async () => {
+  it('are created for the selected tenant and work on every pod', async () => {
     const { status, body } = await make({ description: 'for the scheduler' });
     expect([status, body]).toEqual([
       200,
@@ -128,7 +128,7 @@ describe('personal tokens', () => {
     expect(await statusOf(api, body.token)).toBe(200);
   });
 
-  it('last for ever, and need no body', async () => {
+  it('last forever by default, and need no body', async () => {
     const { body } = await make({ timeout: 'infinity' });
     expect(body).toMatchObject({ expires_at: 'infinity', description: null });
     expect(await statusOf(api, body.token)).toBe(200);
@@ -175,7 +175,7 @@ describe('personal tokens', () => {
     expect((await api.call('GET', '/user/info', { token: body.token })).body.tenant_id).toBe(tenantId);
   });
 
-  it('make no further tokens', async () => {
+  it('cannot create further tokens', async () => {
     const { body } = await make();
     const answer = await make({}, body.token);
     expect([answer.status, answer.body.error_code]).toEqual([403, 'TOKEN.FROM_TOKEN']);
@@ -218,7 +218,7 @@ describe('personal tokens', () => {
     expect([revoked.status, revoked.body]).toEqual([201, { message: `The token ${body.token_id} is revoked.` }]);
     expect(await statusOf(api, body.token)).toBe(401);
     await soon(async () => expect(await statusOf(otherPod, body.token)).toBe(401));
-    // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
+    // Cached sessions expire within a second anyway; the notification makes it immediate.
     await soon(async () => expect(wakeUps).toContain(session?.session_id));
     const { to_date } = await listed(body.token_id);
     expect(Math.abs(Date.parse(String(to_date)) - Date.now())).toBeLessThan(60_000);
@@ -227,7 +227,7 @@ describe('personal tokens', () => {
     expect((await listed(body.token_id))['to_date']).toBe(to_date);
   });
 
-  it('that have expired are refused and keep their end', async () => {
+  it('that have expired are refused and keep their end date', async () => {
     const { body } = await make({ timeout: '1s' });
     await soon(async () => {
       const answer = await api.call('GET', '/user/info', { token: body.token });
@@ -262,7 +262,7 @@ describe('personal tokens', () => {
     await soon(async () => expect(await statusOf(otherPod, body.token)).toBe(401));
   });
 
-  it('cannot be made by a session that is ended at the same time', async () => {
+  it('cannot be created by a session that ends at the same time', async () => {
     const userId = await people.withPassword('racer', [['USER', tenantId]]);
     const session = await api.login('racer', PASSWORD);
     expect(await statusOf(api, session)).toBe(200);
@@ -287,8 +287,8 @@ describe('personal tokens', () => {
     expect(tokens).toEqual([]);
   });
 
-  describe('as they are stored', () => {
-    it('hold no text: neither the session nor the answer kept for a repeated request', async () => {
+  describe('in the database', () => {
+    it('have no text: neither in the session nor in the response kept for a repeated request', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       const once = await api.call('POST', '/user/token', { token: login, headers });
       const twice = await otherPod.call('POST', '/user/token', { token: login, headers });
@@ -316,7 +316,7 @@ describe('personal tokens', () => {
       }
     });
 
-    it('admit a session from before hashes were kept', async () => {
+    it('are valid without a hash if they are from before hashes were stored', async () => {
       const old = await api.login('ada', PASSWORD);
       await api.database.query(
         'UPDATE sessions SET token_hash = NULL WHERE session_id = (SELECT session_id FROM sessions ORDER BY token_id DESC LIMIT 1)',

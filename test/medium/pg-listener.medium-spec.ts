@@ -6,15 +6,15 @@ import { sendAfterCommit, notifyAfterCommit } from '../../src/platform/kernel/no
 import { notify, PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
-/** Each try is half a second after the one before, so this sees several of them fail. */
+/** Reconnects are half a second apart, so several fail in this time. */
 const FAILED_TRIES = 4;
-/** Below half a second, for timers may be a moment early. */
+/** Below half a second, because timers may fire slightly early. */
 const MIN_PAUSE_MS = 450;
 
 describe('PgListener', () => {
   let database: TestDatabase;
   let admin: Client;
-  /** Of another database: nobody closes the one that he is in. */
+  /** Connected to another database: a session cannot close connections to the database that it is in. */
   let server: Client;
   let listener: PgListener;
   let heard: string[];
@@ -54,7 +54,7 @@ describe('PgListener', () => {
   const send = (payload: string) =>
     notify({ query: (sql: string, params?: unknown[]) => admin.query(sql, params) } as never, 'node', payload);
 
-  it('hears what commits, and after a lost connection calls everyone once it listens again', async () => {
+  it('receives notifications at commit, and calls all listeners when it reconnects', async () => {
     await send('1');
     await eventually(() => heard.length === 1, { what: 'the first wake-up' });
     await endConnections();
@@ -65,7 +65,7 @@ describe('PgListener', () => {
     expect(await connections()).toBe(1);
   });
 
-  it('wakes its own listeners at once and only once, and others by as few notifications as hold the payloads', async () => {
+  it('calls its own listeners at once and only once, and others with as few notifications as possible', async () => {
     const [other, toldOthers]: [PgListener, string[]] = [anotherListener(), []];
     await other.onModuleInit();
     other.on('node', (payload) => toldOthers.push(payload));
@@ -76,7 +76,7 @@ describe('PgListener', () => {
       await eventually(() => toldOthers.join(',').endsWith('node-1999'), { what: 'the wake-ups of others' });
       expect(toldOthers.join(',').split(',')).toEqual(payloads);
       expect(toldOthers).toHaveLength(3);
-      // Notifications come in the order of their commits: an echo of its own would have been heard before this.
+      // Notifications arrive in commit order: an echo of its own would have arrived before this one.
       await send('end');
       await eventually(() => heard.at(-1) === 'end', { what: 'the last wake-up' });
       expect(heard).toEqual([...payloads, 'end']);
@@ -85,7 +85,7 @@ describe('PgListener', () => {
     }
   });
 
-  it('is told of the wake-ups of transactions that have committed, and of no others', async () => {
+  it('receives the notifications of committed transactions only', async () => {
     const dataSource = new DataSource({ type: 'postgres', url: database.url });
     await dataSource.initialize();
     try {
@@ -101,7 +101,7 @@ describe('PgListener', () => {
         throw new Error('refused');
       });
       await expect(failed).rejects.toThrow('refused');
-      // On the connection that the failed one has given back.
+      // This uses the connection that the failed transaction released.
       await dataSource.transaction((tx) => notifyAfterCommit(tx, 'node', 'next'));
       expect(heard).toEqual(['outer', 'inner', 'next']);
     } finally {
@@ -109,7 +109,7 @@ describe('PgListener', () => {
     }
   });
 
-  it('has one connection after an outage, however many tries failed', async () => {
+  it('has one connection after an outage, however many attempts failed', async () => {
     const tries: number[] = [];
     const prototype: { connect: (this: Client) => Promise<unknown> } = Client.prototype;
     const { connect } = prototype;
@@ -128,7 +128,7 @@ describe('PgListener', () => {
     await eventually(() => heard.includes('last'), { what: 'another wake-up' });
     expect(heard).toEqual(['', 'after', 'last']);
     expect(await connections()).toBe(1);
-    // One try after the other: the failed ones have not multiplied.
+    // One attempt at a time: failed attempts do not multiply.
     for (const [at, time] of tries.slice(1).entries()) expect(time - (tries[at] ?? 0)).toBeGreaterThan(MIN_PAUSE_MS);
   });
 });

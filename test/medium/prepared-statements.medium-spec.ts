@@ -5,7 +5,7 @@ import { prepared } from '../../src/platform/kernel/persistence/sql';
 import { makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
-describe('statements that are marked as prepared', () => {
+describe('statements marked as prepared', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
@@ -13,7 +13,7 @@ describe('statements that are marked as prepared', () => {
     database = await createTestDatabase();
     const config = configure(database.url);
     await prepare(config);
-    // One connection: what it keeps is what the statements of the test left there.
+    // One connection, so it holds only the prepared statements of this test.
     dataSource = await createDataSource({ ...config.database, poolSize: 1 }, 'test').initialize();
   });
 
@@ -27,14 +27,14 @@ describe('statements that are marked as prepared', () => {
     return rows.map(({ statement }) => statement);
   };
 
-  it('are planned once per connection, whatever their parameters, and others are not kept', async () => {
+  it('are planned once per connection, whatever their parameters; others are not kept', async () => {
     const marked = prepared('SELECT $1::int + 1 AS sum');
     for (const value of [1, 2, 3]) expect(await dataSource.query(marked, [value])).toEqual([{ sum: value + 1 }]);
     expect(await dataSource.query('SELECT $1::int + 2 AS sum', [1])).toEqual([{ sum: 3 }]);
     expect((await kept()).filter((statement) => statement.includes('AS sum'))).toEqual([marked]);
   });
 
-  it('still read a record by its id when a release has added a column to its table', async () => {
+  it('still read a record by its id after a release has added a column to its table', async () => {
     const { tenantId, workspaceId } = await makeTenancy(dataSource.manager, 'upgraded');
     const workspaces = new WorkspacesRepository(dataSource);
     const read = () => workspaces.get({ tenantId, userId: 0, username: '' }, { id: workspaceId });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => setProductName('PLATFORM'));
 
-/** The committed document says PLATFORM, so the answers of this installation are not checked against it. */
+/** The committed document says PLATFORM, so responses with this name are not validated against it. */
 async function call(method: string, path: string, json?: unknown): Promise<Pick<Answer<Json>, 'status' | 'body'>> {
   const response = await fetch(api.urlOf(path), {
     method,

@@ -27,7 +27,7 @@ interface Published {
   example: Body | undefined;
 }
 
-/** Makes the records of the quickstart's demo, whose ids are in the examples. */
+/** Creates the records of the quickstart's demo, whose ids are in the examples. */
 const DEMO = `
   import { associate, describeCluster, makeWorkspace, readLookups } from './scripts/demo/demo.mjs';
   import { login } from './scripts/demo/session.mjs';
@@ -101,10 +101,10 @@ const STEPS: Record<string, string> = {
 };
 
 const SECTIONS = TAGS.map(({ name }) => name as string);
-/** The own password is changed, and an own token made, once there is a user to do it. */
+/** Changes the own password and creates an own token, once a user exists. */
 const OUT_OF_ORDER = ['Own user', 'Personal tokens'];
 
-/** All steps: those that are named, and what creates and changes a record of every other kind. */
+/** Returns all steps: the named ones, and those that create and change a record of every other kind. */
 function stepsOf(published: readonly Published[]): [string, string][] {
   const steps = Object.entries(STEPS);
   const sectionOf = (id: string) => {
@@ -122,11 +122,11 @@ function stepsOf(published: readonly Published[]): [string, string][] {
   return steps;
 }
 
-/** Operations that answer what a server of somebody else's says: there is none. */
+/** Operations that call an external server, which does not exist here. */
 const NEED_SERVER: ReadonlySet<string> = new Set(['fetchUnityCatalogs']);
 
-// Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. The worker's part is
-// done by hand: it moves clusters to the state that they are on the way to.
+// Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. In place of the
+// worker, the test moves clusters to their target state.
 describe('the examples of requests', () => {
   const { sparkVersion } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
     sparkVersion: string;
@@ -149,18 +149,18 @@ describe('the examples of requests', () => {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', DEMO], { cwd: ROOT, env });
   });
 
-  it('are there for every body in JSON', () => {
+  it('exist for every JSON body', () => {
     expect(published.filter(({ example }) => example === undefined).map(({ id }) => id)).toEqual([]);
     expect(published.map(({ id }) => id).sort()).toEqual(steps.map(([id]) => id).sort());
   });
 
-  it('stand in the order of use', () => {
+  it('are in the order of use', () => {
     const tags = steps.map(([id]) => SECTIONS.indexOf(published.find((one) => one.id === id)?.tag ?? ''));
     const inOrder = tags.filter((tag) => !OUT_OF_ORDER.includes(SECTIONS[tag] ?? ''));
     expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
   });
 
-  it('run as they are against a fresh quickstart', async () => {
+  it('run unchanged against a fresh quickstart', async () => {
     const exampleOf = (id: string): Body => published.find((one) => one.id === id)?.example ?? {};
     const admin = await api.login('admin', ADMIN_PASSWORD);
     const ids: Record<string, string> = {};
@@ -171,7 +171,7 @@ describe('the examples of requests', () => {
       const isOwn = id === 'changeMyPassword';
       const { new_password: password } = exampleOf('setUserPassword');
       const token = isOwn ? await api.login(String(exampleOf('createUser').username), String(password)) : admin;
-      // The only part of an example that no document can know.
+      // No document can know this part of an example.
       const body = id === 'login' ? { ...example, password: ADMIN_PASSWORD } : example;
       const url = named + (more.startsWith('?') ? more : '');
       const answer = await api.call(method, url, { token: id === 'login' ? undefined : token, body });
@@ -184,7 +184,7 @@ describe('the examples of requests', () => {
     expect(failed).toEqual([]);
   });
 
-  // Not every machine that runs tests has the programs that the pages ask their readers for.
+  // Not every machine has the programs that the pages require.
   if (hasPrograms) it('run as the README and the page on the API have them', asThePagesHaveThem);
 
   async function asThePagesHaveThem(): Promise<void> {
@@ -208,7 +208,7 @@ describe('the examples of requests', () => {
     }
   }
 
-  /** Writes what the quickstart writes when it serves: then the cluster of its demo is running. */
+  /** Moves the cluster of the demo to RUNNING, as the quickstart does when it is ready. */
   async function writeFilesOfQuickstart(runtimeDir: string): Promise<void> {
     const { writeClientFile } = await import('../../scripts/demo/client-file.mjs');
     const { login } = await import('../../scripts/demo/session.mjs');
@@ -230,7 +230,7 @@ describe('the examples of requests', () => {
     await writeClientFile(join(runtimeDir, 'client.env'), session, made);
   }
 
-  it('have the Spark that the quickstart runs', async () => {
+  it('use the Spark version of the quickstart', async () => {
     const { example } = published.find(({ id }) => id === 'createCluster') ?? {};
     const token = await api.login('admin', ADMIN_PASSWORD);
     const { body } = await api.call('GET', '/lookup_spark_infra_version', { token });

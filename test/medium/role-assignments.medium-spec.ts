@@ -20,7 +20,7 @@ describe('role assignments', () => {
     const userRole = (userId: number, role: keyof typeof ROLE_ID) => `/admin/user/${userId}/role/${ROLE_ID[role]}`;
     const groupRole = (groupId: number, role: keyof typeof ROLE_ID) => `/admin/group/${groupId}/role/${ROLE_ID[role]}`;
 
-    it('are given to a user and taken, once', async () => {
+    it('are added to and removed from a user once', async () => {
       const userId = await people.user();
       const { status, body } = await admin.call('POST', userRole(userId, 'CAN MANAGE CLUSTER'));
       expect([status, body]).toEqual([
@@ -46,7 +46,7 @@ describe('role assignments', () => {
       expect((await admin.call('POST', userRole(userId, 'CAN MANAGE CLUSTER'))).status).toBe(200);
     });
 
-    it('are given to a group and taken, once', async () => {
+    it('are added to and removed from a group once', async () => {
       const groupId = await people.group();
       const { status, body } = await admin.call('POST', groupRole(groupId, 'USER'));
       expect([status, body]).toEqual([
@@ -64,7 +64,7 @@ describe('role assignments', () => {
       expect(refusal(await admin.call('DELETE', groupRole(groupId, 'USER')))).toEqual([404, 'ROLE.NOT_HELD']);
     });
 
-    it('do not touch those of another tenant', async () => {
+    it('do not change those of another tenant', async () => {
       const userId = await people.user([['USER', foreign]]);
       expect(refusal(await admin.call('DELETE', userRole(userId, 'USER')))).toEqual([404, 'ROLE.NOT_HELD']);
       expect((await admin.call('POST', userRole(userId, 'USER'))).status).toBe(200);
@@ -73,7 +73,7 @@ describe('role assignments', () => {
       expect(body.user_roles).toEqual(['USER']);
     });
 
-    it('refuse platform-wide roles, and what does not exist', async () => {
+    it('refuse platform-wide roles, and missing records', async () => {
       const [userId, groupId] = [await people.user(), await people.group()];
       for (const role of ['PLATFORM ADMIN', 'PLATFORM BILLING'] as const) {
         for (const path of [userRole(userId, role), groupRole(groupId, role)]) {
@@ -86,7 +86,7 @@ describe('role assignments', () => {
       expect(refusal(await admin.call('POST', groupRole(999_999, 'USER')))).toEqual([404, 'GROUP.NOT_FOUND']);
     });
 
-    it('are for administrators with the tenant selected', async () => {
+    it('require an administrator with the tenant selected', async () => {
       const userId = await people.user();
       const manager = await people.as(await people.user([['CAN MANAGE CLUSTER', own]]), own);
       expect(refusal(await manager.call('POST', userRole(userId, 'USER')))).toEqual([403, 'AUTH.ROLE_REQUIRED']);
@@ -96,12 +96,12 @@ describe('role assignments', () => {
       expect((await inTenant.call('POST', userRole(userId, 'USER'))).body.tenant_id).toBe(own);
     });
 
-    it('leave the caller the own last ADMIN role', async () => {
+    it('do not remove the last ADMIN role of the caller', async () => {
       const tenantId = await people.tenant();
       const caller = await people.admin(tenantId);
       await people.admin(tenantId);
       expect(refusal(await caller.call('DELETE', userRole(caller.userId, 'ADMIN')))).toEqual([409, 'ROLE.OWN_ADMIN']);
-      // If the role also comes through a group, the direct one can be removed, but then not the group's.
+      // If the role is also held through a group, the direct one can be removed, but then not the group's.
       const groupId = await people.group([['ADMIN', tenantId]], [caller.userId], { owner_tenant_id: tenantId });
       expect((await caller.call('DELETE', userRole(caller.userId, 'ADMIN'))).status).toBe(201);
       expect(refusal(await caller.call('DELETE', groupRole(groupId, 'ADMIN')))).toEqual([409, 'ROLE.OWN_ADMIN']);
@@ -140,7 +140,7 @@ describe('role assignments', () => {
     const role = (kind: 'user' | 'group', id: number, name: keyof typeof ROLE_ID, tenantId?: string) =>
       `${PLATFORM}/${kind}/${id}/role/${ROLE_ID[name]}${tenantId === undefined ? '' : `?tenant_id=${tenantId}`}`;
 
-    it.each(['user', 'group'] as const)('give a %s a role in any tenant, and take it', async (kind) => {
+    it.each(['user', 'group'] as const)('give a %s a role in any tenant, and remove it', async (kind) => {
       const id = kind === 'user' ? await people.user() : await people.group();
       const { status, body } = await platformAdmin.call('POST', role(kind, id, 'USER', foreign));
       expect([status, body]).toEqual([
@@ -159,7 +159,7 @@ describe('role assignments', () => {
       expect((await platformAdmin.call('DELETE', role(kind, id, 'USER', foreign))).status).toBe(201);
     });
 
-    it.each(['user', 'group'] as const)('give a %s a role everywhere, and take it', async (kind) => {
+    it.each(['user', 'group'] as const)('give a %s a platform-wide role, and remove it', async (kind) => {
       const id = kind === 'user' ? await people.user() : await people.group();
       const { status, body } = await platformAdmin.call('POST', role(kind, id, 'PLATFORM BILLING'));
       expect([status, body.tenant_id]).toEqual([200, null]);
@@ -168,7 +168,7 @@ describe('role assignments', () => {
       expect((await platformAdmin.call('DELETE', role(kind, id, 'PLATFORM BILLING'))).status).toBe(201);
     });
 
-    it('need the tenant of a tenant’s role and none for the others', async () => {
+    it('need a tenant for roles of tenants and none for the others', async () => {
       const id = await people.user();
       const call = async (path: string) => refusal(await platformAdmin.call('POST', path));
       expect(await call(role('user', id, 'USER'))).toEqual([400, 'ROLE.TENANT_REQUIRED']);
@@ -184,7 +184,7 @@ describe('role assignments', () => {
     });
   });
 
-  describe('read', () => {
+  describe('reads return', () => {
     let tenantId: string;
     let reader: Caller;
     let direct: number;
@@ -214,7 +214,7 @@ describe('role assignments', () => {
       reader = await people.as(await people.user([['ADMIN', tenantId]]), tenantId);
     });
 
-    /** The twelve reads in both spellings; they differ in the path of one group, too. */
+    /** The twelve reads in both spellings, which also differ in the path of one group. */
     const spellings: [string, () => [caller: Caller, path: string, oneGroup: string]][] = [
       ['/admin', () => [reader, '/admin', '/groups']],
       [`${PLATFORM}/{tenant_id}`, () => [platformAdmin, `${PLATFORM}/${tenantId}`, '/group']],
@@ -248,7 +248,7 @@ describe('role assignments', () => {
         expect((await get('/users/search')).status).toBe(400);
       });
 
-      it('one user, with the roles there and everywhere', async () => {
+      it('one user, with tenant and platform-wide roles', async () => {
         expect((await get(`/user/${direct}`)).body).toMatchObject({ user_id: direct, to_date: 'infinity' });
         expect((await get(`/user/${direct}/roles`)).body).toEqual({
           user_id: direct,
@@ -343,7 +343,7 @@ describe('role assignments', () => {
       });
     });
 
-    it('no tenant that does not exist or is closed', async () => {
+    it('a 404 for a missing or closed tenant', async () => {
       const closed = await people.tenant();
       await api.database.query('UPDATE tenants SET to_date = now() WHERE tenant_id = $1', [closed]);
       const paths = [
@@ -366,7 +366,7 @@ describe('role assignments', () => {
       `${PLATFORM}/${kind}/${id}/role/${ROLE_ID['PLATFORM ADMIN']}`;
     const LAST = [409, 'USER.LAST_PLATFORM_ADMIN'];
 
-    /** Leaves only those who get the role afterwards. */
+    /** Removes the role from all users, so that only those who get it afterwards hold it. */
     beforeEach(async () => {
       await api.database.query(
         `UPDATE user_roles SET to_date = now() WHERE tenant_id IS NULL AND to_date = 'infinity'`,
@@ -380,7 +380,7 @@ describe('role assignments', () => {
       Object.assign(platformAdmin, await people.platformAdmin());
     });
 
-    it('cannot be taken away, even where disabled accounts hold it, too', async () => {
+    it('cannot be removed, even if disabled accounts also hold it', async () => {
       const last = await people.platformAdmin();
       await people.user([['PLATFORM ADMIN', null]], { to_date: new Date() });
       const path = platformRole('user', last.userId);
@@ -408,7 +408,7 @@ describe('role assignments', () => {
       expect((await second.call('DELETE', membership)).status).toBe(201);
     });
 
-    it('is kept by two who take it from each other at once', async () => {
+    it('is kept by one of two users who remove it from each other at once', async () => {
       for (let round = 0; round < 8; round += 1) {
         const pair = [await people.platformAdmin(), await people.platformAdmin()] as const;
         const [first, second] = pair;
@@ -420,7 +420,7 @@ describe('role assignments', () => {
                 `/platform/shared/admin/user/${first.userId}/disable`,
               ];
         const method = round % 2 === 0 ? 'DELETE' : 'PUT';
-        // Both are known to their pods as what they are, so that both requests are admitted.
+        // Both pods have the roles in their caches, so that both requests are admitted.
         await Promise.all([
           api.call('GET', '/user/info', { token: first.token }),
           otherPod.call('GET', '/user/info', { token: second.token }),

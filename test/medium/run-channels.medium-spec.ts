@@ -67,7 +67,7 @@ describe('channels of runs', () => {
     expect(answer.status).toBe(200);
     return decodeRecords(Buffer.from(await answer.arrayBuffer()));
   };
-  /** Like an agent, it sends again what a busy database has refused. */
+  /** Like an agent, it repeats requests that a busy database has refused. */
   const say = (body: Buffer, by = agent) =>
     eventually(
       async () => {
@@ -85,20 +85,20 @@ describe('channels of runs', () => {
       runId,
     ]);
 
-  it('bring requests in their order until the node has kept them', async () => {
+  it('deliver requests in order until the node acknowledges them', async () => {
     await ask('one', 'two');
     expect(await fetched(0)).toEqual([
       { number: 1, payload: Buffer.from('one') },
       { number: 2, payload: Buffer.from('two') },
     ]);
-    // The answer was lost.
+    // The response was lost, so the node repeats the request.
     expect(texts(await fetched(0))).toEqual(['one', 'two']);
     expect(texts(await fetched(1))).toEqual(['two']);
-    // One at a time stays, for a while, since it is little.
+    // A short request stays for a while.
     expect(await row(RunRequestQueue)).toMatchObject({ last: 2, acknowledged: 0, waiting_bytes: 6 });
     expect(await fetched(2)).toEqual([]);
     expect(await row(RunRequestQueue)).toMatchObject({ last: 2, acknowledged: 2, waiting_bytes: 0 });
-    // A node that says more than it can know is believed no further than that.
+    // An acknowledgement beyond the last request counts only up to that request.
     await fetched(1_000_000);
     await ask('three');
     expect(await fetched(2)).toEqual([{ number: 3, payload: Buffer.from('three') }]);
@@ -111,14 +111,14 @@ describe('channels of runs', () => {
     expect(texts(await poll)).toEqual(['now']);
   });
 
-  it('number the requests of many who ask at once without gaps', async () => {
+  it('number the requests of many concurrent callers without gaps', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, at) => ask(`${at}`)));
     const found = await fetched(0);
     expect(found.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect(new Set(texts(found)).size).toBe(20);
   });
 
-  it('ask nothing in a transaction that fails', async () => {
+  it('deliver no request of a failed transaction', async () => {
     const failing = api.app.get(Transactions, { strict: false }).run(async (tx) => {
       await channels.send(tx, run(), Buffer.from('never'));
       throw new Error('no');
@@ -127,11 +127,11 @@ describe('channels of runs', () => {
     expect(await fetched(0)).toEqual([]);
   });
 
-  it('refuse what is too much, and go on afterwards', async () => {
+  it('refuse requests beyond their limits, and continue afterwards', async () => {
     await expect(ask(Buffer.alloc(16 * MIB + 1))).rejects.toMatchObject({ code: 'CHANNEL.TOO_LARGE' });
     for (let count = 0; count < 4; count += 1) await ask(Buffer.alloc(16 * MIB, count));
     await expect(ask('more')).rejects.toMatchObject({ kind: 'rate-limited', code: 'CHANNEL.FULL' });
-    // One at a time, since each is longer than what is sent at once.
+    // One at a time, because each is longer than a batch.
     for (let after = 0; after < 4; after += 1) expect(await fetched(after)).toHaveLength(1);
     await fetched(4);
     await ask('more');
@@ -139,7 +139,7 @@ describe('channels of runs', () => {
     await expect(ask('one more')).rejects.toMatchObject({ code: 'CHANNEL.FULL' });
   });
 
-  it('keep each frame once, in order, whatever is repeated', async () => {
+  it('store each frame once, in order, whatever is repeated', async () => {
     expect(await say(Buffer.alloc(0))).toEqual([200, { next: 1 }]);
     expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
     expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
@@ -151,7 +151,7 @@ describe('channels of runs', () => {
     expect(consumed).toEqual(['one', 'two', 'three'].map((text) => ({ run: runId, text })));
   });
 
-  it('keep each frame once when agents say it at the same time', async () => {
+  it('store each frame once if agents send it at the same time', async () => {
     const bodies = Array.from({ length: 16 }, (_, at) =>
       records(1, ...Array.from({ length: at + 1 }, (_, n) => `${n}`)),
     );
@@ -160,7 +160,7 @@ describe('channels of runs', () => {
     expect(consumed.map(({ text }) => text)).toEqual(await said());
   });
 
-  it('keep nothing that its consumer could not take in, and take it when it is repeated', async () => {
+  it('store no frame that its consumer failed to process, and process it when it is repeated', async () => {
     consumerFails = true;
     expect((await say(records(1, 'one')))[0]).toBe(500);
     expect(await said()).toEqual([]);
@@ -169,7 +169,7 @@ describe('channels of runs', () => {
     expect(consumed).toHaveLength(1);
   });
 
-  it('tell who follows a run in this process, and in others by a look every other second', async () => {
+  it('notify followers of a run in this process, and in others by a poll every two seconds', async () => {
     let calls = 0;
     const off = channels.subscribeToFrames(runId, () => (calls += 1));
     await say(records(1, 'one'));
@@ -181,7 +181,7 @@ describe('channels of runs', () => {
     off();
   });
 
-  it('give many frames in pieces', async () => {
+  it('return many frames in batches', async () => {
     const many = Array.from({ length: 300 }, (_, at) => Buffer.alloc(10_000, at % 256));
     await say(records(1, ...many.slice(0, 100)));
     await say(records(101, ...many.slice(100)));
@@ -193,7 +193,7 @@ describe('channels of runs', () => {
     expect(rest.frames).toHaveLength(150);
   });
 
-  it('drop the oldest frames once there are too many, and say so to who wanted them', async () => {
+  it('drop the oldest frames once there are too many, and report that to readers of them', async () => {
     for (let at = 1; at <= 5; at += 1) expect((await say(records(at, Buffer.alloc(16 * MIB, at))))[0]).toBe(200);
     const { dropped, kept_bytes: kept } = await row(RunFrameLog);
     expect(dropped).toBeGreaterThan(0);
@@ -209,7 +209,7 @@ describe('channels of runs', () => {
     expect(Number(bytes)).toBeLessThanOrEqual(kept);
   });
 
-  it("are the run's node's, while the run goes on", async () => {
+  it('are open to the node of the run only, while the run is active', async () => {
     await ask('mine');
     for (const [method, path] of [
       ['GET', 'requests?after=0&wait_ms=0'],
@@ -224,7 +224,7 @@ describe('channels of runs', () => {
     expect(await said()).toEqual([]);
   });
 
-  it('are of interactive runs only', async () => {
+  it('exist for interactive runs only', async () => {
     runId = await agent.giveRun(tenancy);
     expect((await say(records(1, 'x')))[0]).toBe(404);
   });
@@ -254,7 +254,7 @@ describe('channels of runs', () => {
     expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });
   });
 
-  it('of another tenant cannot be made for a run', async () => {
+  it('cannot be created for a run of another tenant', async () => {
     const theirs = await makeTenancy(api.database.manager, 'theirs');
     const { manager } = api.database;
     const foreign = { run_id: runId, tenant_id: theirs.tenantId };

@@ -38,7 +38,7 @@ describe('files of a run', () => {
       JSON.stringify({ files }),
     ]);
 
-  /** Its files as the node is told of them: the command, the cluster's and the job's. */
+  /** Returns the files that the node receives: the command, the cluster's and the job's. */
   async function told() {
     const { runs } = await agent.poll();
     const spec = runs[0]?.spec;
@@ -53,7 +53,7 @@ describe('files of a run', () => {
     ];
   };
 
-  it('are those that the node was told of, however its cluster is edited meanwhile', async () => {
+  it('are the files that the node received, even if the cluster is edited meanwhile', async () => {
     const files = await told();
     await ofCluster('first.txt', 'second.txt');
     expect(await Promise.all(files.map(content))).toEqual([
@@ -63,13 +63,13 @@ describe('files of a run', () => {
     ]);
   });
 
-  it('are not found any more when the cluster has lost them', async () => {
+  it('are not found once they are removed from the cluster', async () => {
     const [, second] = await told();
     await ofCluster('first.txt');
     expect(await content(second!)).toEqual([404, 'JOB.FILE_NOT_FOUND']);
   });
 
-  it('are found by their index alone by agents of older releases', async () => {
+  it('are found by agents of older releases by their index', async () => {
     const files = await told();
     expect(await Promise.all(files.map(({ index }) => content({ index })))).toEqual([
       [200, 'content of main.py'],

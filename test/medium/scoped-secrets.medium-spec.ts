@@ -74,7 +74,7 @@ describe('secrets', () => {
     new Secrets(scope, caller, scope === 'workspace' ? `workspace_id=${place}` : '');
   const row = async (scope: ScopeName, id: number) =>
     (await api.database.query(`SELECT * FROM ${scope}_secrets WHERE ${scope}_secret_id = $1`, [id]))[0];
-  /** The values as what uses them gets them. */
+  /** Returns the values as their users receive them. */
   const reveal = (scope: ScopeName, id: number, caller = admin, tenantId = tenant, workspaceId = workspace) => {
     const { manager } = api.app.get(DataSource);
     const whose = { tenantId, userId: caller.userId, username: 'test' };
@@ -92,7 +92,7 @@ describe('secrets', () => {
   };
 
   describe.each(SCOPES)('of a %s', (scope) => {
-    it('are made, listed, found, changed and deleted, and never show their values', async () => {
+    it('are created, listed, found, changed and deleted, and never show their values', async () => {
       const secrets = secretsOf(scope);
       const made = await secrets.create('one', { ...TOKEN, description: 'first' });
       expect(made).toMatchObject({
@@ -125,7 +125,7 @@ describe('secrets', () => {
       await secrets.id('three');
     });
 
-    it('keep their type, and have its values or none', async () => {
+    it('keep their type, and have only values of that type', async () => {
       const secrets = secretsOf(scope);
       const id = await secrets.id('basic', { secret_type: 'HIVE BASIC', username: 'u', password: 'p' });
       const change = async (body: object) => refusal(await secrets.update(id, body));
@@ -148,7 +148,7 @@ describe('secrets', () => {
       expect(await secrets.names()).toEqual(['basic']);
     });
 
-    it('have each name once, of those that are added at once, too', async () => {
+    it('have unique names, even if they are added concurrently', async () => {
       const secrets = secretsOf(scope);
       const made = await Promise.all(Array.from({ length: 4 }, () => secrets.create('same')));
       expect(made.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
@@ -156,7 +156,7 @@ describe('secrets', () => {
       expect(refusal(await secrets.update(other, { name: 'same' }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
     });
 
-    it('are a thousand at most, of those that are added at once, too', async () => {
+    it('are limited to a thousand, even if they are added concurrently', async () => {
       const secrets = secretsOf(scope);
       const [own, others] = [
         { workspace, user: admin.userId },
@@ -185,7 +185,7 @@ describe('secrets', () => {
       await secrets.id('last');
     });
 
-    it('open in their own row only', async () => {
+    it('can be opened in their own row only', async () => {
       const secrets = secretsOf(scope);
       const [one, two] = [await secrets.id('one'), await secrets.id('two', { ...TOKEN, token: 'other' })];
       const set = (id: number, values: Record<string, unknown>) => {
@@ -202,14 +202,14 @@ describe('secrets', () => {
       await set(one, { sealed: before.sealed });
       expect((await reveal(scope, one)).values).toEqual({ token: 'hush' });
 
-      // The row itself, given to another owner.
+      // The row itself, with another owner.
       const thief = scope === 'tenant' ? await people.admin(await people.tenant()) : await member();
       const place = await people.workspace(thief);
       const [theirs = {}] = await api.database.query('SELECT tenant_id FROM sessions WHERE user_id = $1', [
         thief.userId,
       ]);
       const move = { tenant: theirs, workspace: { workspace_id: place }, user: { user_id: thief.userId } }[scope];
-      // So that the other tenant has a data key.
+      // This gives the other tenant a data key.
       await secretsOf(scope, thief, place).id('own');
       await set(two, move as Record<string, unknown>);
       await expect(reveal(scope, two, thief, (theirs as { tenant_id: string }).tenant_id, place)).rejects.toMatchObject(
@@ -218,7 +218,7 @@ describe('secrets', () => {
     });
   });
 
-  it('of a tenant are changed by administrators and listed by everybody in it', async () => {
+  it('of a tenant are changed by administrators and listed by all of its users', async () => {
     const id = await secretsOf('tenant').id('ours');
     for (const role of ['USER', 'CAN MANAGE CLUSTER'] as const) {
       const theirs = secretsOf('tenant', await people.as(await people.user([[role, tenant]]), tenant));
@@ -236,7 +236,7 @@ describe('secrets', () => {
     }
   });
 
-  it('of a workspace are changed with MANAGE and listed with VIEW, and in another one they are not there', async () => {
+  it('of a workspace are changed with MANAGE and listed with VIEW, and missing in another one', async () => {
     const id = await secretsOf('workspace').id('ours');
     const caller = await member();
     const theirs = secretsOf('workspace', caller);
@@ -259,7 +259,7 @@ describe('secrets', () => {
     expect((await theirs.delete(id)).status).toBe(201);
   });
 
-  it('of a disabled workspace are listed and stay as they are', async () => {
+  it('of a disabled workspace can be listed but not changed', async () => {
     const secrets = secretsOf('workspace');
     const id = await secrets.id('ours');
     await admin.call('PUT', `/workspace/disable?workspace_id=${workspace}`);
@@ -269,7 +269,7 @@ describe('secrets', () => {
     }
   });
 
-  it('of a user are nobody else’s, whatever role they have, and of one tenant', async () => {
+  it('of a user are visible to that user only, whatever the role, and in one tenant', async () => {
     const other = await people.tenant();
     const userId = await people.user([
       ['USER', tenant],

@@ -24,11 +24,11 @@ describe('tenants', () => {
     userId: tenancy.userId,
     username: 'test',
     workspace: { workspaceId: Number(tenancy.workspaceId), name: 'test', description: null, active: true },
-    // For what is a job or a notebook.
+    // Some rows need a job or a notebook.
     kind: JOB,
   });
 
-  describe('a record may refer to none of another tenant', () => {
+  describe('a record cannot refer to a record of another tenant', () => {
     it('by any of its foreign keys', async () => {
       const kinds = new Map(KINDS_OF_TENANCY.map((kind) => [tableOf(kind), kind]));
       const references = dataSource.entityMetadatas
@@ -48,7 +48,7 @@ describe('tenants', () => {
           ({ code }) => code as string,
         );
         expect(await refused).toBe('23503');
-        // The same statement with a record of the tenant itself is no error.
+        // The same statement with a record of the own tenant succeeds.
         await change(mine.ids[id]);
       }
     });
@@ -110,11 +110,11 @@ describe('tenants', () => {
   describe('a repository', () => {
     const repositories = ownRepositories();
 
-    it('is there for every kind of record', () => {
+    it('exists for every kind of record', () => {
       expect(repositories.map(([kind]) => kind).sort()).toEqual([...KINDS_OF_TENANCY].sort());
     });
 
-    it.each(repositories)('of %s finds and changes its own tenant only', async (kind, make) => {
+    it.each(repositories)('of %s finds and changes only records of its own tenant', async (kind, make) => {
       const repository = make(dataSource);
       const scope = scopeOf(mine);
       const [own, other] = [mine, foreign].map(({ ids }) => Number(ids[`${kind}_id`])) as [number, number];
@@ -132,7 +132,7 @@ describe('tenants', () => {
   });
 });
 
-/** What all of them can do, whatever their rows are. */
+/** The methods that all repositories have. */
 interface AnyRepository extends Pick<ResourceRepository<never, object>, 'find' | 'list' | 'close' | 'idColumn'> {
   update(tx: EntityManager, scope: TenantScope, id: number, values: { name: string }): Promise<object>;
 }

@@ -37,7 +37,7 @@ describe('the administration of tenants', () => {
   const outcome = ({ status, body }: TestAnswer) => [status, body.error_code];
   const names = ({ body }: TestAnswer) => body.data.map(({ name }: { name: string }) => name);
 
-  it('makes one, and answers it by id and by name', async () => {
+  it('creates a tenant, and returns it by id and by name', async () => {
     const { status, body } = await create({ name: 'acme', description: 'Rockets' });
     expect([status, body]).toEqual([
       200,
@@ -95,7 +95,7 @@ describe('the administration of tenants', () => {
     expect(outcome(await remove(selector))).toEqual([status, code]);
   });
 
-  it('changes what is given, clears what is null, and keeps the rest', async () => {
+  it('changes the fields sent, clears those that are null, and keeps the others', async () => {
     await create({ name: 'before', description: 'Old' });
     const update = async (name: string, body: object) => {
       const answer = await api.call('PUT', `${PATH}?tenant_name=${name}`, { token, body });
@@ -110,7 +110,7 @@ describe('the administration of tenants', () => {
     expect(outcome(await put({ name: 'default' }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
   });
 
-  it('lists and searches them, newest first, in pages', async () => {
+  it('lists and searches tenants, newest first, in pages', async () => {
     for (const name of ['list-1', 'list-2', 'list_3']) await create({ name });
     const found = await api.call('GET', '/platform/admin/tenants/search?tenant_name=LIST', { token });
     expect(names(found)).toEqual(['list_3', 'list-2', 'list-1']);
@@ -189,12 +189,12 @@ describe('the administration of tenants', () => {
       },
     );
 
-    it('not while it has a disabled cluster that is not destroyed', async () => {
+    it('unless it has a disabled cluster that is not destroyed', async () => {
       const { tenantId } = await tenancy('hidden', 'ERROR', true);
       expect(outcome(await remove(`tenant_id=${tenantId}`))).toEqual([409, 'TENANT.IN_USE']);
     });
 
-    it('not while it has an unfinished job', async () => {
+    it('unless it has an unfinished job', async () => {
       const made = await tenancy('working', 'DESTROYED');
       const { run_id } = await insertPlain<{ run_id: number }>(api.database.manager, 'runs', {
         tenant_id: made.tenantId,
@@ -225,7 +225,7 @@ describe('the administration of tenants', () => {
         expect((await call(api, as)).body.error).toBe('The tenant of the session was deleted. Log in again.');
         await soon(async () => expect((await call(otherPod, as)).status).toBe(401));
       }
-      // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
+      // Cached sessions expire within a second anyway; the notification makes it immediate.
       await soon(async () => expect(wakeUps).toContain(''));
       const again = await api.login('resident', PASSWORD);
       expect((await call(api, again)).body.tenant_id).toBeNull();
@@ -234,7 +234,7 @@ describe('the administration of tenants', () => {
       expect(Date.parse(tokens[0].to_date)).toBeLessThan(Date.now() + 1000);
     });
 
-    it('that the caller has selected: the login goes on without a tenant, other selections stay', async () => {
+    it('that the caller has selected: the session continues without a tenant, other selections stay', async () => {
       const [own, kept] = [await people.tenant('own'), await people.tenant('kept')];
       const second = await api.login();
       await api.call('POST', `/user/select/${own}`, { token: second });
@@ -258,7 +258,7 @@ describe('the administration of tenants', () => {
       expect((await api.call('GET', '/user/info', { token })).body.tenant_id).toBe(kept);
     });
 
-    it('by a personal token bound to it: the token works no more', async () => {
+    it('with a personal token bound to it: the token stops working', async () => {
       const tenantId = await people.tenant('sawn-off');
       const session = await api.login();
       await api.call('POST', `/user/select/${tenantId}`, { token: session });
@@ -277,7 +277,7 @@ describe('the administration of tenants', () => {
         return session;
       }
 
-      /** Until this many statements of this database wait for a lock. */
+      /** Waits until this many statements of this database wait for a lock. */
       const waiting = (count: number) =>
         soon(async () => {
           const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -297,7 +297,7 @@ describe('the administration of tenants', () => {
         }
       }
 
-      it('waits for it, and is refused', async () => {
+      it('waits for the cluster, and is refused', async () => {
         const made = await tenancy('enabled-first', 'DESTROYED', true);
         const session = await adminOf(made);
         let enabling: Promise<TestAnswer> | undefined;
@@ -312,7 +312,7 @@ describe('the administration of tenants', () => {
         expect(outcome(await deleting!)).toEqual([409, 'TENANT.IN_USE']);
       });
 
-      it('goes first, and the cluster is refused', async () => {
+      it('comes first, and the cluster is refused', async () => {
         const made = await tenancy('deleted-first', 'DESTROYED', true);
         const session = await adminOf(made);
         let enabling: Promise<TestAnswer> | undefined;
@@ -330,7 +330,7 @@ describe('the administration of tenants', () => {
         ]);
       });
 
-      it('that went before lets no cluster be made', async () => {
+      it('prevents later clusters', async () => {
         const made = await tenancy('made-late', 'DESTROYED');
         const session = await adminOf(made);
         let making: Promise<TestAnswer> | undefined;

@@ -5,7 +5,7 @@ import { preparedDatabase } from './harness/test-api';
 
 const CALLERS = 12;
 
-// Real: PostgreSQL. Left out: HTTP, from which the key comes.
+// Real: PostgreSQL. Left out: HTTP, which carries the key.
 describe('Transactions', () => {
   const { dataSource } = preparedDatabase();
   let transactions: Transactions;
@@ -42,17 +42,17 @@ describe('Transactions', () => {
     return row?.count ?? 0;
   }
 
-  it('carries out requests with one key once, however many come at once, and answers all alike', async () => {
+  it('executes concurrent requests with one key once, and returns the same response to all', async () => {
     const idempotency = newKey();
     const answers = await Promise.all(
       Array.from({ length: CALLERS }, () => request(idempotency, effect(idempotency.key))),
     );
     expect(await effects(idempotency.key)).toBe(1);
-    // To the byte: the order of the fields, too.
+    // The responses are identical, including the order of the fields.
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 
-  it('gives the turn to the next one when the first fails, and keeps nothing of the failure', async () => {
+  it('executes the next request if the first fails, and keeps nothing of the failure', async () => {
     const idempotency = newKey();
     let calls = 0;
     const outcomes = await Promise.allSettled(
@@ -90,13 +90,13 @@ describe('Transactions', () => {
     expect(await effects(idempotency.key)).toBe(2);
   });
 
-  it('stores no answer when its transaction rolls back', async () => {
+  it('stores no response if its transaction rolls back', async () => {
     const idempotency = newKey();
     await expect(request(idempotency, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
     expect(await dataSource.query('SELECT 1 FROM idempotency_keys WHERE key = $1', [idempotency.key])).toEqual([]);
   });
 
-  it('tries again after a deadlock', async () => {
+  it('retries after a deadlock', async () => {
     let locked = 0;
     let go: () => void = () => undefined;
     const bothLocked = new Promise<void>((resolve) => (go = resolve));

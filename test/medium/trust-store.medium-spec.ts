@@ -9,7 +9,7 @@ import { selfSigned } from '../fakes/http/self-signed';
 
 const run = promisify(execFile);
 
-// Real: the Java of the runtime reads what it would trust.
+// Real: the Java of the runtime, which lists the authorities it would trust.
 describe('the authorities that a fetched Java trusts', () => {
   let folder: string;
 
@@ -19,7 +19,7 @@ describe('the authorities that a fetched Java trusts', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Fingerprints, as Java sees them. */
+  /** The fingerprints that Java reports. */
   async function trusted(system: { stores: string[]; bundles: string[] }): Promise<string[]> {
     const { javaHome } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
       javaHome: string;
@@ -45,7 +45,7 @@ describe('the authorities that a fetched Java trusts', () => {
     expect((await trusted({ stores: [], bundles: [bundle] })).sort()).toEqual(expected.sort());
   });
 
-  it('are those of Node where the system names none', async () => {
+  it('are those of Node if the system names none', async () => {
     expect(await trusted({ stores: [], bundles: [join(folder, 'absent.pem')] })).toHaveLength(rootCertificates.length);
   });
 });

@@ -26,13 +26,13 @@ const JOB = defineWorkflow({
   job: { name: 'test.takeover', queue: 'jobs' },
   deadlineMs: 48 * 60 * 60_000,
 });
-/** Passes only where a test sets the clock: no worker gives itself up meanwhile. */
+/** Long enough to pass only if a test sets the clock: otherwise no worker gives itself up. */
 const GRACE_MS = 60_000;
 const START = new Date('2030-01-01T00:00:00Z');
 
 const after = (seconds: number) => new Date(START.getTime() + seconds * 1000);
 
-// Real: PostgreSQL, the sessions, the runner; each worker is all of a worker but a process. Left out: BullMQ, which only
+// Real: PostgreSQL, the sessions, the runner; the workers lack only a process of their own. Left out: BullMQ, which only
 // says when to call `continue`.
 describe('the work of a worker whose session ends', () => {
   const { config, dataSource } = preparedDatabase({
@@ -87,7 +87,7 @@ describe('the work of a worker whose session ends', () => {
     return ref.workflow_job_instance_id;
   }
 
-  /** A worker in the middle of the only step of an instance. */
+  /** Starts a worker and returns it in the middle of the only step of an instance. */
   async function startInStep(worker: Pick<Worker, 'runner'>) {
     const id = await newInstance();
     let open = () => {};
@@ -120,7 +120,7 @@ describe('the work of a worker whose session ends', () => {
     return found.map(({ outcome }) => outcome);
   }
 
-  /** How often the instance was put into the outbox, the first time included. */
+  /** Returns how often the instance was put into the outbox, the first time included. */
   async function sent(id: number): Promise<number> {
     const [row] = await dataSource.query<{ count: number }[]>(
       `SELECT count(*) FROM outbox_messages WHERE (payload->>'workflow_job_instance_id')::bigint = $1`,
@@ -136,7 +136,7 @@ describe('the work of a worker whose session ends', () => {
   const suspected = (id: number) => async () =>
     (await registered()).some((worker) => worker.id === id && worker.suspected_at !== null);
 
-  /** Waits until every watcher that there is has looked several times. */
+  /** Waits until every watcher has polled several times. */
   async function looks(): Promise<void> {
     const seen = new Map<number, Set<string>>();
     await eventually(async () => {
@@ -149,7 +149,7 @@ describe('the work of a worker whose session ends', () => {
     });
   }
 
-  /** Ends sessions as a restart of PostgreSQL would: those of watchers, or all of the database. */
+  /** Ends sessions as a restart of PostgreSQL would: those of watchers, or all sessions of the database. */
   async function endSessions(which: 'watchers' | 'all'): Promise<void> {
     await dataSource
       .query(
@@ -169,7 +169,7 @@ describe('the work of a worker whose session ends', () => {
     return row?.pid ?? null;
   };
 
-  it('goes on elsewhere after the grace, and not before; it itself can commit nothing more', async () => {
+  it('continues elsewhere after the grace period; the old worker can commit nothing more', async () => {
     const [dying, other] = [await startWorker(), await startWorker()];
     const work = await startInStep(dying);
     await dying.watch.stop();
@@ -194,8 +194,8 @@ describe('the work of a worker whose session ends', () => {
     expect(await steps(work.id)).toEqual(['interrupted', 'done']);
   });
 
-  it('cannot begin a step in the name of a claim that is void', async () => {
-    // Its one connection takes one statement after the other.
+  it('cannot start a step with a void claim', async () => {
+    // Its only connection runs one statement after the other.
     const narrow = await createDataSource({ ...config.database, poolSize: 1 }, 'test').initialize();
     stopping.push(() => narrow.destroy());
     const id = await newInstance();
@@ -212,7 +212,7 @@ describe('the work of a worker whose session ends', () => {
     expect([await instance(id), await steps(id)]).toMatchObject([{ ended: false }, ['done']]);
   });
 
-  it('stays with a worker that comes back within the grace', async () => {
+  it('stays with a worker that returns within the grace period', async () => {
     const [lively] = [await startWorker(), await startWorker()];
     const work = await startInStep(lively);
     const session = await backendOf(lively.id);
@@ -227,7 +227,7 @@ describe('the work of a worker whose session ends', () => {
     expect([await steps(work.id), await sent(work.id)]).toEqual([['done'], 1]);
   });
 
-  it('stays with all of them when PostgreSQL ends every session at once', async () => {
+  it('stays with all workers if PostgreSQL ends every session at once', async () => {
     const workers = [await startWorker(), await startWorker(), await startWorker()];
     const work = await Promise.all(workers.map((worker) => startInStep(worker)));
     const before = await Promise.all(workers.map(({ id }) => backendOf(id)));
@@ -246,7 +246,7 @@ describe('the work of a worker whose session ends', () => {
     for (const { id } of work) expect([await steps(id), await sent(id)]).toEqual([['done'], 1]);
   });
 
-  it('is not taken over for a time in which nobody could come back', async () => {
+  it('is not taken over because of a time in which no worker could return', async () => {
     const [dying, other] = [await startWorker(), await startWorker()];
     const work = await startInStep(dying);
     await dying.watch.stop();
@@ -263,7 +263,7 @@ describe('the work of a worker whose session ends', () => {
     await work.finish();
   });
 
-  it('is not touched while a frozen worker keeps its session: its lease counts, and fences it', async () => {
+  it('stays with a frozen worker that keeps its session until its lease expires, which fences it', async () => {
     const session = await WatchSession.open(config.database.url, 10_000);
     stopping.push(() => session.close());
     const id = await registerWorker(session, { hostname: 'frozen', pid: 1 });
@@ -284,7 +284,7 @@ describe('the work of a worker whose session ends', () => {
     expect(before).toEqual([['interrupted', 'done'], 1]);
   });
 
-  it('is taken over once by one of many, in batches, and its worker is forgotten', async () => {
+  it('is taken over once by one of many workers, in batches, and the old worker is deleted', async () => {
     const dying = await startWorker();
     const others = [await startWorker(), await startWorker(), await startWorker()];
     const ids: number[] = [];
@@ -302,7 +302,7 @@ describe('the work of a worker whose session ends', () => {
     expect(new Set(counts)).toEqual(new Set([2]));
   });
 
-  it('ends where the worker cannot come back, which goes on under another id', async () => {
+  it('ends for a worker that cannot return, which continues under another id', async () => {
     const short = { ...config, worker: { ...config.worker, graceMs: 600 } };
     const worker = await startWorker(short);
     const work = await startInStep(worker);
@@ -328,7 +328,7 @@ describe('the work of a worker whose session ends', () => {
     expect(await instance(work.id)).toMatchObject({ state: 'DONE' });
   });
 
-  it('is left to nobody when the worker ends in order', async () => {
+  it('is released when the worker shuts down in order', async () => {
     const [leaving, other] = [await startWorker(), await startWorker()];
     const id = await newInstance();
     await leaving.runner.continue(JOB, id, quick);

@@ -27,7 +27,7 @@ describe('a workspace as a document', () => {
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     clusterName = (await estate.get('cluster', cluster)).body.name;
-    // Without nodes: jobs wait.
+    // The cluster has no nodes, so that jobs wait.
     await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 

@@ -44,7 +44,7 @@ describe('the totals of the files of a workspace', () => {
        FROM workspace_files WHERE to_date = 'infinity' GROUP BY 1 ORDER BY 1`,
     );
 
-  it('follow uploads, overwriting, new directories and deletions', async () => {
+  it('include uploads, overwritten files, new directories and deletions', async () => {
     expect(await usage()).toEqual([0, 0, 0]);
     expect(await upload('a/b/file', 10)).toBe(200);
     expect(await upload('a/other', 5)).toBe(200);
@@ -62,7 +62,7 @@ describe('the totals of the files of a workspace', () => {
     expect(await totals()).toEqual(await sums());
   });
 
-  it('follow many changes at once, which keep within the quota', async () => {
+  it('include concurrent changes, which stay within the quota', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 30 }, (_, index) => upload(`d${index % 3}/f${index}`, 60).catch(() => 0)),
     );
@@ -72,14 +72,14 @@ describe('the totals of the files of a workspace', () => {
     expect((await usage())[2]).toBeLessThanOrEqual(1000);
   });
 
-  it('let a file be replaced by one that fits in its place', async () => {
+  it('allow replacing a file by one that fits into its space', async () => {
     expect(await upload('file', 900)).toBe(200);
     expect(await upload('file', 1000, '&overwrite=true')).toBe(200);
     expect(await upload('file', 1001, '&overwrite=true')).toBe(413);
     expect(await usage()).toEqual([1, 0, 1000]);
   });
 
-  it('are made for the files that are there when the release is installed', async () => {
+  it('are calculated for existing files when the release is installed', async () => {
     expect(await upload('d/file', 10)).toBe(200);
     const runner = api.database.createQueryRunner();
     const migration = new WorkspaceFileTotals1795353906772();

@@ -14,7 +14,7 @@ describe('a directory with more than a page below it', () => {
   beforeAll(async () => {
     caller = await people.admin(await people.tenant());
     workspaceId = await people.workspace(caller);
-    // Beside it what begins alike, and what its name would match as a pattern.
+    // Directories next to it start with the same text, or match its name as a pattern.
     for (const path of ['d_/file', 'd_-/file', 'd_.txt', 'dx/file', 'd']) expect(await upload(path)).toBe(200);
     await directories('d_', 2 * PAGE + 500);
   });
@@ -26,7 +26,7 @@ describe('a directory with more than a page below it', () => {
     return (await fetch(url, { method: 'POST', headers: headers(), body: path })).status;
   }
 
-  /** Makes that many directories in another, some with signs in their names that collations pass over. */
+  /** Creates directories in another one, some of them with characters that collations ignore. */
   async function directories(path: string, count: number): Promise<void> {
     await api.database.query(
       `INSERT INTO workspace_files (tenant_id, workspace_id, path, parent_path, name, is_dir, created_by_user_id, modified_by_user_id)
@@ -53,13 +53,13 @@ describe('a directory with more than a page below it', () => {
     return namesOf(Buffer.from(await response.arrayBuffer()));
   }
 
-  it('is downloaded with all that is in it, each once', async () => {
+  it('is downloaded with all of its content, each entry once', async () => {
     const names = await downloaded('d_');
     expect(names).toHaveLength(2 * PAGE + 501);
     expect(names.map((name) => `d_/${name}`.replace(/\/$/, '')).sort()).toEqual(await below('d_'));
   });
 
-  it('is read a page at a time, each as it is when its turn comes, and no path twice', async () => {
+  it('is read page by page, each as it is at that moment, and no path twice', async () => {
     const repository = api.app.get(WorkspaceFilesRepository);
     const workspace = { workspaceId, name: '', description: null, active: true };
     const tenantId = (await caller.call('GET', '/user/info')).body.tenant_id;
@@ -71,7 +71,7 @@ describe('a directory with more than a page below it', () => {
       sizes.push(page.length);
       paths.push(...page.map(({ path }) => path));
       if (sizes.length > 1) continue;
-      // The first of those read, and the last of those to come.
+      // The first path already read, and the last one still to come.
       const [first] = paths;
       const last = (
         await api.database.query<{ path: string }[]>(
@@ -96,7 +96,7 @@ describe('a directory with more than a page below it', () => {
   });
 });
 
-/** Names of the entries of a small zip file, by its closing directory. */
+/** Returns the names of the entries of a small zip file, from its central directory. */
 function namesOf(zip: Buffer): string[] {
   const end = zip.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
   const names: string[] = [];

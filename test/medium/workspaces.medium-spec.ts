@@ -38,7 +38,7 @@ describe('workspaces', () => {
       const list = (query = '') => caller.call('GET', `${path}${workspace}${query}`);
       const nothing = [404, 'FILE.NOT_FOUND'];
 
-      it('is 404 where there is nothing', async () => {
+      it('is 404 if there is nothing', async () => {
         expect(refusal(await list())).toEqual(nothing);
         expect(refusal(await list('&recursive=true&pageNumber=2'))).toEqual(nothing);
         expect(refusal(await list('&file_path=/'))).toEqual(nothing);
@@ -51,7 +51,7 @@ describe('workspaces', () => {
         expect(refusal(await list('&is_git=true'))).toEqual(nothing);
       });
 
-      it('answers what is there, and an empty page beyond the last', async () => {
+      it('returns the existing files, and an empty page beyond the last', async () => {
         await upload('path=e-full/e-file');
         for (const query of ['', '&file_path=e-full', '&file_path=/e-full/e-file', '&recursive=true&is_dir=false']) {
           const { status, body } = await list(query);
@@ -62,13 +62,13 @@ describe('workspaces', () => {
       });
     });
 
-    it('is 404 where no name has the part', async () => {
+    it('is 404 if no name contains the part', async () => {
       await upload('path=file');
       const answer = await caller.call('GET', `/workspace/files/search?${workspace}&file_name=other`);
       expect(refusal(answer)).toEqual([404, 'FILE.NOT_FOUND']);
     });
 
-    it('are the same with a slash in front of the path, which is the root', async () => {
+    it('are the same with a leading slash in the path, which is the root', async () => {
       const made = await upload('path=/note.txt&target_dir=/data');
       expect([made.status, made.body.full_file_path]).toEqual([200, 'data/note.txt']);
       expect(refusal(await upload('path=data/note.txt'))).toEqual([409, 'FILE.EXISTS']);
@@ -85,7 +85,7 @@ describe('workspaces', () => {
       expect((await caller.call('DELETE', `/workspace/file?${workspace}&file_path=/data/note.txt`)).status).toBe(201);
     });
 
-    it('make an existing directory again with overwrite, and keep what is in it', async () => {
+    it('keep the content of an existing directory that is created again with overwrite', async () => {
       const made = await upload('path=a/b&is_dir=true');
       await upload('path=a/b/file');
       expect(refusal(await upload('path=a/b&is_dir=true'))).toEqual([409, 'FILE.EXISTS']);
@@ -119,7 +119,7 @@ describe('workspaces', () => {
       expect((await caller.call('PUT', `/workspace/enable?${workspace}`)).status).toBe(201);
     });
 
-    it('leave their name to the one that is current', async () => {
+    it('leave their name to the current workspace', async () => {
       const name = `workspace-${made}`;
       const { body } = await caller.call('POST', '/workspace', { name });
       expect((await caller.call('PUT', `/workspace/disable?workspace_id=${body.workspace_id}`)).status).toBe(201);
@@ -128,7 +128,7 @@ describe('workspaces', () => {
       expect(`workspace_id=${found.body.workspace_id}`).toBe(workspace);
     });
 
-    it('take no files and no directories', async () => {
+    it('accept no files and no directories', async () => {
       expect(refusal(await upload('path=file'))).toEqual([409, 'WORKSPACE.DISABLED']);
       expect(refusal(await upload('path=directory&is_dir=true&overwrite=true'))).toEqual([409, 'WORKSPACE.DISABLED']);
     });
