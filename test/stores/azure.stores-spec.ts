@@ -11,7 +11,7 @@ describeObjectStoreContract('Azure Blob Storage on azurite', async () => {
   const wrong = Buffer.from('a-secret-that-is-wrong').toString('base64');
   const container = newBucketName();
   await new ContainerClient(`${url}/${container}`, credential).create();
-  // The emulator knows no service principals, so the account's key stands in for one.
+  // The emulator does not support service principals, so the account's key stands in for one.
   const open = (name: string, key = accountKey, endpoint = url, timeouts = DEFAULT_STORE_TIMEOUTS) => {
     const location = {
       endpoint,
@@ -26,7 +26,7 @@ describeObjectStoreContract('Azure Blob Storage on azurite', async () => {
     missingBucket: open(newBucketName()),
     wrongSecret: { store: open(container, wrong), secret: wrong },
     at: (endpoint, timeouts) => open(container, accountKey, endpoint, timeouts),
-    // Blocks without a commit stay, unseen, for a week: nothing removes them.
+    // Uncommitted blocks stay for a week and are not listed.
     unfinishedUploads: null,
     close: async () => {},
   };

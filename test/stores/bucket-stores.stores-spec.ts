@@ -17,7 +17,7 @@ function storeOf(bucket: S3Bucket, endpoint?: string, timeouts = DEFAULT_STORE_T
   return openObjectStore({ provider: 's3-compatible', bucket: name, credentials, outbound, timeouts });
 }
 
-/** The store, with some of its methods as a test would have them. */
+/** Returns the store with some methods replaced. */
 function altered(store: ObjectStore, methods: Partial<ObjectStore>): ObjectStore {
   return new Proxy(store, {
     get: (target, name) => {
@@ -61,7 +61,7 @@ describeLogStoreContract(
       close: async () => bucket.close(),
     };
   },
-  // Over memory it is 2,000 each time.
+  // The test over memory appends as many.
   { appends: 2_000 },
 );
 
@@ -71,14 +71,14 @@ describeBlobStoreContract('A bucket of S3', async () => {
   return {
     store: new BucketBlobStore(store, 'files'),
     other: new BucketBlobStore(storeOf(bucket), 'files'),
-    // Dates of stores have no milliseconds.
+    // Stores keep dates without milliseconds.
     tickMs: 1100,
     pieces: async () => (await filesIn(store, 'files')).length + (await bucket.unfinishedUploads()).length,
     close: async () => bucket.close(),
   };
 });
 
-// Real: an S3 server that checks signatures, and connections to it that break. The processes that end before their time are stores of this one.
+// Real: an S3 server that checks signatures, and broken connections to it. Stores of this process stand in for crashed processes.
 describe('stores in a bucket', () => {
   let bucket: S3Bucket;
   let store: ObjectStore;
@@ -106,7 +106,7 @@ describe('stores in a bucket', () => {
   const of = (text: string) => Readable.from([Buffer.from(text)]);
   const pieces = () => filesIn(store, `logs/run/${String(id).padStart(3, '0')}`);
 
-  it('a chunk whose answer was lost is written once', async () => {
+  it('a chunk whose response was lost is written once', async () => {
     const lossy = altered(store, {
       put: async (...args) => {
         await store.put(...args);
@@ -121,7 +121,7 @@ describe('stores in a bucket', () => {
     expect(await whole()).toBe('one\ntwo\n');
   });
 
-  it('a merge that ends after its segment, or while it deletes, loses nothing and is cleared away', async () => {
+  it('a merge that crashes after its segment or during its deletes loses nothing and is cleaned up', async () => {
     const failures: unknown[] = [];
     for (const left of [0, 1]) {
       const dying = altered(store, {
@@ -143,7 +143,7 @@ describe('stores in a bucket', () => {
     expect(await whole()).toBe(content);
   });
 
-  it('a merge that comes late takes nothing away from what was merged meanwhile', async () => {
+  it('a late merge removes nothing that was merged meanwhile', async () => {
     await writeAll(new BucketLogStore(store, 'logs'), 0, 100);
     let isHeld = false;
     let go = () => {};
@@ -166,7 +166,7 @@ describe('stores in a bucket', () => {
     expect(await new BucketLogStore(store, 'logs').resumeAt(log)).toBe(content.length);
   });
 
-  it('a reader whose segments are merged under its hands reads on', async () => {
+  it('a reader continues when its segments are merged', async () => {
     const writer = new BucketLogStore(store, 'logs');
     await writeAll(writer, 0, 150);
     const opened = await writer.open(log);
@@ -176,7 +176,7 @@ describe('stores in a bucket', () => {
     expect(await opened.offsetOfLastLines(1)).toBe(content.lastIndexOf('\n', 148) + 1);
   });
 
-  describe('that does not answer', () => {
+  describe('that does not respond', () => {
     let proxy: FaultProxy;
     let away: ObjectStore;
 
@@ -193,9 +193,9 @@ describe('stores in a bucket', () => {
       return performance.now() - begun;
     };
 
-    it('ends every call at a deadline, and works again afterwards', async () => {
+    it('ends every call at its timeout, and works again afterwards', async () => {
       const [logs, blobs] = [new BucketLogStore(away, 'logs'), new BucketBlobStore(away, 'files')];
-      // What is there before was written without hurry.
+      // The data is written with the default timeouts.
       const patient = new BucketBlobStore(store, 'files');
       const [kept, unneeded] = [await patient.write(of('kept'), 100), await patient.write(of('unneeded'), 100)];
       await writeAll(new BucketLogStore(store, 'logs'), 0, 50);
@@ -214,14 +214,14 @@ describe('stores in a bucket', () => {
         expect(await elapsed(call)).toBeLessThan(25_000);
       }
       proxy.heal();
-      // On a busy machine a call may take longer than its second.
+      // On a busy machine a call may exceed its timeout of one second.
       await eventually(() => writeAll(logs, 50).then(() => true));
       expect(await eventually(() => whole(logs))).toBe(content);
       expect(await eventually(async () => text(await blobs.read(kept.key)))).toBe('kept');
       expect(await eventually(() => blobs.write(of('content'), 100))).toMatchObject({ size: 7 });
     });
 
-    it('tells a failure of the bucket from one of the upload', async () => {
+    it('distinguishes a failure of the bucket from a failure of the upload', async () => {
       const blobs = new BucketBlobStore(away, 'files');
       proxy.cutAfter(0);
       const failed = blobs.write(of('content'), 100);

@@ -18,7 +18,7 @@ beforeAll(() => {
 
 afterAll(() => node.close());
 
-it("a mount's encryption is asked for with each object", async () => {
+it("a mount's encryption is requested for each object", async () => {
   const { url: endpoint, accessKeyId, secretAccessKey } = storeServers().moto;
   const credentials = { accessKeyId, secretAccessKey };
   const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
@@ -41,7 +41,7 @@ figure('kms', lambda: fs.create(sc._jvm.org.apache.hadoop.fs.Path('/mnt/kms/x'))
     mount({ encryption: 'SSE-S3' }),
     mount({ encryption: 'SSE-KMS', bucket: kms, mount_point: '/mnt/kms' }),
   ];
-  // The client does not send what has to do with keys to a server without TLS, such as this one.
+  // The client refuses to send requests with KMS keys to a server without TLS, such as this one.
   expect(results(done(await node.run({ python, mounts })))).toEqual({
     managed: null,
     kms: expect.stringContaining('HTTPS must be used') as string,
@@ -62,7 +62,7 @@ describe('mounts of other stores', () => {
     });
     expect(made.status).toBe(200);
     const { publicKey, privateKey } = rsaPair();
-    // The store takes any token; who asks for one has to prove that it has the key.
+    // The store accepts any token, but a request for a token must be signed with the key.
     const directory = new Directory(200, { access_token: 'token', token_type: 'Bearer', expires_in: 3600 });
     const mount: RunMount = {
       ...mounted,
@@ -76,7 +76,7 @@ describe('mounts of other stores', () => {
       extra_configs: {
         'fs.gs.storage.root.url': gcs,
         'fs.gs.token.server.url': await directory.listen(),
-        // Here it does not know the move of an object by a single request.
+        // The emulator does not support moving an object in one request.
         'fs.gs.operation.move.enable': 'false',
       },
     };
@@ -97,8 +97,8 @@ figure('read', lambda: spark.read.parquet('/mnt/data/out').count())
     }
   });
 
-  it("ask Azure's directory for a token with the credentials of the account", async () => {
-    // Refused, so that nothing calls the storage account itself, which no emulator offers in its hierarchical form.
+  it("request a token of Azure's directory with the credentials of the account", async () => {
+    // The directory refuses, so that nothing calls the storage account, whose hierarchical form no emulator offers.
     const directory = new Directory(401, { error: 'invalid_client' });
     const mount: RunMount = {
       ...mounted,
@@ -127,7 +127,7 @@ figure('read', lambda: spark.read.text('/mnt/data/x.txt').count())
   });
 });
 
-/** Gives one answer to whoever asks it for a token, and keeps what was asked. */
+/** Returns the same response to each token request, and records the requests. */
 class Directory {
   readonly asked: URLSearchParams[] = [];
   private readonly server: Server;

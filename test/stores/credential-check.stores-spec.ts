@@ -6,7 +6,7 @@ const REFUSED = { working: false, checkedAs: null };
 
 const { name, url: s3Url, accessKeyId, secretAccessKey } = storeServers().s3;
 
-describe(`credentials of a custom store, at ${name}`, () => {
+describe(`credentials of a custom store, checked with ${name}`, () => {
   const check = (changes: Record<string, string> = {}, policy = outbound) =>
     new CredentialChecker(policy).check({
       provider: 's3-compatible',
@@ -29,7 +29,7 @@ describe(`credentials of a custom store, at ${name}`, () => {
     expect(await check({ AWS_SECRET_ACCESS_KEY: 'a-wrong-secret' })).toEqual({ ...REFUSED, reason: signature });
   });
 
-  it('are not sent to this machine by a policy that does not say so', async () => {
+  it('are not sent to this machine unless the policy allows it', async () => {
     const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
     await expect(check({}, production)).rejects.toThrow('loopback');
     const named = s3Url.replace('127.0.0.1', 'localhost');
@@ -37,7 +37,7 @@ describe(`credentials of a custom store, at ${name}`, () => {
   });
 });
 
-describe('keys of AWS, at moto', () => {
+describe('keys of AWS, checked with moto', () => {
   const { url, user, ...keys } = storeServers().aws;
   const checker = new CredentialChecker(outbound, { clouds: { awsSts: url, awsEc2: url } });
   const check = (AWS_ACCESS_KEY_ID: string, AWS_SECRET_ACCESS_KEY: string) =>
@@ -46,9 +46,9 @@ describe('keys of AWS, at moto', () => {
       credentials: { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION: 'eu-west-1' },
     });
 
-  it('work when they are right, and are said to be whose they are', async () => {
+  it('work when they are right, and the result names their owner', async () => {
     const answer = await check(keys.accessKeyId, keys.secretAccessKey);
-    // They are for the store alone.
+    // These keys have permissions only for the store.
     const reason = expect.stringContaining('not authorized to perform: ec2:DescribeInstances') as string;
     expect(answer).toMatchObject({ working: true, reason });
     expect(answer.checkedAs).toMatch(new RegExp(`^arn:aws:iam::\\d{12}:user/${user}$`));

@@ -18,7 +18,7 @@ describeObjectStoreContract('Google Cloud Storage on fake-gcs-server', async () 
     const location = { bucket: name, endpoint, client: new PassThroughClient(), secrets: [] };
     return new KeyedObjectStore(new GcsKeySpace(location, outbound.agents, timeouts.callMs), timeouts);
   };
-  // The emulator lets everyone in, so this one does not get past signing its request for a token.
+  // The emulator accepts all credentials, so this key is so wrong that the client cannot even sign its token request.
   const wrong = '-----BEGIN PRIVATE KEY-----\nYS1zZWNyZXQtdGhhdC1pcy13cm9uZw==\n-----END PRIVATE KEY-----\n';
   const signedIn = { bucket, endpoint: url, client: new JWT({ email: 'a@b.example', key: wrong }), secrets: [wrong] };
   const refused = new GcsKeySpace(signedIn, outbound.agents, DEFAULT_STORE_TIMEOUTS.callMs);
@@ -27,7 +27,7 @@ describeObjectStoreContract('Google Cloud Storage on fake-gcs-server', async () 
     missingBucket: open(newBucketName()),
     wrongSecret: { store: new KeyedObjectStore(refused, DEFAULT_STORE_TIMEOUTS), secret: wrong },
     at: (endpoint, timeouts) => open(bucket, endpoint, timeouts),
-    // The API has no list of sessions.
+    // The API cannot list upload sessions.
     unfinishedUploads: null,
     close: async () => {},
   };

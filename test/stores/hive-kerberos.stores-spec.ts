@@ -24,7 +24,7 @@ function siteOf(uri: string, service = SERVICE): string {
 
 jest.setTimeout(600_000);
 
-describe('a Hive metastore that is opened by Kerberos', () => {
+describe('a Hive metastore with Kerberos', () => {
   let realm: KerberosRealm;
   const ends: (() => unknown)[] = [];
 
@@ -62,14 +62,14 @@ describe('a Hive metastore that is opened by Kerberos', () => {
   it.each(['authentication', 'integrity', 'privacy'] as const)('is browsed with %s', async (protection) => {
     const server = await metastore(protection);
     const client = clientOf(server);
-    // It listens before its database has tables.
+    // The metastore listens before its database has tables.
     await eventually(() => schemas(client).catch(() => null), { timeoutMs: 120_000 });
     expect(await schemas(client)).toEqual(['default']);
     expect(await client.listTables({ catalog: null, schema: 'default' }, never)).toEqual([]);
     expect(await schemas(clientOf(server, { principal: 'spark/node1@EXAMPLE.ORG' }))).toEqual(['default']);
   });
 
-  it('says what Kerberos said', async () => {
+  it('reports the errors of Kerberos', async () => {
     const server = await metastore('authentication');
     const client = clientOf(server);
     await eventually(() => schemas(client).catch(() => null), { timeoutMs: 120_000 });
@@ -88,7 +88,7 @@ describe('a Hive metastore that is opened by Kerberos', () => {
     });
   });
 
-  it('is browsed by users with the secret that is attached', async () => {
+  it('is browsed by users with the attached secret', async () => {
     const starting = metastore('authentication');
     const platform = await SharedPlatform.join('stores', 'hive-kerberos');
     ends.push(() => platform.close());
@@ -127,7 +127,7 @@ describe('a Hive metastore that is opened by Kerberos', () => {
     expect(schemas).toMatchObject({ status: 200, body: [{ name: 'default' }] });
   });
 
-  it('does not wait for a KDC that does not answer', async () => {
+  it('does not wait for a KDC that does not respond', async () => {
     const server = await metastore('authentication');
     realm.halt();
     ends.push(() => realm.resume());

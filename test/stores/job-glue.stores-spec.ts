@@ -15,7 +15,7 @@ figure('read', lambda: spark.table('glue.${database}.numbers').selectExpr('sum(i
 figure('own', lambda: spark.sql("CREATE TABLE spark_catalog.default.own USING parquet AS SELECT 1").count())
 `;
 
-// Real: the agent's part of a node, Spark, Iceberg from Maven. Stand-ins: Glue and S3, which are moto.
+// Real: the agent's parts of a node, Spark, Iceberg from Maven. Fake: Glue and S3, which moto serves.
 describe('jobs of a cluster with AWS Glue', () => {
   const { url: endpoint } = storeServers().moto;
   const region = 'eu-west-1';
@@ -34,7 +34,7 @@ describe('jobs of a cluster with AWS Glue', () => {
     s3.destroy();
   });
 
-  it('make and read tables of Iceberg in it, in drivers and executors', async () => {
+  it('create and read Iceberg tables in it, in drivers and executors', async () => {
     const bucket = newBucketName();
     const configuration = { LocationConstraint: region } as const;
     await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration: configuration }));
@@ -48,7 +48,7 @@ describe('jobs of a cluster with AWS Glue', () => {
         `spark.sql.catalog.glue.glue.endpoint=${endpoint}`,
         `spark.sql.catalog.glue.s3.endpoint=${endpoint}`,
         'spark.sql.catalog.glue.s3.path-style-access=true',
-        // Kept for the next time.
+        // The packages are cached for the next test run.
         `spark.jars.ivy=${join(dirname(node.runtime.javaHome), 'ivy')}`,
       ],
     };
@@ -63,7 +63,7 @@ describe('jobs of a cluster with AWS Glue', () => {
     expect(sql.stdout).toMatch(/^SAYS 4950$/m);
     const { Table: table } = await glue.send(new GetTableCommand({ DatabaseName: name, Name: 'numbers' }));
     expect(table?.Parameters).toMatchObject({ table_type: 'ICEBERG' });
-    // What its logs are searched for stays beside them, out of the job's reach, for as long as they do.
+    // The secrets to redact are stored next to the logs, out of the job's reach, as long as the logs.
     const holding = new Set(node.filesWith(SECRET).map((path) => basename(path)));
     expect(holding).toEqual(new Set(['secret-values.json']));
   });

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('mounts in local mode', () => {
-  it('are read and written at their mount points, nested ones too, and nothing else changes', async () => {
+  it('are read and written at their mount points, including nested ones, and nothing else changes', async () => {
     const python = `${REPORTING}
 from pyspark.sql import functions as F
 figure('read', lambda: [row.value for row in spark.read.text('/mnt/data/x.txt').collect()])
@@ -105,7 +105,7 @@ figure('table', lambda: os.path.isdir('spark-warehouse/kept') and spark.table('k
     );
   });
 
-  it('take paths with a scheme and names of any script, wherever they lie', async () => {
+  it('accept paths with a scheme and names in any script', async () => {
     const python = `${REPORTING}
 from pyspark import SparkFiles
 inside = '/mnt/odd/'
@@ -168,7 +168,7 @@ figure('others', lambda: text('/mnt/data/x.txt').count())
     expect(left).toEqual([]);
   });
 
-  it('hold what is read-only against every way of writing', async () => {
+  it('refuse every way of writing if they are read-only', async () => {
     const python = `${REPORTING}
 Path = sc._jvm.org.apache.hadoop.fs.Path
 fs = sc._jvm.org.apache.hadoop.fs.FileSystem.get(hadoop)
@@ -218,10 +218,10 @@ figure('environments', lambda: [pid for pid in ('self', os.getppid()) if holds(f
 held = [os.path.join(root, name) for root, _, names in os.walk('..') for name in names]
 figure('files', lambda: sorted(path for path in held if holds(path)))
 figure('modes', lambda: sorted({oct(stat.S_IMODE(os.stat(path).st_mode)) for path in held if holds(path)}))
-def tells(path):
+def logged(path):
     with open(path, errors='replace') as file:
         return 'spark.hadoop.fs.s3a.bucket' in file.read()
-figure('event log', lambda: any(tells(path) for path in held if '/events/' in path))
+figure('event log', lambda: any(logged(path) for path in held if '/events/' in path))
 figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
 `;
     const extra_configs = { 'fs.s3a.connection.maximum': '31', 'fs.s3a.attempts.maximum': '2' };
@@ -239,14 +239,14 @@ figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
       environments: [],
       files: ['../generated/spark.properties'],
       modes: ['0o600'],
-      // Among what was looked at, since it tells the properties of the run.
+      // The check covers the event log, which holds the properties of the run.
       'event log': true,
       folder: '0o700',
     });
     expect(node.filesWith(secretAccessKey, accessKeyId)).toEqual([]);
   });
 
-  it('are there for SQL, Scala and jars', async () => {
+  it('work in SQL, Scala and jars', async () => {
     const sql = await node.run({
       kind: 'sql',
       code: `CREATE TABLE lines USING parquet LOCATION '/mnt/data/lines' AS SELECT value FROM text.\`/mnt/data/x.txt\`;
@@ -270,7 +270,7 @@ figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
     expect(done(jar).stdout).toContain('rows=3');
   });
 
-  it('map the archive of classes as a run without mounts does', async () => {
+  it('use the class data archive like a run without mounts', async () => {
     if (node.runtime.classArchive === null) throw new Error('This runtime has no archive of classes.');
     const env = { SPARK_SUBMIT_OPTS: '-Xlog:cds -Xlog:class+load:file=../loaded' };
     const python = `${REPORTING}
@@ -283,7 +283,7 @@ figure('shared', lambda: sum('source: shared objects file' in line for line in l
 });
 
 describe('mounts on a standalone cluster', () => {
-  it('are there for executors, which get them without secrets on their command line', async () => {
+  it('work in executors, without secrets on their command line', async () => {
     const master = await node.startCluster();
     const python = `${REPORTING}
 secret = hadoop.get('fs.s3a.bucket.${bucket}.secret.key')

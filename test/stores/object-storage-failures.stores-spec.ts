@@ -9,10 +9,10 @@ import { S3Bucket } from './harness/test-bucket';
 
 const MEBIBYTE = 2 ** 20;
 const MAX_UPLOAD = 30 * MEBIBYTE;
-/** Half of them are for one tenant. */
+/** Total limit; one tenant gets half of it. */
 const MAX_UPLOADS = 4;
 
-describe('files of an object storage manager, when something goes wrong', () => {
+describe('files of an object storage manager, with failures', () => {
   let api: TestApi;
   let database: TestDatabase;
   let stop: (() => Promise<void>) | undefined;
@@ -20,7 +20,7 @@ describe('files of an object storage manager, when something goes wrong', () => 
   let bucket: S3Bucket;
   let files: FileClient;
   let proxy: FaultProxy;
-  /** The same bucket, by way of the proxy. */
+  /** The same bucket through the proxy. */
   let proxied: FileClient;
 
   const limits = {
@@ -67,12 +67,12 @@ describe('files of an object storage manager, when something goes wrong', () => 
     await nothingIsLeft();
   });
 
-  it('refuses a size that is none', async () => {
+  it('refuses an invalid size', async () => {
     const answer = await files.upload('file', { body: Buffer.alloc(3), headers: { 'x-file-size': '0x3' } });
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
   });
 
-  it('refuses what is too large, announced or not', async () => {
+  it('refuses a file that is too large, with or without an announced size', async () => {
     const refused = { status: 413, body: { error_code: 'FILE.TOO_LARGE' } };
     const headers = { 'x-file-size': String(MAX_UPLOAD + 1) };
     expect(await files.upload('file', { body: bytes(MAX_UPLOAD + 1), headers })).toMatchObject(refused);
@@ -81,18 +81,18 @@ describe('files of an object storage manager, when something goes wrong', () => 
     expect(await files.upload('file', { body: bytes(MAX_UPLOAD) })).toMatchObject({ status: 200 });
   });
 
-  it('answers a refused client that goes on sending', async () => {
+  it('responds to a refused client that continues to send', async () => {
     await bucket.put('file');
     const answer = await files.upload('file', { body: bytes(20 * MEBIBYTE) });
     expect(answer).toMatchObject({ status: 409, body: { error_code: 'OBJECT_STORAGE.ALREADY_EXISTS' } });
   });
 
-  it('takes no more uploads of a tenant at once than half of those configured', async () => {
+  it('allows one tenant only half of the configured number of concurrent uploads', async () => {
     const held = Array.from({ length: MAX_UPLOADS / 2 }, () => new Readable({ read: () => {} }));
     held.forEach((source) => source.push(Buffer.alloc(10)));
     const begun = jest.spyOn(UploadSlots.prototype, 'run');
     const underWay = held.map((body, index) => files.upload(`held-${index}`, { body }));
-    // Not earlier: a further one could take the slot of one of them.
+    // Starting it earlier could take the slot of one of the uploads.
     await eventually(() => begun.mock.calls.length === held.length);
     const answer = await files.upload('further', { body: Buffer.from('x') });
     expect(answer).toMatchObject({ status: 429, body: { error_code: 'OBJECT_STORAGE.TOO_MANY_UPLOADS' } });
@@ -102,8 +102,8 @@ describe('files of an object storage manager, when something goes wrong', () => 
     expect((await files.upload('further', { body: Buffer.from('x') })).status).toBe(200);
   });
 
-  describe('says why the store does not let it in', () => {
-    it('where nobody listens', async () => {
+  describe('reports why the store is not accessible', () => {
+    it('if nothing listens at the address', async () => {
       const endpoint = 'http://127.0.0.1:9';
       const { statuses, bodies } = await refusals(await tenant.manager(bucket.accessBy({ endpoint })));
       expect(new Set(statuses)).toEqual(new Set([500]));
@@ -131,16 +131,16 @@ describe('files of an object storage manager, when something goes wrong', () => 
     });
   });
 
-  // moto takes all names that the platform does.
+  // moto accepts every name that the platform accepts.
   if (storeServers().s3.name === 'MinIO')
-    it('passes on that the store does not take a name', async () => {
+    it('reports that the store refuses a name', async () => {
       const answer = await files.upload('n'.repeat(1000), { body: Buffer.from('x') });
       expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_REQUEST' } });
     });
 
-  describe('from an API with little patience', () => {
+  describe('with a short timeout of stores', () => {
     let impatient: TestApi;
-    /** The bucket by way of the proxy, asked by an API that does not wait long for stores. */
+    /** A client of the API with a short timeout, for the bucket behind the proxy. */
     let hurried: FileClient;
 
     beforeAll(async () => {
@@ -158,7 +158,7 @@ describe('files of an object storage manager, when something goes wrong', () => 
       );
     });
 
-    it('gives up a store that does not answer', async () => {
+    it('fails if a store does not respond', async () => {
       proxy.hangAfter(0);
       const answers = [await hurried.list(), await hurried.get({ file_path: 'file' })];
       answers.push(await hurried.upload('file', { body: Buffer.from('x') }));
@@ -171,10 +171,10 @@ describe('files of an object storage manager, when something goes wrong', () => 
       expect([...answers.map(({ status }) => status), download.status]).toEqual([500, 500, 500, 500]);
     });
 
-    it.each(['hang', 'cut'] as const)('breaks a download off when the store does (%s)', async (fault) => {
+    it.each(['hang', 'cut'] as const)('aborts a download when the store does (%s)', async (fault) => {
       await bucket.put('dir/file', Buffer.alloc(20 * MEBIBYTE, 'not to be compressed well '));
       for (const path of ['dir/file', 'dir']) {
-        // On a busy machine the beginning may take longer than such a call may.
+        // On a busy machine the start of a download may exceed the short timeout.
         const response = await eventually(async () => {
           const begun = await hurried.download({ file_path: path });
           if (begun.status === 200) return begun;

@@ -13,7 +13,7 @@ type Gcs = typeof import('../../libs/object-storage/gcs-key-space');
 type Azure = typeof import('../../libs/object-storage/azure-key-space');
 type Emulated = typeof import('./harness/emulated-clouds');
 
-// Everything as in production, except for the addresses of the two clouds.
+// Real: the whole API, as in production. Different: the addresses of the two clouds.
 jest.mock('../../libs/object-storage/gcs-key-space', (): Gcs => {
   const actual = jest.requireActual<Gcs>('../../libs/object-storage/gcs-key-space');
   const { emulatedGcs } = jest.requireActual<Emulated>('./harness/emulated-clouds');
@@ -71,7 +71,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
       [tenant.tenantId, operation],
     );
 
-  it('keeps a file from its upload to its deletion', async () => {
+  it('stores a file from its upload to its deletion', async () => {
     const uploaded = await put('dir/sub/data.CSV', 'a,b\n1,2\n');
     expect(uploaded).toEqual({
       object_storage_manager_file_id: expect.stringMatching(/^\d+$/),
@@ -134,7 +134,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     }
   });
 
-  it('lists a directory, all below it, and a file', async () => {
+  it('lists a directory, everything below it, and a file', async () => {
     for (const path of ['b.txt', 'a/one', 'a/deep/two', 'c/three']) await put(path);
     expect(await names()).toEqual(['a/', 'b.txt', 'c/']);
     expect(await names({ file_path: 'a' })).toEqual(['a/deep/', 'a/one']);
@@ -148,7 +148,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect((await files.list({ file_path: 'a/../b.txt' })).status).toBe(400);
   });
 
-  it('answers an empty page for an empty root and an empty directory', async () => {
+  it('returns an empty page for an empty root and an empty directory', async () => {
     const { body } = await files.list();
     expect(body).toEqual({
       data: [],
@@ -158,7 +158,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await names({ file_path: 'empty' })).toEqual([]);
   });
 
-  it('leads a client that follows next_page to everything, in one order and once', async () => {
+  it('returns everything once and in order to a client that follows next_page', async () => {
     const wanted = Array.from({ length: 23 }, (_, index) => `d/f${String(index).padStart(2, '0')}`);
     await Promise.all(wanted.map((path) => bucket.put(path)));
     const seen: string[] = [];
@@ -191,7 +191,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect((await files.search('', {})).status).toBe(400);
   });
 
-  it('gives a directory as a zip file, and deletes it with its content', async () => {
+  it('downloads a directory as a zip file, and deletes it with its content', async () => {
     for (const path of ['d/a.txt', 'd/sub/b.txt', 'other']) await put(path, `content of ${path}`);
     await files.upload('d/empty', { query: { is_dir: true } });
     const download = await files.download({ file_path: 'd' });
@@ -212,7 +212,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
   it.each([
     ...['what?.txt', 'number#1.txt', '100%.txt', 'a b/c d.txt', 'plus+.txt', 'ünïcode 文件 🚀.txt', 'a"b\'c(d)*.txt'],
     ...['a&b=c;d.txt', '~tilde!$.txt', 'e\u0301 and \u00e9', '%2e%2e', `${'long-name/'.repeat(102)}abc`],
-  ])('takes the name %s', async (path) => {
+  ])('accepts the name %s', async (path) => {
     await put(path, 'content');
     expect(await bucket.keys()).toEqual([path]);
     expect(await names({ recursive: true, limit: 1000 })).toContain(path);
@@ -252,7 +252,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await files.rows()).toEqual([]);
   });
 
-  it('puts target_dir before the path', async () => {
+  it('prepends target_dir to the path', async () => {
     await files.upload('b/c', { body: Buffer.from('x'), query: { target_dir: 'a/' } });
     await files.upload('d', { body: Buffer.from('x'), query: { target_dir: '/' } });
     await files.upload('e', { body: Buffer.from('x'), query: { target_dir: `${ROOT}a` } });
@@ -260,7 +260,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await bucket.keys()).toEqual(['a/b/c', 'a/e', 'a/f', 'd']);
   });
 
-  it('takes a slash in front of a path for the root', async () => {
+  it('treats a leading slash of a path as the root', async () => {
     const { body: made } = await files.upload('/dir/note.txt', { body: Buffer.from('x') });
     expect(made.full_file_path).toBe(`${ROOT}dir/note.txt`);
     expect((await files.upload('/other/', { query: { is_dir: true } })).status).toBe(200);
@@ -281,7 +281,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await bucket.keys()).toEqual([]);
   });
 
-  it('replaces a file only when told to, and lets one of two uploads win', async () => {
+  it('replaces a file only with overwrite, and one of two concurrent uploads wins', async () => {
     const first = await put('file', 'first');
     const refused = await files.upload('file', { body: Buffer.from('second') });
     expect(refused).toMatchObject({ status: 409, body: { error_code: 'OBJECT_STORAGE.ALREADY_EXISTS' } });
@@ -296,7 +296,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await (await files.download({ file_path: 'contested' })).text()).toBe(kept);
   });
 
-  it('lets no file and directory have one path', async () => {
+  it('never allows a file and a directory with the same path', async () => {
     await put('file');
     await put('dir/inner');
     const refusals = [
@@ -319,9 +319,9 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(withBody).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
   });
 
-  it('tells a file from a directory where others have given both one path', async () => {
+  it('distinguishes a file and a directory that others created with the same path', async () => {
     await bucket.put('both', 'of the file');
-    // MinIO has one of the two only, unless the directory is a marker.
+    // MinIO supports both only if the directory is a marker.
     await bucket.put('dir/');
     expect(await names()).toEqual(['both', 'dir/']);
     const { body } = await files.get({ file_path: 'dir' });
@@ -330,7 +330,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await bucket.keys()).toEqual(['both']);
   });
 
-  it('believes the store: of files that others put, changed and removed', async () => {
+  it('shows files that others put, changed and removed in the store', async () => {
     await bucket.put('theirs', '12345');
     const { body } = await files.get({ file_path: 'theirs' });
     expect(body).toMatchObject({ file_size_bytes: '5', created_by: null, modified_by: null, parent_id: null });
@@ -346,7 +346,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect((await files.get({ file_path: 'theirs' })).body.object_storage_manager_file_id).toBe(id);
   });
 
-  it('knows ids of its own manager only, and refuses an id and a path that disagree', async () => {
+  it('accepts only ids of its own manager, and refuses an id and a path that disagree', async () => {
     const id = (await put('a')).object_storage_manager_file_id;
     await put('b');
     const others = await tenant.manager(bucket.access);
@@ -364,7 +364,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await bucket.keys()).toEqual(['a', 'b']);
   });
 
-  it('gives two that list at once the same ids', async () => {
+  it('returns the same ids to concurrent lists', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => bucket.put(`many/${index}`)));
     const pages = await Promise.all(Array.from({ length: 6 }, () => files.list({ file_path: 'many' })));
     const ids = pages.map(({ body }) =>
@@ -387,7 +387,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await text((await files.download({ file_path: 'once' })).body!)).toBe('content');
   });
 
-  it('opens the file that a job names for a node', async () => {
+  it('opens a job file for a node', async () => {
     await put('jobs/job.py', 'print()');
     await put('secret-dir/inner');
     const service = api.app.get(ObjectStorageFilesService, { strict: false });
@@ -406,7 +406,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await opened('absent')).toBe('not-found');
   });
 
-  it('carries a large file both ways', async () => {
+  it('uploads and downloads a large file', async () => {
     const content = Buffer.alloc(20 * 2 ** 20 + 7, 'some bytes that repeat ');
     expect(
       (await files.upload('large', { body: content, headers: { 'x-file-size': String(content.length) } })).status,
@@ -416,7 +416,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect((await bucket.unfinishedUploads()) ?? []).toEqual([]);
   });
 
-  it('leaves nothing of an upload whose client goes away', async () => {
+  it('leaves nothing of an upload whose client disconnects', async () => {
     const body = bytes(25 * 2 ** 20, { endsWith: 'failure' });
     await expect(files.upload('dir/file', { body })).rejects.toThrow('the client is gone');
     await soon(async () => {
@@ -432,13 +432,13 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await files.rows()).toEqual([]);
   });
 
-  it('says that there is no such bucket', async () => {
+  it('reports a missing bucket', async () => {
     const { statuses, bodies } = await refusals(await tenant.manager({ ...bucket.access, bucket: newBucketName() }));
     expect(new Set(statuses)).toEqual(new Set([400]));
     for (const body of bodies) expect(body['error_code']).toBe('OBJECT_STORAGE.BUCKET_NOT_FOUND');
   });
 
-  it('says that the secret is wrong, and does not tell it', async () => {
+  it('reports a wrong secret without showing it', async () => {
     const { access, secret } = bucket.wrongSecret;
     const { statuses, bodies } = await refusals(await tenant.manager(access));
     expect(new Set(statuses)).toEqual(new Set([400]));

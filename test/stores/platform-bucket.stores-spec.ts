@@ -12,7 +12,7 @@ print('SUM', SparkContext.getOrCreate().parallelize(range(10), 1).sum())
 print('FILE', open(SparkFiles.get('words.txt')).read())
 `;
 
-// Real: an API for clients and one for agents, without any directory, the worker, Spark on a local node, and an S3 server that checks signatures.
+// Real: the APIs of clients and agents without a data directory, the worker, Spark on a local node, and an S3 server that checks signatures.
 describe('pods that share a bucket and no disk', () => {
   let bucket: S3Bucket;
   let platform: PlatformUnderTest;
@@ -31,7 +31,7 @@ describe('pods that share a bucket and no disk', () => {
     desk = await JobDesk.open(client, 'shared');
     const clusterId = await createCluster(client, estate, 'bucket');
     await startCluster(client, clusterId);
-    // Uploaded to the API of clients, fetched by the node from that of agents.
+    // The API of clients receives these files, and the node downloads them from the API of agents.
     await desk.upload('main.py', MAIN);
     await desk.upload('words.txt', 'of the workspace');
     const job = await desk.complete(clusterId, 'job', {
@@ -47,7 +47,7 @@ describe('pods that share a bucket and no disk', () => {
     bucket?.close();
   });
 
-  it('the log that one was sent is read from the other, whole and in part', async () => {
+  it('one API returns the log that the other received, whole and in part', async () => {
     const log = await desk.log(jobId, 'stdout');
     expect(log).toContain('SUM 45');
     expect(log).toContain('FILE of the workspace');
@@ -56,7 +56,7 @@ describe('pods that share a bucket and no disk', () => {
     expect(await desk.log(jobId, 'stdout', { offset: log.length - 5 })).toBe(log.slice(-5));
   });
 
-  it('files and logs are in the bucket alone', async () => {
+  it('files and logs are only in the bucket', async () => {
     const keys = await bucket.keys();
     expect(keys.filter((key) => key.startsWith('files/'))).toHaveLength(2);
     expect(keys.some((key) => key.startsWith('logs/run/'))).toBe(true);
@@ -64,14 +64,14 @@ describe('pods that share a bucket and no disk', () => {
     expect(readdirSync(platform.dataDir)).toEqual([]);
   });
 
-  it('the bytes of a deleted file go', async () => {
+  it('the bytes of a deleted file are removed', async () => {
     const query = { workspace_id: desk.workspaceId };
     await client.delete('/workspace/file', 201, { query: { ...query, file_path: 'words.txt' } });
     const one = async () => (await bucket.keys()).filter((key) => key.startsWith('files/')).length === 1;
     await eventually(one, { timeoutMs: 180_000 });
   });
 
-  it('the worker puts a log that has ended into one piece', async () => {
+  it('the worker merges an ended log into one object', async () => {
     await platform.sql(`UPDATE runs SET ended_at = ended_at - interval '10 minutes'`);
     const pieces = async (stream: string) =>
       (await bucket.keys()).filter((key) => key.startsWith('logs/run/') && key.includes(`/${stream}/`)).length;
@@ -84,7 +84,7 @@ describe('pods that share a bucket and no disk', () => {
     await platform.sql(`UPDATE runs SET ended_at = ended_at - interval '31 days'`);
     const kept = async () => (await bucket.keys()).filter((key) => key.startsWith('logs/run/')).length;
     await eventually(async () => (await kept()) === 0, { timeoutMs: 180_000 });
-    // A pod that knew the log reads none either.
+    // A pod that has read the log before returns none either.
     expect(await desk.log(jobId, 'stdout')).toBe('');
     expect((await bucket.keys()).some((key) => key.startsWith('logs/node/'))).toBe(true);
   });

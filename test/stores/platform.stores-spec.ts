@@ -93,7 +93,7 @@ describe('object storage', () => {
   const filesIn = async (file_path: string): Promise<Json[]> =>
     (await client.get('/object_storage_manager/files', { object_storage_manager_id: managerId, file_path })).data;
 
-  it('gives jobs their files, and directories at their mount points', async () => {
+  it('provides jobs with files, and with directories at mount points', async () => {
     await upload('code/main.py', MAIN);
     await upload('code/helper.py', 'NAME = "of the store"\n');
     await upload('a name.txt', 'hello from the store');
@@ -111,7 +111,7 @@ describe('object storage', () => {
       named: 'hello from the store',
       helper: 'of the store',
     });
-    // What the job wrote at the mount point is a directory of the bucket.
+    // The directory that the job wrote at the mount point is in the bucket.
     const written = await filesIn('data/doubled');
     expect(written.map(({ file_name }) => file_name)).toContain('_SUCCESS');
     expect(written.map(({ file_name }) => file_name)).toContainEqual(expect.stringMatching(/^part-.*\.parquet$/));
@@ -120,13 +120,13 @@ describe('object storage', () => {
     }
   });
 
-  it('ends a job whose file is not in the store with that reason', async () => {
+  it('ends a job with a missing file with the reason', async () => {
     const job = await desk.complete(clusterId, 'absent', { job_type: 'Python3', command: `${STORE}/code/absent.py` });
     expect(job).toMatchObject({ job_status: 'ERROR', reason_code: 'FILE_NOT_FOUND' });
     expect(job.reason).toContain('code/absent.py');
   });
 
-  it('ends a job whose mount cannot be opened with the reason, and still stops the one that runs', async () => {
+  it('ends a job with an unusable mount with the reason, and can still stop a running one', async () => {
     await desk.upload('endless.py', 'import time\nprint("begun", flush=True)\ntime.sleep(600)\n');
     const endless = await desk.start(clusterId, 'endless', { job_type: 'Python3', command: 'endless.py' });
     await desk.said(endless, 'begun');
@@ -143,7 +143,7 @@ describe('object storage', () => {
     expect(await desk.ended(endless)).toMatchObject({ job_status: expect.stringMatching(/^(STOPPED|KILLED)$/) });
   });
 
-  it('refuses a job for a cluster without an object storage manager, and the cluster goes on', async () => {
+  it('refuses a job for a cluster without an object storage manager, and the cluster is not affected', async () => {
     const bare = await createCluster(client, estate, 'without-storage');
     const conf = await desk.describe(bare, 'unreachable', { job_type: 'Python3', command: `${STORE}/code/main.py` });
     const answer = await client.request('POST', `${desk.path}/job`, { json: { job_conf_id: conf } });

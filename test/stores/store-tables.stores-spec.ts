@@ -10,7 +10,7 @@ import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(600_000);
 
-/** Settings of Hadoop as those of Spark. */
+/** Returns settings of Hadoop as settings of Spark. */
 const ofSpark = (settings: Record<string, string>) =>
   Object.fromEntries(Object.entries(settings).map(([key, value]) => [`spark.hadoop.${key}`, value]));
 
@@ -69,7 +69,7 @@ describe('tables of a Hive metastore in an object store', () => {
       'spark.sql.extensions': 'io.delta.sql.DeltaSparkSessionExtension',
       'spark.databricks.delta.snapshotPartitions': '1',
       'spark.driver.extraClassPath': join(connectors, '*'),
-      // Kept for the next time.
+      // The packages are cached for the next test run.
       'spark.jars.ivy': join(dirname(node.runtime.javaHome), 'ivy'),
     };
     const run = await node.run({
@@ -79,7 +79,7 @@ describe('tables of a Hive metastore in an object store', () => {
       metastore: { kind: 'hive', properties: { 'hive.metastore.uris': hive.uri } },
       packages: ['io.delta:delta-spark_2.12:3.3.2', 'org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1'],
       conf: Object.entries(settings).map(([key, value]) => `${key}=${value}`),
-      // On no command line: tests beside this one look there for the keys of the server, which they share.
+      // Keys must not be on a command line, because concurrent tests search command lines for the keys of this shared server.
       secrets: { env: {}, conf: ofSpark(keys) },
     });
     expect(results(done(run))).toEqual({ delta: 0, written: 0, added: 0, iceberg: 0 });
@@ -117,7 +117,7 @@ describe('tables of a Hive metastore in an object store', () => {
   const shown = async (id: number, table: string) =>
     ((await columns(id, table)).body as Json[]).map(({ name, type_text, type }) => [name, type_text, type]);
 
-  it('show their columns and a DDL as Delta and Iceberg have them, with the secret of the store', async () => {
+  it('show columns and a DDL as in Delta and Iceberg, with the secret of the store', async () => {
     const id = await catalog();
     await attach(id, server.secretAccessKey);
     expect(await shown(id, 'orders')).toEqual([
@@ -140,9 +140,9 @@ describe('tables of a Hive metastore in an object store', () => {
     expect(visits).toContain('PARTITIONED BY (days(`at`))');
   });
 
-  it('say what is missing without the secret, and what the store says with a wrong one', async () => {
+  it('report the missing secret, and the store’s error for a wrong one', async () => {
     const without = await catalog();
-    // Spark's own server may take any key.
+    // The server for Spark may accept any key.
     const wrong = await catalog(strict.url);
     await attach(wrong, 'not-the-secret');
     for (const table of ['orders', 'visits']) {

@@ -7,13 +7,13 @@ import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-ser
 
 const root = join(__dirname, '..', '..');
 
-/** What a registry says of some packages, by their names; without it has no advisories at all. */
+/** Advisories of a registry, by package name. */
 type Advisories = Record<string, { severity: string; vulnerable_versions: string }>;
 
 describe('npm run audit', () => {
   let registry: LoopbackServer;
 
-  // npm keeps advisories in its cache, these for the next real audit.
+  // npm caches advisories. With the default cache, the next real audit would find these.
   const cache = mkdtempSync(join(tmpdir(), 'audit-'));
 
   afterEach(() => registry.stop());
@@ -44,13 +44,13 @@ describe('npm run audit', () => {
     );
   }
 
-  it('fails for a high one that the product runs on, and names it', async () => {
+  it('fails for a high advisory of a runtime dependency, and names it', async () => {
     const { status, output } = await audit({ express: { severity: 'high', vulnerable_versions: '*' } });
     expect(output).toMatch(/^high: express( \*)?: A hole https:\/\/example\.org\/1$/m);
     expect(status).toBe(1);
   });
 
-  it('passes over lesser ones, and over those of tools', async () => {
+  it('ignores lower severities, and advisories of development tools', async () => {
     const { status, output } = await audit({
       express: { severity: 'moderate', vulnerable_versions: '*' },
       jest: { severity: 'critical', vulnerable_versions: '*' },
@@ -59,7 +59,7 @@ describe('npm run audit', () => {
     expect(status).toBe(0);
   });
 
-  it('does not pass for clean where the advisories cannot be read', async () => {
+  it('fails if the advisories cannot be read', async () => {
     const { status, output } = await audit(null);
     expect(output).toContain('Nothing was audited: 405');
     expect(status).toBe(2);

@@ -22,17 +22,20 @@ const compose = load(readFileSync(file, 'utf8'), { schema: CORE_SCHEMA.withTags(
 };
 
 describe('compose.yaml', () => {
-  it.each(['redis', 'postgres'])('lets only the processes of the platform reach %s, which reaches nothing', (name) => {
-    const { networks = ['default'], ports } = compose.services[name] ?? {};
-    expect(ports).toBeUndefined();
-    for (const network of networks) {
-      expect(compose.networks[network]?.internal).toBe(true);
-      const others = Object.entries(compose.services).filter(([, service]) => service.networks?.includes(network));
-      expect(others.map(([other]) => other).sort()).toEqual(['agents', 'api', 'postgres', 'redis', 'worker']);
-    }
-  });
+  it.each(['redis', 'postgres'])(
+    'allows only the processes of the platform to connect to %s, which itself can connect to nothing',
+    (name) => {
+      const { networks = ['default'], ports } = compose.services[name] ?? {};
+      expect(ports).toBeUndefined();
+      for (const network of networks) {
+        expect(compose.networks[network]?.internal).toBe(true);
+        const others = Object.entries(compose.services).filter(([, service]) => service.networks?.includes(network));
+        expect(others.map(([other]) => other).sort()).toEqual(['agents', 'api', 'postgres', 'redis', 'worker']);
+      }
+    },
+  );
 
-  it('gives Redis a password that no list of processes shows', () => {
+  it('passes Redis its password without showing it in the list of processes', () => {
     const { command = [], environment = {} } = compose.services['redis'] ?? {};
     const secret = '${REDIS_PASSWORD:?set it in docker/.env}';
     const [name] = Object.entries(environment).find(([, value]) => value === secret) ?? [];
@@ -43,7 +46,7 @@ describe('compose.yaml', () => {
       expect(compose.services[pod]?.environment?.['REDIS_URL']).toBe(`redis://:${secret}@redis:6379`);
   });
 
-  it('lets every variable of the platform be set in docker/.env, except what the containers rely on', () => {
+  it('allows docker/.env to set every variable of the platform except those that the containers rely on', () => {
     for (const name of ['api', 'agents', 'worker']) {
       const { env_file: files, environment } = compose.services[name] ?? {};
       expect(files).toEqual([{ path: '.env', required: true }]);
@@ -51,7 +54,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('bounds the logs of all containers, and what those of the API may do', () => {
+  it('limits the logs of all containers, and the privileges of the API', () => {
     for (const { logging } of Object.values(compose.services)) {
       expect(logging?.options).toMatchObject({ 'max-size': '10m', 'max-file': '5' });
     }

@@ -16,13 +16,13 @@ function variablesRead(): string[] {
 }
 
 describe('the configuration', () => {
-  it.each(['docs/configuration.md', '.env.example'])('is described in %s as src/config has it', async (file) => {
+  it.each(['docs/configuration.md', '.env.example'])('is described in %s as in src/config', async (file) => {
     const { configurationFiles } = await import('../../scripts/configuration.mjs');
     // Stale? Run: npm run configuration
     expect(readFileSync(join(root, file), 'utf8')).toBe(configurationFiles(modules)[file]);
   });
 
-  it('is described with all variables that src/config reads', () => {
+  it('documents all variables that src/config reads', () => {
     const listed = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm);
     const read = variablesRead();
     expect(read).toContain('DATABASE_URL');
@@ -36,7 +36,7 @@ describe('the configuration', () => {
     expect(meanings.filter((text) => !/^[A-Z].*[.]$/.test(text))).toEqual([]);
   });
 
-  it('of the sample can be loaded by a shell', () => {
+  it('has a sample that a shell can load', () => {
     const lines = readFileSync(join(root, '.env.example'), 'utf8').split('\n');
     const values = lines.flatMap((line) => /^(?:# )?[A-Z][A-Z0-9_]*=(.*)$/.exec(line)?.slice(1) ?? []);
     expect(values.filter((value) => !/^([\w.,:/=@+-]*|'[^']*')$/.test(value))).toEqual([]);

@@ -23,7 +23,7 @@ import { splitArguments } from '../../src/modules/execution/runs/jobs/split-argu
 
 const CASES = 10_000;
 
-/** Draws for each case; plain assertions, since jest's own take most of the time of so many. A failing case names its seed. */
+/** Runs the check for each seed; a failure names its seed. Checks use plain assertions, because jest's own would take most of the time. */
 function forEachSeed(check: (random: SeededRandom) => void): void {
   for (let seed = 1; seed <= CASES; seed += 1) {
     try {
@@ -34,7 +34,7 @@ function forEachSeed(check: (random: SeededRandom) => void): void {
   }
 }
 
-/** What an agent reports of a run that it was asked to stop, or was not. */
+/** Outcomes that an agent may report of a run, by whether it was asked to stop it. */
 const ENDS: Record<'asked' | 'unasked', readonly RunOutcome[]> = {
   asked: ['stopped', 'killed', 'done', 'error', 'terminated'],
   unasked: ['done', 'error', 'terminated'],
@@ -47,7 +47,7 @@ const STATUS_OF_STATE: Partial<Record<RunState, RunStatus>> = {
 const REST: readonly ClusterStatus[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
 
 describe('decisions, for ten thousand seeds', () => {
-  it('a run may end as its agent says, whatever came before, and then stays as it is', () => {
+  it('a run may end with each outcome of its agent, whatever its status, and then never changes', () => {
     forEachSeed((random) => {
       let status: RunStatus = 'SUBMITTED';
       let asked = false;
@@ -57,7 +57,7 @@ describe('decisions, for ten thousand seeds', () => {
           [status, asked] = ['STOPPING', true];
         }
         const told = STATUS_OF_STATE[random.pick(['accepted', 'running', 'stopping', 'killing'] as const)];
-        // An agent stops only what it was asked to stop; reports may come late.
+        // An agent stops a run only on request; reports may be late.
         const isTold = told !== undefined && (asked || told === 'RUNNING');
         if (isTold && told !== status && runMayBecome(status, told)) status = told;
         assert.equal(isFinished(status), false);
@@ -69,14 +69,14 @@ describe('decisions, for ten thousand seeds', () => {
     });
   });
 
-  it('a cluster comes from every operation to rest, by its own way or by a failure', () => {
+  it('a cluster comes to rest after every operation, by success or by failure', () => {
     forEachSeed((random) => {
       let status: ClusterStatus = 'STOPPED';
       for (let count = random.between(1, 12); count > 0; count -= 1) {
         const possible = (Object.keys(CLUSTER_OPERATIONS) as ClusterOperation[]).filter((operation) =>
           CLUSTER_OPERATIONS[operation].from.some((from) => from === status),
         );
-        // Only enabling brings a destroyed cluster back.
+        // A destroyed cluster returns only when it is enabled.
         if (possible.length === 0) {
           assert.equal(status, 'DESTROYED');
           assert.equal(clusterMayBecome(status, 'STOPPED'), true);
@@ -93,7 +93,7 @@ describe('decisions, for ten thousand seeds', () => {
     });
   });
 
-  it('a node never comes back once it is destroyed, and can be destroyed until then', () => {
+  it('a node can always be destroyed, and never returns after that', () => {
     forEachSeed((random) => {
       let status: keyof typeof NODE_TRANSITIONS = 'INITIATING';
       for (let count = random.below(12); count > 0 && status !== 'DESTROYED'; count -= 1) {
@@ -107,7 +107,7 @@ describe('decisions, for ten thousand seeds', () => {
     });
   });
 
-  it('the end of a process is a success exactly when its status is 0, and told in one short line', () => {
+  it('the end of a process is a success exactly if its exit code is 0, and its message is one short line', () => {
     const TAILS = [
       '',
       'Traceback (most recent call last):\nValueError: no',
@@ -128,13 +128,13 @@ describe('decisions, for ten thousand seeds', () => {
       });
       assert.equal(outcome === 'done', exitCode === 0);
       assert.equal(reason === 'COMPLETED', exitCode === 0);
-      // Only what was asked for ends so.
+      // These outcomes require a request to stop.
       assert.ok(!['stopped', 'killed'].includes(outcome));
       assert.match(message, /^[^\n]{1,700}$/);
     });
   });
 
-  it('a cluster has one node that drivers run on at least, and their numbers have no holes', () => {
+  it('a cluster has at least one node for drivers, and node numbers without gaps', () => {
     forEachSeed((random) => {
       const planned = planNodes({
         clusterType: random.pick(['PLATFORM', 'STANDALONE', 'CLUSTER'] as const),
@@ -153,7 +153,7 @@ describe('decisions, for ten thousand seeds', () => {
     });
   });
 
-  it('arguments that are quoted as a shell would are split as a shell would', () => {
+  it('arguments with shell quotes are split as by a shell', () => {
     const LETTERS = [...'ab 1"\'\\$`\n;*|&'];
     const single = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
     const double = (word: string) => `"${word.replaceAll(/["\\$`]/g, '\\$&')}"`;

@@ -7,7 +7,7 @@ const ALLOWED = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
   .filter((line) => line.startsWith('!'))
   .map((line) => line.slice(1).replace(/\/$/, ''));
 
-/** Files of an image that come from the project, by their path in the image. */
+/** The project's files in an image, by their path in the image. */
 type Files = Map<string, string>;
 
 interface Script {
@@ -15,7 +15,7 @@ interface Script {
   files: Files;
 }
 
-/** Every file of the project that a command names while an image is built, with the files that are there by then. */
+/** Returns every project file that a command names during the build of an image, with the files that exist at that step. */
 function scriptsOf(dockerfile: string): Script[] {
   const stages = new Map<string, Files>();
   const scripts: Script[] = [];
@@ -66,7 +66,7 @@ function copy(files: Files, words: string[], folder: string): void {
   }
 }
 
-/** What a script imports or reads of the project, directly or not, and the image does not have. */
+/** Returns project files that a script imports or reads, directly or not, and that the image lacks. */
 function missingOf({ path, files }: Script, seen = new Set<string>()): string[] {
   if (seen.has(path)) return [];
   seen.add(path);
@@ -89,7 +89,7 @@ it.each(['Dockerfile', 'spark-node.Dockerfile'])(
   },
 );
 
-it('the build context has exactly what the images are built from', () => {
+it('the build context has exactly the files that the images need', () => {
   const copied = ['Dockerfile', 'spark-node.Dockerfile'].flatMap((name) => {
     const text = readFileSync(join(ROOT, 'docker', name), 'utf8').replaceAll('\\\n', ' ');
     return [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) => sources.trim().split(/\s+/));
@@ -97,7 +97,7 @@ it('the build context has exactly what the images are built from', () => {
   expect(ALLOWED.filter((path) => !copied.includes(path))).toEqual([]);
 });
 
-it('images, manifests and the compose file start programs that the build makes', () => {
+it('images, manifests and the compose file start programs that the build creates', () => {
   const files = readdirSync(join(ROOT, 'docker'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     /Dockerfile$|\.yaml$/.test(name),
   );
@@ -111,7 +111,7 @@ it('images, manifests and the compose file start programs that the build makes',
   expect(new Set(programs)).toEqual(new Set(['api', 'worker', 'migrate']));
 });
 
-it('the image of Spark nodes has all that the agent imports', () => {
+it('the image of Spark nodes has all files that the agent imports', () => {
   const text = readFileSync(join(ROOT, 'docker', 'spark-node.Dockerfile'), 'utf8');
   const folders = [...text.matchAll(/^COPY --from=build \/app\/dist\/libs\/(\S+)/gm)].map(([, name = '']) => name);
   const sources = (folder: string) =>
@@ -128,7 +128,7 @@ it('the image of Spark nodes has all that the agent imports', () => {
   expect([...new Set(imported)].filter((name) => !folders.includes(name))).toEqual([]);
 });
 
-it('the stage that both Dockerfiles have is the same, and leaves out TypeScript and source maps of packages', () => {
+it('the common stage of both Dockerfiles is identical, and excludes TypeScript and source maps of packages', () => {
   const stages = ['Dockerfile', 'spark-node.Dockerfile'].map((name) => {
     const text = readFileSync(join(ROOT, 'docker', name), 'utf8');
     return /^FROM \S+ AS build\n[\s\S]*?(?=^FROM )/m.exec(text)?.[0].trim();
@@ -137,16 +137,16 @@ it('the stage that both Dockerfiles have is the same, and leaves out TypeScript 
   for (const suffix of ['*.map', '*.ts', '*.mts', '*.cts']) expect(stages[0]).toContain(`-name '${suffix}'`);
 });
 
-it('the compile caches of the image can be read by the user that runs the programs, and written by root alone', () => {
+it('the compile caches of the image are readable by the user that runs the programs, and writable only by root', () => {
   const text = readFileSync(join(ROOT, 'docker', 'Dockerfile'), 'utf8');
   const [, commands = ''] = /^RUN (install .*dist\/\.compile-cache(?:[^\n]*\\\n)+.*)/m.exec(text) ?? [];
-  // Node makes the files of its own cache readable only by their owner.
+  // Node creates the files of its cache with read permission only for their owner.
   expect(commands).toMatch(
     /chown -R root:root dist\/\.compile-cache \\\n\s+&& chmod -R u=rwX,go=rX dist\/\.compile-cache/,
   );
 });
 
-it.each(['Dockerfile', 'spark-node.Dockerfile'])('%s says in labels which version and revision an image is', (name) => {
+it.each(['Dockerfile', 'spark-node.Dockerfile'])('%s labels an image with its version and revision', (name) => {
   const text = readFileSync(join(ROOT, 'docker', name), 'utf8');
   for (const label of ['version="$VERSION"', 'revision="$REVISION"'])
     expect(text).toContain(`org.opencontainers.image.${label}`);

@@ -5,7 +5,7 @@ import layers from '../../src/modules/layers.json';
 const root = join(__dirname, '..', '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** Files below the folders, by their paths in the project. */
+/** Returns the paths of the files below the folders. */
 function filesBelow(folders: readonly string[], ending: RegExp): string[] {
   const names = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
@@ -17,7 +17,7 @@ const MAX_GUIDE_BYTES = 8_000;
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow(['docs', 'test/fixtures'], /\.md$/)];
 const withoutCode = (text: string) => text.replaceAll(/```.*?```/gs, '');
 
-/** The anchors that GitHub gives the headings of a page. */
+/** Returns the anchors that GitHub creates for the headings of a page. */
 function anchorsOf(page: string): string[] {
   const headings = [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => text);
   return headings.map((text) =>
@@ -30,7 +30,7 @@ function anchorsOf(page: string): string[] {
 }
 
 describe('the documentation', () => {
-  it('has no link into the project that leads nowhere', () => {
+  it('has no broken link into the project', () => {
     const broken = PAGES.flatMap((page) =>
       [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, link = '']) => link)
@@ -46,24 +46,24 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('has a front page that is read in a few minutes', () => {
+  it('has a README that takes a few minutes to read', () => {
     expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_000);
   });
 
-  it('has guides that fit on a page, and names each in their index', () => {
+  it('has short guides, each listed in the index', () => {
     const guides = filesBelow(['docs/guides'], /\.md$/).map((file) => file.replace('docs/guides/', ''));
     const index = read('docs/guides/README.md');
     const pages = guides.filter((name) => name !== 'README.md');
     expect(pages.filter((name) => !index.includes(`(${name})`))).toEqual([]);
     expect(pages.filter((name) => statSync(join(root, 'docs/guides', name)).size > MAX_GUIDE_BYTES)).toEqual([]);
-    // Blocks of commands in another fence would not be run by test/e2e/guides.e2e-spec.ts.
+    // test/e2e/guides.e2e-spec.ts runs only command blocks with these fences.
     const fences = pages.flatMap((name) =>
       [...read(`docs/guides/${name}`).matchAll(/^```(\w+)$/gm)].map(([, kind]) => kind),
     );
     expect([...new Set(fences)].sort()).toEqual(['console', 'sh', 'text']);
   });
 
-  it('and the code name no decision that is not there', () => {
+  it('and the code refer only to existing decisions', () => {
     const numbers = readdirSync(join(root, 'docs', 'adr')).map((name) => name.slice(0, 4));
     const sources = filesBelow(['src', 'libs', 'scripts', 'test', 'docker'], /\.(ts|mjs|cjs|py|sh|scala|ya?ml)$/);
     const named = [...PAGES, ...sources].flatMap((file) =>
@@ -73,14 +73,14 @@ describe('the documentation', () => {
     expect(named.filter(({ number }) => !numbers.includes(number))).toEqual([]);
   });
 
-  it('numbers the decisions without a hole, each number once', () => {
+  it('numbers the decisions without gaps or duplicates', () => {
     const numbers = readdirSync(join(root, 'docs', 'adr')).map((name) => name.slice(0, 4));
     expect(numbers.toSorted()).toEqual(numbers.map((_, index) => String(index + 1).padStart(4, '0')));
     for (const name of readdirSync(join(root, 'docs', 'adr')))
       expect(read(`docs/adr/${name}`)).toMatch(new RegExp(`^# ${name.slice(0, 4)}: `));
   });
 
-  it('lists the domains as src/modules has them', async () => {
+  it('lists the domains of src/modules', async () => {
     const { architecturePage } = await import('../../scripts/architecture.mjs');
     expect(read('docs/architecture/layout.md')).toBe(architecturePage());
     const listed = layers.flatMap(({ layer, domains }) => domains.map(({ name }) => `${layer}/${name}`));

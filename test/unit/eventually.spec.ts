@@ -1,12 +1,12 @@
 import { eventually } from '../harness/eventually';
 
 describe('eventually', () => {
-  it('gives the first answer that is neither false nor missing', async () => {
+  it('returns the first value that is neither false nor missing', async () => {
     const answers = [false, undefined, null, 0];
     await expect(eventually(() => answers.shift(), { everyMs: 1 })).resolves.toBe(0);
   });
 
-  it('tries again after a failure', async () => {
+  it('retries after a failure', async () => {
     let tries = 0;
     const probe = () => {
       tries += 1;
@@ -16,7 +16,7 @@ describe('eventually', () => {
     await expect(eventually(probe, { everyMs: 1 })).resolves.toBe('done');
   });
 
-  it('names what was waited for and the last failure when the deadline passes', async () => {
+  it('names the awaited event and the last failure after the timeout', async () => {
     const probe = () => Promise.reject(new Error('refused'));
     await expect(eventually(probe, { timeoutMs: 20, everyMs: 5, what: 'a healthy API' })).rejects.toThrow(
       'a healthy API not reached within 20 ms: refused',

@@ -20,7 +20,7 @@ describe('in a fresh clone, where no package is installed yet,', () => {
     (script) => {
       const { stderr } = spawnSync(process.execPath, [join(clone, 'scripts', script), '--no-such-option'], {
         encoding: 'utf8',
-        // An old Node fetches a newer one first.
+        // An old Node downloads a newer one first.
         timeout: 120_000,
       });
       expect(stderr).toContain('--no-such-option');

@@ -66,7 +66,7 @@ describe('kubernetes-bucket', () => {
     spec?.template?.spec.volumes?.some(({ persistentVolumeClaim: claim }) => claim?.claimName === 'platform-data'),
   );
 
-  it('takes the shared volume from whatever uses it, and nothing else', () => {
+  it('removes the shared volume from all its users, and changes nothing else', () => {
     expect(users.map(nameOf)).toHaveLength(3);
     expect(patches.map(nameOf).sort()).toEqual(
       ['ConfigMap platform', 'PersistentVolumeClaim platform-data', ...users.map(nameOf)].sort(),
@@ -84,7 +84,7 @@ describe('kubernetes-bucket', () => {
     }
   });
 
-  it('names a bucket, whose credentials are in the Secret', () => {
+  it('configures a bucket with credentials in the Secret', () => {
     const { data } = patches.find(({ kind }) => kind === 'ConfigMap')!;
     expect(Object.keys(data ?? {}).sort()).toEqual(['STORE', 'STORE_BUCKET']);
     const secret = parse(text('kubernetes', 'secret.example.yaml')) as { stringData: Record<string, string> };
@@ -98,13 +98,13 @@ describe('kubernetes', () => {
     .map((resource) => ({ name: nameOf(resource), ...resource.spec!.template! }));
   const of = (name: string) => pods.find((pod) => pod.name === name)!.spec;
 
-  it('migrates by a Job, for which all other pods wait', () => {
+  it('migrates the database in a Job that all other pods wait for', () => {
     const { data } = resources.find(({ kind }) => kind === 'ConfigMap')!;
     expect(data?.['DATABASE_MIGRATE_ON_START']).toBe('false');
     expect(of('Job platform-migrate').containers[0]?.command.at(-1)).toBe('dist/migrate.js');
   });
 
-  it('bounds what each pod takes of its machine, and what it may do there', () => {
+  it('limits the resources and privileges of each pod', () => {
     expect(pods).toHaveLength(5);
     for (const { spec } of pods) {
       const [container] = spec.containers;
@@ -118,7 +118,7 @@ describe('kubernetes', () => {
     }
   });
 
-  it('has pods of a kind on several machines, of which one stays', () => {
+  it('spreads pods of a kind over machines, and keeps one during disruptions', () => {
     const disruption = resources.filter(({ kind }) => kind === 'PodDisruptionBudget');
     for (const kind of ['api', 'agents', 'worker']) {
       const { labels } = resources.find((one) => nameOf(one) === `Deployment platform-${kind}`)!.spec!.template!
@@ -130,7 +130,7 @@ describe('kubernetes', () => {
     }
   });
 
-  it('probes what does not depend on Redis or on strangers', () => {
+  it('has probes that do not depend on Redis or other services', () => {
     const serving = pods.filter(({ name }) => name.startsWith('Deployment'));
     for (const { spec } of serving) {
       const { livenessProbe, readinessProbe } = spec.containers[0]!;
@@ -138,7 +138,7 @@ describe('kubernetes', () => {
     }
   });
 
-  it('names images by the version of the release', () => {
+  it('tags images with the version of the release', () => {
     const { version } = parse(readFileSync(join(docker, '..', 'package.json'), 'utf8')) as { version: string };
     const images = ['kubernetes', 'kubernetes-worker-local'].flatMap((folder) => kustomization(folder).images ?? []);
     expect(images).toEqual([

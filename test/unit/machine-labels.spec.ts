@@ -21,7 +21,7 @@ const plain = (userLabels: Record<string, string>, values: Partial<NodeSpec>): N
   ...{ place: PLACE, disks: [], userLabels, ...values },
 });
 
-/** What throws where the provider would refuse a machine with the labels. */
+/** Functions that throw if the provider would refuse a machine with the labels. */
 const DRIVERS: Readonly<Record<keyof typeof CLOUD_PROVIDER_ID, (labels: Record<string, string>) => void>> = {
   AWS: (labels) => assertAws(plain(labels, { image: 'ami-1' }), ''),
   Azure: (labels) => void nodeRequests(plain(labels, { image: 'a:b:c:d' }), '', 'subscription'),
@@ -62,7 +62,7 @@ describe('Labels that a cluster may have', () => {
     for (const labels of accepted) expect(() => DRIVERS[provider as keyof typeof DRIVERS](labels)).not.toThrow();
   });
 
-  it('are not those that name the owner of a machine', () => {
+  it('exclude the labels that name the owner of a machine', () => {
     for (const key of [...OWNERSHIP_LABELS, MACHINE_LABEL])
       for (const spelt of [key, key.toUpperCase()])
         expect(() => checkLabels({ [spelt]: 'x' }, undefined)).toThrow(/reserved for the platform/);

@@ -6,10 +6,10 @@ import ts from 'typescript';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** What `npm run new:resource` writes compiles in this project, so that its templates follow what they use. */
+/** The templates of `npm run new:resource` must compile in this project, so that they follow the code that they use. */
 describe('A new resource', () => {
   let folder: string;
-  /** The folder of a domain, from the root. */
+  /** The folder of a domain, relative to the root. */
   let domain: string;
   let modules: { own: string; api: string };
 
@@ -37,7 +37,7 @@ describe('A new resource', () => {
     });
   const textOf = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-  it('has files that compile, and is told what they still need', () => {
+  it('has files that compile, and prints the remaining steps', () => {
     const { status, stdout, stderr } = run('git-policies', `--folder=${domain}`);
     expect([status, stderr]).toEqual([0, '']);
     const [list = '', left = ''] = stdout.split('\n\n');
@@ -57,7 +57,7 @@ describe('A new resource', () => {
     }
   });
 
-  it('never takes the place of a file', () => {
+  it('never overwrites a file', () => {
     const file = 'test/samples/git-policy.ts';
     const before = textOf(file);
     rmSync(join(folder, domain), { recursive: true });
@@ -69,7 +69,7 @@ describe('A new resource', () => {
   });
 
   it.each([[[]], [['git-policies']], [['GitPolicies', '--folder=src/modules']], [['git-policies', '--folder=src']]])(
-    'is not made of %j',
+    'is not created from the arguments %j',
     (given: string[]) => {
       const { status, stderr } = run(...given);
       expect(status).toBe(2);

@@ -11,7 +11,7 @@ const pinned = JSON.parse(readFileSync(join(ROOT, 'scripts', 'embedded', 'node',
 };
 const [NEWER = ''] = Object.values(pinned.optionalDependencies);
 
-/** In place of npm: installs the program below, or nothing where there is none. */
+/** Stands in for npm: installs the program below if it exists. */
 const NPM = `
 const { cpSync, existsSync, mkdirSync } = require('node:fs');
 const programs = 'node_modules/node-' + process.platform + '-' + process.arch + '/bin';
@@ -19,7 +19,7 @@ mkdirSync(programs, { recursive: true });
 if (existsSync(__dirname + '/node')) cpSync(__dirname + '/node', programs + '/node');
 `;
 
-/** In place of the newer Node; it ends with its file where nobody else ends it. */
+/** Stands in for the newer Node. With --wait it runs until a signal or the removal of its file. */
 const NODE = `#!/bin/sh
 [ "$1" = --version ] && echo "v${NEWER}" && exit 0
 echo "newer: $*"
@@ -43,7 +43,7 @@ describe('a script of the platform', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** @param version that Node says it has */
+  /** @param version that Node claims to have */
   function start(version: string, ...args: string[]): Promise<unknown> {
     const preload = join(folder, 'preload.cjs');
     const versions = `{ ...process.versions, node: '${version}' }`;
@@ -60,7 +60,7 @@ describe('a script of the platform', () => {
 
   const offerNewer = (): void => writeFileSync(join(folder, 'node'), NODE, { mode: 0o755 });
 
-  it.each(['18.20.8', '20.18.3'])('does not start on Node %s, and says what to do', async (version) => {
+  it.each(['18.20.8', '20.18.3'])('does not start on Node %s, and prints what to do', async (version) => {
     offerNewer();
     expect(await start(version)).toBe(1);
     expect(output).toBe(
@@ -74,14 +74,17 @@ describe('a script of the platform', () => {
     expect(output).not.toContain('Node');
   });
 
-  it.each(['20.19.0', '21.7.3', '22.12.0'])('on Node %s runs on a newer one, and ends as it does', async (version) => {
-    offerNewer();
-    expect(await start(version, '--seed=3')).toBe(7);
-    expect(output).toContain(`Node ${version} is no longer maintained; running on Node ${NEWER} from`);
-    expect(output).toMatch(/^newer: .*chaos\.mjs --schedule --seed=3$/m);
-  });
+  it.each(['20.19.0', '21.7.3', '22.12.0'])(
+    'on Node %s runs on a newer one, and ends with the same exit code',
+    async (version) => {
+      offerNewer();
+      expect(await start(version, '--seed=3')).toBe(7);
+      expect(output).toContain(`Node ${version} is no longer maintained; running on Node ${NEWER} from`);
+      expect(output).toMatch(/^newer: .*chaos\.mjs --schedule --seed=3$/m);
+    },
+  );
 
-  it('fetches the newer one once', async () => {
+  it('downloads the newer Node once', async () => {
     offerNewer();
     await start('20.19.0');
     expect(output).toContain(`Fetching Node ${NEWER}`);
@@ -90,7 +93,7 @@ describe('a script of the platform', () => {
     expect(output).toContain('newer: ');
   });
 
-  it('passes a signal on', async () => {
+  it('forwards signals', async () => {
     offerNewer();
     const ended = start('20.19.0', '--wait');
     await eventually(() => output.includes('newer: '), { what: 'the newer one' });
@@ -98,7 +101,7 @@ describe('a script of the platform', () => {
     expect(await ended).toBe(9);
   });
 
-  it('goes on with its own Node where there is no newer one', async () => {
+  it('continues on its own Node if no newer one can be installed', async () => {
     expect(await start('20.19.0')).toBe(0);
     expect(output).toMatch(
       /^Node 20\.19\.0 is .*could not be installed \(npm did not install .*\); continuing on 20\.19\.0\./m,

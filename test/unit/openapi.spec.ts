@@ -29,13 +29,13 @@ interface DocumentedOperation {
 type Class = new () => Record<string, unknown>;
 
 const REQUESTS = [RouteParamtypes.BODY, RouteParamtypes.QUERY];
-/** Texts that other systems call ids. */
+/** Strings that other systems call ids. */
 const OTHERS_IDS = [
   ...['executor_id', 'correlation_id', 'group_object_id', 'job_application_id', 'network_project_id'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
   ...['function_id', 'volume_id', 'metastore_id', 'schema_id', 'kernel_id', 'notebook_application_id'],
 ];
-/** The specification says int32 of those of providers; the first is Unity Catalog's; the others are tenants of Azure. */
+/** The specification defines ids of providers as int32; the first id is Unity Catalog's; the others are tenants of Azure. */
 const ODD_IDS = [
   'BrowseVolume.catalog_id',
   ...['CreateCloudEnv.cloud_provider_id', 'CreateObjectStorageManager.cloud_provider_id'],
@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('says what each operation does in a sentence', () => {
+  it('describes each operation in a sentence', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(summaries.filter((text) => !/^[A-Z]/.test(text) || /\ba [aeio]/.test(text))).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
   });
 
   describe('defaults', () => {
-    /** Classes of bodies and queries, and of the records in them. */
+    /** Returns the classes of bodies and queries, and of the objects in them. */
     function requestClasses(): Set<Class> {
       const found = new Set<Class>();
       const scanner = new MetadataScanner();
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
       return found;
     }
 
-    it('are those that a request is given', () => {
+    it('equal those that the service applies to requests', () => {
       const classes = [...requestClasses()];
       expect(classes.length).toBeGreaterThan(50);
       for (const type of classes) {
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
       }
     });
 
-    it('of a new cluster are all there', () => {
+    it('of a new cluster are complete', () => {
       const defaultsOf = (name: string) =>
         Object.fromEntries(
           Object.entries(new Map(schemas).get(name)?.properties ?? {})
@@ -124,13 +124,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('describes each section that operations are in, and no other', () => {
+  it('describes exactly the tags of its operations', () => {
     const used = operations.flatMap(([, { tags }]) => tags);
     expect((document.tags ?? []).map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
     for (const { description } of document.tags ?? []) expect(description).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('has patterns that validators of any language read', () => {
+  it('has patterns that validators of all languages support', () => {
     const patterns: string[] = [];
     const collect = (node: unknown) => {
       if (typeof node !== 'object' || node === null) return;
@@ -143,12 +143,12 @@ describe('the OpenAPI document', () => {
     expect(patterns.length).toBeGreaterThan(30);
     for (const pattern of new Set(patterns)) {
       for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow();
-      // Properties of Unicode, code units, every kind of group with a question mark, and back-references.
+      // Unicode properties, code units, groups with a question mark and back-references are not portable.
       expect(pattern).not.toMatch(/\\[pPukK1-9]|\(\?/);
     }
   });
 
-  it('has every id as int64, or as the UUID of a tenant or session', () => {
+  it('has int64 ids, and UUIDs of tenants and sessions', () => {
     const ofSchemas = schemas.flatMap(([name, { properties = {} }]) =>
       Object.entries(properties).map(([field, schema]) => ({ where: name, field, schema })),
     );
@@ -170,7 +170,7 @@ describe('the OpenAPI document', () => {
       return Object.keys(operation?.responses ?? {}).map(Number);
     };
 
-    it('are of every operation those that any can answer, and of every change those of a change', () => {
+    it('include those of every operation, and for changes those of every change', () => {
       for (const [method, { operationId, responses }] of operations) {
         if (operationId === 'healthCheck') continue;
         const expected = [400, 401, 404, 408, 431, 500, 503, ...(method === 'get' ? [] : [403, 413, 415])];

@@ -11,7 +11,7 @@ interface LockedPackage {
 const file = join(__dirname, '..', '..', 'package-lock.json');
 const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
 
-/** Whether Node's way up from the folder of a package finds this dependency. */
+/** True if Node's module resolution from the folder of a package finds this dependency. */
 function isLocked(from: string, name: string): boolean {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     if (packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]) return true;
@@ -27,7 +27,7 @@ describe('package-lock.json', () => {
 
   // A registry that leaves out the binaries of other systems makes npm write a file that `npm ci` then refuses;
   // `node scripts/complete-lock.mjs` adds what is missing.
-  it('has every dependency that npm ci asks for, those of other systems included', () => {
+  it('has every dependency that npm ci requires, including those of other systems', () => {
     const missing = Object.entries(packages).flatMap(([path, locked]) =>
       Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
         .filter((name) => !isLocked(path, name))

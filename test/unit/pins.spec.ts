@@ -12,13 +12,13 @@ function read(...path: string[]): string {
   return readFileSync(join(root, ...path), 'utf8');
 }
 
-/** Requirements of a file, one a line, without comments. */
+/** Returns the requirements of a file, one per line, without comments. */
 function requirements(file: string): string[] {
   const text = readFileSync(join(folder, file), 'utf8').replaceAll('\\\n', ' ');
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** The one version that a set has of a package. */
+/** Returns the only version of a package in a lock file. */
 function pinned(set: string, name: string): string {
   const versions = requirements(`${set}.txt`).flatMap((line) => (line.startsWith(`${name}==`) ? [line] : []));
   expect(versions).toHaveLength(1);
@@ -37,7 +37,7 @@ describe.each(sets)('Python packages of the set %s', (set) => {
     expect(locked.filter((line) => !pattern.test(line))).toEqual([]);
   });
 
-  it('are what is wanted', () => {
+  it('satisfy the direct requirements', () => {
     const locked = requirements(`${set}.txt`);
     for (const wanted of requirements(`${set}.in`)) {
       const [, name = '', version] = /^([\w-]+)(?:\[\w+\])?(?:==(\S+))?/.exec(wanted) ?? [];
@@ -53,7 +53,7 @@ describe('pins', () => {
     expect(files.filter((name) => /https?:\/\/(pypi|files\.pythonhosted|registry\.)/.test(read(name)))).toEqual([]);
   });
 
-  it('hold the SDKs of clouds: the newest want a newer Node, and what one sends changes with it', () => {
+  it('fix the versions of cloud SDKs: the newest need a newer Node, and another version sends other requests', () => {
     const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
     const sdks = Object.entries(dependencies).filter(([name]) =>
       /^(@aws-sdk|@azure|@google-cloud|@googleapis)\/|^oci-/.test(name),
@@ -62,7 +62,7 @@ describe('pins', () => {
     expect(sdks.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it('stand nowhere else', () => {
+  it('are in no other file', () => {
     const scripts = filesUnder('scripts').filter((name) => name.endsWith('.mjs'));
     expect(scripts.filter((name) => /[\w\]]==\d/.test(read(name)))).toEqual([]);
     expect(read('docker', 'spark-node.Dockerfile')).not.toMatch(/[\w\]]==[\d"$]/);
@@ -80,13 +80,13 @@ describe('pins', () => {
     expect(unchecked.map(([path]) => path)).toEqual([]);
   });
 
-  it('need no package to run a script of its own', () => {
+  it('work without install scripts of packages', () => {
     expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
   });
 });
 
 describe('Node', () => {
-  it('has one major version in the images and where the scripts fetch it', () => {
+  it('has the same major version in the images and in the scripts', () => {
     const { optionalDependencies } = JSON.parse(read('scripts', 'embedded', 'node', 'package.json')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -103,7 +103,7 @@ describe('Spark', () => {
     .rows.spark_infra_versions.filter((row) => row.spark_version === version)
     .reverse();
 
-  it('has the version that clusters can be made with', () => {
+  it('has a version that clusters offer', () => {
     expect(newest).toMatchObject({ spark_version: version });
   });
 
@@ -113,17 +113,17 @@ describe('Spark', () => {
     expect(named(read('.env.example'))).toEqual([version]);
   });
 
-  it('has the Hadoop that the connectors are for', () => {
+  it('has the Hadoop version of the connectors', () => {
     const connectors = read('scripts', 'connectors', 'connectors.mjs');
     expect(/HADOOP_VERSION = '([\d.]+)'/.exec(connectors)?.[1]).toBe(newest?.hadoop_version);
   });
 
-  it('has the turbo that the lookups name', () => {
+  it('has the turbo version of the lookups', () => {
     const turbo = read('scripts', 'turbo', 'turbo.mjs');
     expect(/comet-spark-spark3.5_2.12-([\d.]+).jar'/.exec(turbo)?.[1]).toBe(newest?.turbo_version);
   });
 
-  it('is built in the image from the hashes', () => {
+  it('is installed in the image with hashes', () => {
     const dockerfile = read('docker', 'spark-node.Dockerfile');
     const installs = dockerfile.split('\n').filter((line) => /pip install|\$pip/.test(line));
     expect(installs).not.toEqual([]);

@@ -43,14 +43,14 @@ describe('the archives of PySpark', () => {
     expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt pyspark/newer.py');
   });
 
-  it('may be compiled again, and nothing is left beside them', () => {
+  it('can be compiled again, and leave no files behind', () => {
     python(COMPILE, sparkHome);
     python(COMPILE, sparkHome);
     expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt pyspark/newer.py');
     expect(readdirSync(join(sparkHome, 'python', 'lib'))).toEqual(['pyspark.zip']);
   });
 
-  it('are imported from their sources by a Python of another version', () => {
+  it('are imported from their sources by another version of Python', () => {
     python(COMPILE, sparkHome);
     const spoil =
       'import sys, zipfile; old = zipfile.ZipFile(sys.argv[1]); kept = {n: old.read(n) for n in old.namelist()}; z = zipfile.ZipFile(sys.argv[1], "w"); [z.writestr(n, b"\\0\\0\\0\\0" + c[4:] if n.endswith(".pyc") else c) for n, c in kept.items()]; z.close()';

@@ -12,7 +12,7 @@ const [REBUILDS, COMPILE] = [
   ['build', 'compile.mjs'],
 ].map((path) => pathToFileURL(join(PROJECT, 'scripts', ...path)).href);
 
-/** Prints what it is told, and ends with its input. */
+/** Prints the messages of `Rebuilds`, and ends with its input. */
 const PROGRAM = `
 const { Rebuilds } = await import(${JSON.stringify(REBUILDS)});
 const { compileSources: build } = await import(${JSON.stringify(COMPILE)});
@@ -54,7 +54,7 @@ describe('Rebuilds', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  it('tells of each build but the first, and leaves the last good one where the sources have errors', async () => {
+  it('reports each build except the first, and keeps the last good one if the sources have errors', async () => {
     await told('started');
     expect(built()).toContain('value = 1');
 

@@ -41,17 +41,17 @@ describe('npm run sbom', () => {
     return bill.components.find((candidate) => candidate['bom-ref'].startsWith(start));
   }
 
-  it('holds to the schema of CycloneDX', async () => {
+  it('is valid by the schema of CycloneDX', async () => {
     const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5);
     const { components, dependencies } = bill;
-    // Part by part: it compares each thing of a list with each other.
+    // The validator compares all items of a list with each other, so it gets parts.
     for (let at = 0; at < Math.max(components.length, dependencies.length); at += PART) {
       const part = { components: components.slice(at, at + PART), dependencies: dependencies.slice(at, at + PART) };
       expect(await validator.validate(JSON.stringify({ ...bill, ...part }))).toBeNull();
     }
   });
 
-  it('names each thing once, and depends on nothing that it does not name', () => {
+  it('lists each component once, and has no unknown dependency', () => {
     const names = bill.components.map((candidate) => candidate['bom-ref']);
     const known = new Set([...names, bill.metadata.component['bom-ref']]);
     expect(known.size).toBe(names.length + 1);
@@ -85,7 +85,7 @@ describe('npm run sbom', () => {
     expect(component(start)).toMatchObject({ scope });
   });
 
-  it('has the hashes of what is fetched by its hash', () => {
+  it('has the hashes of components that are downloaded by hash', () => {
     const isFetched = ({ purl = '' }: Component) => /^pkg:(pypi|maven)\//.test(purl);
     const fetched = bill.components.filter(isFetched);
     const hashesOf = ({ hashes = [], externalReferences = [] }: Component) => [

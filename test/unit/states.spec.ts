@@ -12,7 +12,7 @@ const JOINT = new Set('┐┬┤┼┘┴');
 function transitionsIn(picture: readonly string[]): string[] {
   const at = (row: number, column: number) => picture[row]?.[column] ?? ' ';
   const namesOf = (row: number) => (picture[row] ?? '').split(/ ◄|\s{2,}|$/)[0]?.split(', ') ?? [];
-  /** Rows of the states that the vertical line through a joint leads to. */
+  /** Returns the rows of the states that the vertical line through a joint reaches. */
   function targets(row: number, column: number, step: 1 | -1): number[] {
     const [out, back] = step < 0 ? [UP, DOWN] : [DOWN, UP];
     if (!out.has(at(row, column)) || !back.has(at(row + step, column))) return [];

@@ -6,7 +6,7 @@ import { tableOf, type EntityClass } from '../../src/platform/kernel/persistence
 import layers from '../../src/modules/layers.json';
 
 const SOURCES = join(__dirname, '..', '..', 'src');
-/** What belongs to no domain; all domains may name its tables, and it those of none. */
+/** Code outside all domains. All domains may name its tables, and it names no tables of theirs. */
 const PLATFORM = 'platform';
 const DOMAINS = layers.flatMap(({ layer, domains }) => domains.map(({ name }) => ({ layer, name })));
 const ORDER = [PLATFORM, ...DOMAINS.map(({ name }) => name)];
@@ -15,7 +15,7 @@ const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
   (name) => /\.ts$/.test(name) && !/\.(d|spec)\.ts$|^database\/migrations\//.test(name),
 );
 
-/** The domain of a file of `src`; throws for a folder of `modules` without a place in layers.json. */
+/** Returns the domain of a file of `src`; throws if its folder in `modules` is not in layers.json. */
 function domainOf(file: string): string {
   const [, layer, folder] = /^modules\/([^/]+)\/([^/]+)\//.exec(file) ?? [];
   if (folder === undefined) return PLATFORM;
@@ -29,7 +29,7 @@ interface OwnedEntity {
   domain: string;
 }
 
-/** All entity classes that have a table, each with the domain that declares it. */
+/** Returns all entity classes with a table, each with the domain that declares it. */
 async function entitiesOf(entityFiles: string[]): Promise<Map<unknown, OwnedEntity>> {
   const entities = new Map<unknown, OwnedEntity>();
   for (const file of entityFiles) {
@@ -42,7 +42,7 @@ async function entitiesOf(entityFiles: string[]): Promise<Map<unknown, OwnedEnti
   return entities;
 }
 
-/** Null for what has no table of its own, as a class that others extend. */
+/** Returns null for a class without its own table, such as a base class. */
 function nameOf(entity: EntityClass): string | null {
   try {
     return tableOf(entity);
@@ -51,7 +51,7 @@ function nameOf(entity: EntityClass): string | null {
   }
 }
 
-/** Stands in a text for what is put into it. */
+/** Stands for an interpolated value in a text. */
 const HOLE = '\u0000';
 const SOURCE = String.raw`(?:ONLY\s+)?"?([a-z_]\w*|${HOLE})"?`;
 const STATEMENT = new RegExp(String.raw`\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+${SOURCE}`, 'g');
@@ -61,7 +61,7 @@ const LISTED = new RegExp(
   'g',
 );
 
-/** What the statements in a text read or write: names, and a hole where the name of a table is put in. */
+/** Returns the tables that the statements in a text read or write; an interpolated table name is a hole. */
 function sourcesIn(sql: string): string[] {
   const first = [...sql.matchAll(STATEMENT)].map(([, name = '']) => name);
   const listed = [...sql.matchAll(LISTED)].flatMap(([, list = '']) =>
@@ -75,7 +75,7 @@ interface Named {
   line: number;
 }
 
-/** The tables that the texts of a source name. A text that is a name as a whole counts where names are put into statements. */
+/** Returns the tables that a source names. A text that equals a table name counts if the source interpolates table names. */
 function tablesNamedIn(source: ts.SourceFile, owners: ReadonlyMap<string, string>): Named[] {
   const named: Named[] = [];
   const whole: Named[] = [];
@@ -105,7 +105,7 @@ function parsed(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
 }
 
-/** Each statement that names a table of a domain that does not stand before its own in the list. */
+/** Returns each statement that names a table of a domain not listed before its own. */
 function upward(file: string, text: string, owners: ReadonlyMap<string, string>): string[] {
   const domain = domainOf(file);
   const found = tablesNamedIn(parsed(file, text), owners).flatMap(({ name, line }) => {
@@ -127,7 +127,7 @@ describe('Tables', () => {
     owners = new Map([...entities.values()].map(({ table, domain }) => [table, domain]));
   });
 
-  it('are named by the statements of their owner and of the domains after it', () => {
+  it('are used only by statements of their owner and of the domains after it', () => {
     const found = files.flatMap((file) => upward(file, readFileSync(join(SOURCES, file), 'utf8'), owners));
     expect(found).toEqual([]);
   });
@@ -146,10 +146,10 @@ describe('Tables', () => {
     expect(upward('modules/execution/notebooks/any.repository.ts', text, owners)).toEqual([]);
   });
 
-  it('refer to those before them; only workflows name what they are about', () => {
+  it('refer only to tables of domains before theirs; only workflows name their subject', () => {
     const byName = new Map([...entities].map(([entity, { domain }]) => [(entity as EntityClass).name, domain]));
     const place = (entity: string) => ORDER.indexOf(byName.get(entity) ?? '');
-    // TypeORM keeps one storage for the process: it also holds the classes of test files that have modules of their own.
+    // TypeORM has one storage per process, which also holds classes of test files with their own modules.
     const foreignKeys = getMetadataArgsStorage().foreignKeys.filter(({ target }) => entities.has(target));
     const references = foreignKeys.map(({ target, type }) => {
       const referred: unknown = typeof type === 'function' ? (type as () => unknown)() : type;

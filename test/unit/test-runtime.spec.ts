@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '..', '..');
 const RUNTIME = join(ROOT, 'test', 'runtime');
 
-/** What Jest prints of files of test/fixtures/runtime that share one process, if it is given no workers. */
+/** Returns the output of Jest for files of test/fixtures/runtime that share one process. */
 function run(...names: string[]): string {
   return runBy(['--runInBand'], ...names);
 }
@@ -27,44 +27,44 @@ function runBy(workers: string[], ...names: string[]): string {
 }
 
 describe('files that share a process', () => {
-  it('share its modules and find it as the first did, and one that replaces a module has its own', () => {
+  it('share its modules and find a clean process, and a file that replaces a module has its own copy', () => {
     const output = run('first', 'second', 'replaced');
     expect(output).toContain('Tests:       7 passed, 7 total');
   });
 
-  it('fail when they leave a server or a listener to the next', () => {
+  it('fail if they leave a server or a listener behind', () => {
     const output = run('server');
     expect(output).toContain('leaves behind: listeners for SIGHUP (1); open TCPServerWrap (1).');
     expect(output).toContain('Test Suites: 1 failed, 1 total');
   });
 
-  it('have deadlines, and failures that name lines of the source', () => {
+  it('have timeouts, and failures that name source lines', () => {
     const output = run('slow');
     expect(output).toContain('Exceeded timeout of 200 ms');
     expect(output).toContain('(slow.fixture.ts:6:9)');
   });
 
-  it('fail when they leave functions of Node or the process changed, which the next finds as they were', () => {
+  it('fail if they leave functions of Node or the process changed, which are restored for the next file', () => {
     const output = run('patched', 'second');
     expect(output).toContain('leaves behind: another Math.random; another umask; another title of the process.');
     expect(output).toContain('Test Suites: 1 failed, 1 passed, 2 total');
   });
 
-  it('say why they cannot be loaded, and leave nothing to the next', () => {
+  it('report why they cannot be loaded, and leave nothing behind', () => {
     const output = run('unloadable', 'second');
     expect(output).toContain('This file cannot be loaded.');
     expect(output).not.toContain('leaves behind');
     expect(output).toContain('Test Suites: 1 failed, 1 passed, 2 total');
   });
 
-  it('say which test failed rather than what that test left behind', () => {
+  it('report the failed test rather than its leftovers', () => {
     const output = run('failing');
     expect(output).toContain('fails before it closes what it opened');
     expect(output).not.toContain('leaves behind');
     expect(output).toContain('Tests:       1 failed, 1 total');
   });
 
-  it('have errors after their end written down, which are no test’s', () => {
+  it('log errors after their end, which belong to no test', () => {
     const folder = mkdtempSync(join(tmpdir(), 'late-errors-'));
     const file = join(folder, 'late-errors');
     process.env['TEST_LATE_ERRORS'] = file;

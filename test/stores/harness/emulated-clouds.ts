@@ -9,7 +9,7 @@ import type { GcsLocation } from '../../../libs/object-storage/gcs-key-space';
 import { newRsaPair } from '../../harness/rsa-pair';
 import { storeServers } from './store-servers';
 
-/** Where the platform would call Google; the emulator has no sign-in, so {@link GoogleSignIn} has it. */
+/** Returns the location with the emulator's address; token requests go to {@link GoogleSignIn}, because the emulator has none. */
 export function emulatedGcs(location: GcsLocation): GcsLocation {
   const client = location.client as JWT;
   const { transporter } = client;
@@ -23,14 +23,14 @@ export function emulatedGcs(location: GcsLocation): GcsLocation {
   return { ...location, endpoint: storeServers().fakeGcs.url };
 }
 
-/** Where the platform would call Azure, with a secret that the emulator can look at. */
+/** Returns a location of the Azure emulator, with the client secret as its account key, which the emulator checks. */
 export function emulatedAzure(keys: { accountName: string; container: string; clientSecret: string }): AzureLocation {
   const { accountName, container, clientSecret } = keys;
   const credential = new StorageSharedKeyCredential(accountName, clientSecret);
   return { endpoint: storeServers().azurite.url, container, credential, secrets: [clientSecret] };
 }
 
-/** Private keys in PEM form: one of the service account that Google knows and another. */
+/** Returns private keys in PEM form: the key of the service account and an unknown one. */
 export function serviceAccountKeys(): { known: string; unknown: string } {
   keys ??= { known: newRsaPair().privateKey, unknown: newRsaPair().privateKey };
   return keys;
@@ -38,7 +38,7 @@ export function serviceAccountKeys(): { known: string; unknown: string } {
 
 let keys: { known: string; unknown: string } | undefined;
 
-/** Gives a token to whoever signs with the known key, and answers others as Google does. */
+/** Returns a token for requests signed with the known key, and Google's error for others. */
 export class GoogleSignIn {
   private static current: GoogleSignIn | undefined;
 
@@ -74,7 +74,7 @@ export class GoogleSignIn {
   }
 }
 
-/** The assertion of a request for a token, of a form or of JSON. */
+/** True if the assertion of a token request, a form or JSON, has a valid signature. */
 function isSigned(body: string, publicKey: KeyObject): boolean {
   const assertion = body.startsWith('{')
     ? (JSON.parse(body) as { assertion: string }).assertion

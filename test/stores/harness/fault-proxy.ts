@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a store that can stop passing on what the store sends. */
+/** A TCP proxy in front of a store that can stop forwarding the store's bytes. */
 export class FaultProxy {
-  /** Bytes of the store that are still passed on; after that nothing more comes, or the connection is cut. */
+  /** Number of bytes still forwarded from the store; after them the connection hangs or is cut. */
   private left = Infinity;
   private thenCuts = false;
   private readonly sockets = new Set<Socket>();
@@ -21,7 +21,7 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** From now on the store falls silent after this many bytes. */
+  /** From now on the store hangs after this many bytes. */
   hangAfter(bytes: number): void {
     [this.left, this.thenCuts] = [bytes, false];
   }
@@ -36,7 +36,7 @@ export class FaultProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Connections of the platform to the store. */
+  /** Number of open connections of the platform to the store. */
   get connections(): number {
     return this.sockets.size;
   }
@@ -52,7 +52,7 @@ export class FaultProxy {
       this.sockets.delete(client);
       store.destroy();
     });
-    // A silent store does not close the connection either.
+    // While the store hangs, the proxy keeps the client's connection open, too.
     store.on('close', () => (this.left > 0 || this.thenCuts) && client.destroy());
     for (const socket of [client, store]) socket.on('error', () => {});
     client.pipe(store);

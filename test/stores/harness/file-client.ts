@@ -7,7 +7,7 @@ import { encodedCredentials } from '../../samples/sample';
 
 export type Query = Record<string, string | number | boolean>;
 
-/** A bucket of a provider and the credentials that open it. */
+/** A bucket of a provider and its credentials. */
 export interface BucketAccess {
   cloudProviderId: number;
   credentialTypeId: number;
@@ -38,7 +38,7 @@ export class FileTenant {
     readonly userId: number,
   ) {}
 
-  /** A manager of the bucket, made by the operations themselves. */
+  /** Creates a manager of the bucket through the API. */
   async manager(access: BucketAccess): Promise<FileClient> {
     const name = `m${randomBytes(6).toString('hex')}`;
     const credentials = await this.done('/credential_config', {
@@ -62,7 +62,7 @@ export class FileTenant {
   }
 }
 
-/** Calls the operations on the files of one manager. */
+/** Calls the file operations of one manager. */
 export class FileClient {
   constructor(
     readonly tenant: FileTenant,
@@ -90,7 +90,7 @@ export class FileClient {
     return fetch(this.urlOf('/file/download', query), { headers: this.headers, signal });
   }
 
-  /** A buffer is sent with its length, a stream in chunks. */
+  /** Sends a buffer with its length, and a stream in chunks. */
   upload(path: string, { body, query = {}, headers = {} }: Upload = {}): Promise<TestAnswer> {
     return new Promise((resolve, reject) => {
       const length = Buffer.isBuffer(body) ? { 'content-length': String(body.length) } : {};
@@ -119,7 +119,7 @@ export class FileClient {
     });
   }
 
-  /** Rows of the manager's current files: what has an id. */
+  /** Returns the rows of the manager's current files, which are those with an id. */
   rows(): Promise<{ path: string; is_dir: boolean }[]> {
     return this.tenant.api.database.query(
       `SELECT path, is_dir FROM object_storage_files
@@ -147,7 +147,7 @@ export class FileClient {
   }
 }
 
-/** What each operation answers; none may have an effect. */
+/** Calls each operation and returns the refusals; none may have an effect. */
 export async function refusals(client: FileClient): Promise<{ statuses: number[]; bodies: Record<string, string>[] }> {
   const answers = [
     await client.list(),
@@ -165,7 +165,7 @@ export async function refusals(client: FileClient): Promise<{ statuses: number[]
   };
 }
 
-/** A stream of this many bytes, of unknown length. */
+/** Returns a stream of this many bytes without a known length. */
 export function bytes(size: number, { endsWith = 'end' }: { endsWith?: 'end' | 'failure' } = {}): Readable {
   const chunk = Buffer.alloc(64 * 1024, 'some bytes ');
   let given = 0;

@@ -24,7 +24,7 @@ const SPEC = plainRunSpec({
   timeout_ms: RUN_DEADLINE_MS - 10_000,
 });
 
-/** How a run ended, with what it wrote. */
+/** The end of a run, with its output. */
 export interface EndedRun extends RunReport {
   stdout: string;
   stderr: string;
@@ -32,7 +32,7 @@ export interface EndedRun extends RunReport {
 
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** A Spark node of the agent's own parts, with real Spark and without a control plane. */
+/** A Spark node from the agent's own parts, with real Spark and without a control plane. */
 export class MountingNode {
   readonly dir = mkdtempSync(join(tmpdir(), 'mounting-node-'));
   readonly runtime: SparkRuntime;
@@ -59,7 +59,7 @@ export class MountingNode {
     });
   }
 
-  /** Starts a standalone cluster of one worker and gives its master's address. */
+  /** Starts a standalone cluster of one worker and returns its master's address. */
   async startCluster(): Promise<string> {
     const worker = { workers: 1, worker_cores: 2, worker_memory_mb: 1024 };
     const nothing = { master_url: null, bootstrap_script: null, env: {} };
@@ -69,7 +69,7 @@ export class MountingNode {
     return this.observed?.master_url ?? '';
   }
 
-  /** Runs to its end what `change` says, which is Python where `python` is given. */
+  /** Runs a job to its end: `python` as its script, or the application of `change`. */
   async run({ python, ...change }: Partial<RunSpec> & { mounts: RunMount[]; python?: string }): Promise<EndedRun> {
     this.runs += 1;
     const script = `${this.dir}/job-${this.runs}.py`;
@@ -110,7 +110,7 @@ export class MountingNode {
     return { ...(report as unknown as RunReport), stdout: read('stdout'), stderr: read('stderr') };
   }
 
-  /** Files below the node's folder that hold one of the texts. */
+  /** Returns the files below the node's folder that hold one of the texts. */
   filesWith(...texts: string[]): string[] {
     const names = readdirSync(this.dir, { recursive: true, encoding: 'utf8' }).map((name) => join(this.dir, name));
     return names.filter((path) => {
@@ -125,7 +125,7 @@ export class MountingNode {
   }
 }
 
-/** Python that writes one JSON object per figure, and the first line of the cause where there is an error instead. */
+/** Python that prints one JSON object per figure: its value, or the error. */
 export const REPORTING = `
 import glob, json, os, stat
 from pyspark.sql import SparkSession
@@ -141,13 +141,13 @@ def figure(name, action):
     print(json.dumps({name: value}), flush=True)
 `;
 
-/** The run, if it is DONE; otherwise an error with the end of its log. */
+/** Returns the run if it is DONE; otherwise throws with the end of its log. */
 export function done(run: EndedRun): EndedRun {
   if (run.outcome === 'done') return run;
   throw new Error(`${run.reason}: ${run.message}\n${run.stderr.slice(-6_000)}`);
 }
 
-/** Lines of a job's output that are JSON objects, as one. */
+/** Merges the JSON objects in a job's output into one. */
 export function results(run: EndedRun): Record<string, unknown> {
   const lines = run.stdout.split('\n').filter((line) => line.startsWith('{'));
   if (lines.length === 0) throw new Error(`The job said nothing: ${run.message}\n${run.stderr.slice(-4_000)}`);
@@ -160,14 +160,14 @@ function preparedRuntime(): SparkRuntime {
   return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime;
 }
 
-/** All that a run without workspace files asks of its control plane. */
+/** A control plane that only accepts logs, which is enough for a run without workspace files. */
 function takesLogs(): ControlPlane {
   const sendLog = (_path: string, offset: number, chunk: Buffer): Promise<number> =>
     Promise.resolve(offset + chunk.length);
   return { sendLog, lastContact: performance.now() } as unknown as ControlPlane;
 }
 
-/** Content of a file; empty for a folder, or what has just gone. */
+/** Returns the content of a file; empty for a folder or a file that was just removed. */
 function textOf(path: string): string {
   try {
     return statSync(path).isFile() ? readFileSync(path, 'latin1') : '';

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 
-/** As scripts/embedded/store-servers.mjs starts them. */
+/** The servers of scripts/embedded/store-servers.mjs. */
 interface StoreServers {
   moto: S3Server;
-  /** Checks signatures, of every service; `user` is whose the keys are. */
+  /** Checks signatures for every service; `user` owns the keys. */
   aws: S3Server & { user: string };
-  /** Checks signatures, whichever server it is. */
+  /** Checks signatures, whether it is MinIO or moto. */
   s3: S3Server & { name: string };
-  /** For Spark; checks them only where it is MinIO. */
+  /** The server for Spark; checks signatures only if it is MinIO. */
   hadoop: S3Server;
   fakeGcs: { url: string };
   azurite: { url: string; accountName: string; accountKey: string };
@@ -20,19 +20,19 @@ export interface S3Server {
   secretAccessKey: string;
 }
 
-/** The servers that were started for this run. */
+/** Returns the servers that were started for this run. */
 export function storeServers(): StoreServers {
   const file = process.env.TEST_STORE_SERVERS;
   if (!file) throw new Error('TEST_STORE_SERVERS is not set: jest.config.cjs prepares it');
   return JSON.parse(readFileSync(file, 'utf8')) as StoreServers;
 }
 
-/** As the quickstart has it: the servers are on this machine. */
+/** The policy of the quickstart, which allows servers on this machine. */
 export const outbound = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: ['loopback'] });
 
 let count = 0;
 
-/** A bucket name that no other test has. */
+/** Returns a bucket name that no other test uses. */
 export function newBucketName(): string {
   count += 1;
   return `contract-${process.pid}-${Date.now()}-${count}`;

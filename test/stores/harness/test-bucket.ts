@@ -12,16 +12,16 @@ import { serviceAccountKeys } from './emulated-clouds';
 import type { BucketAccess } from './file-client';
 import { newBucketName, storeServers } from './store-servers';
 
-/** A bucket, seen from the store's own side. */
+/** A bucket that tests access directly at the store. */
 export interface TestBucket {
-  /** What opens it through the platform. */
+  /** The access that the platform uses. */
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };
   put(key: string, content?: string | Buffer): Promise<void>;
   remove(key: string): Promise<void>;
-  /** Sorted. */
+  /** Returns the sorted keys. */
   keys(): Promise<string[]>;
-  /** Null where the store does not tell. */
+  /** Returns null if the store cannot list them. */
   unfinishedUploads(): Promise<string[]> | null;
   close(): void;
 }
@@ -55,7 +55,7 @@ export class S3Bucket implements TestBucket {
     return { access: this.accessBy({ secret }), secret };
   }
 
-  /** By another way or with another secret. */
+  /** Returns an access through another endpoint or with another secret. */
   accessBy({ endpoint = this.endpoint, secret = this.server.secretAccessKey }): BucketAccess {
     return {
       cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
@@ -92,7 +92,7 @@ export class S3Bucket implements TestBucket {
   }
 }
 
-/** Of fake-gcs-server, which lets everyone in: who signs in is looked at by {@link GoogleSignIn}. */
+/** A bucket of fake-gcs-server, which accepts all credentials; {@link GoogleSignIn} checks them. */
 export class GcsBucket implements TestBucket {
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };
@@ -158,7 +158,7 @@ export class GcsBucket implements TestBucket {
   }
 }
 
-/** Of azurite, which knows no service principals: the key of the account stands for the secret of one. */
+/** A container of azurite, which has no service principals: the account's key stands in for the secret of one. */
 export class AzureContainer implements TestBucket {
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };

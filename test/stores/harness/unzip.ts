@@ -3,7 +3,7 @@ import { inflateRawSync } from 'node:zlib';
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
 
-/** Names of a zip file with their content; throws for one without its end. Not for more than 65535 entries or 4 GiB. */
+/** Returns the files of a zip archive by name; throws if its end is missing. Supports at most 65535 entries and 4 GiB. */
 export function unzip(zip: Buffer): Map<string, string> {
   const end = zip.length - 22;
   if (zip.length < 22 || zip.readUInt32LE(end) !== END) throw new Error('The zip file has no end');

@@ -1,19 +1,19 @@
 import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs';
 
 /**
- * Loads that clusters of this kind meet. None is a recording: there was none to be had. Each is drawn by a seed and says
- * what it is modelled on. Runs last a log-normal time, as batch jobs commonly do: most are short, a few are long.
+ * A typical load of a PLATFORM cluster. The loads are synthetic, because no recording was available. A seed draws each load,
+ * and its comment names the model. Durations are log-normal, as common for batch jobs: most are short, a few are long.
  */
 export interface Load {
   name: string;
-  /** In order of arrival. */
+  /** Runs in order of arrival. */
   runs: readonly LoadRun[];
   minInstances: number;
   maxInstances: number;
   maxParallelJobs: number;
   cleanUpTimeoutMs: number;
   startTimeMs: number;
-  /** When the provider has no machine to give. */
+  /** Times during which the provider has no machine. */
   outages: readonly { from: number; to: number }[];
 }
 
@@ -26,7 +26,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Two to three minutes from the request to a registered agent is what a virtual machine of a cloud takes. */
+/** A cloud machine takes two to three minutes from the request to a registered agent. */
 const STARTS_WITHIN = 150 * SECOND;
 
 /** @param spread standard deviation of the logarithm */
@@ -35,7 +35,7 @@ function logNormal(random: SeededRandom, medianMs: number, spread: number): numb
   return Math.max(SECOND, Math.round(medianMs * Math.exp(spread * normal)));
 }
 
-/** Arrivals of a Poisson process whose rate changes with time, by thinning. */
+/** Draws arrivals of a Poisson process with a varying rate, by thinning. */
 function arrivals(random: SeededRandom, until: number, peakPerHour: number, share: (at: number) => number): number[] {
   const times: number[] = [];
   for (let at = 0; ;) {
@@ -59,7 +59,7 @@ function load(name: string, runs: LoadRun[], settings: Partial<Load> = {}): Load
   };
 }
 
-/** A warehouse's nightly load: 400 jobs, one for each table, are sent within two minutes and take some two hours. */
+/** A warehouse's nightly load: 400 jobs, one for each table, arrive within two minutes and take some two hours. */
 function nightlyBatch(random: SeededRandom): Load {
   const runs = Array.from({ length: 400 }, () => ({
     arrivesAt: HOUR + random.below(2 * MINUTE),
@@ -83,7 +83,7 @@ function officeHours(random: SeededRandom, cleanUpTimeoutMs: number, name: strin
   return load(name, runs, { cleanUpTimeoutMs });
 }
 
-/** A directed graph of tasks each hour, as schedulers run them: 30 at once as soon as a first one has ended, then a last. */
+/** A task graph of a scheduler each hour: one task, then 30 at once, then a last one. */
 function hourlyFanOut(random: SeededRandom, cleanUpTimeoutMs: number, name: string): Load {
   const runs = Array.from({ length: 12 }, (_, hour) => {
     const first = logNormal(random, MINUTE, 0.3);
@@ -98,7 +98,7 @@ function hourlyFanOut(random: SeededRandom, cleanUpTimeoutMs: number, name: stri
   return load(name, runs.flat(), { cleanUpTimeoutMs });
 }
 
-/** Jobs of many owners that know nothing of each other, day and night. */
+/** Independent jobs of many owners, day and night. */
 function steady(random: SeededRandom): Load {
   const runs = arrivals(random, 24 * HOUR, 60, () => 1).map((arrivesAt) => ({
     arrivesAt,
@@ -107,7 +107,7 @@ function steady(random: SeededRandom): Load {
   return load('a steady stream', runs, { maxParallelJobs: 3 });
 }
 
-/** A poller that sends 15 jobs at once again and again; what matters is the pause between the end of one lot and the next. */
+/** A poller that sends 15 jobs at once repeatedly, with a pause after the end of each batch. */
 function bursts(random: SeededRandom, pauseMs: number, name: string): Load {
   const runs: LoadRun[] = [];
   for (let begin = 0; begin < 12 * HOUR;) {
@@ -118,7 +118,7 @@ function bursts(random: SeededRandom, pauseMs: number, name: string): Load {
   return load(name, runs);
 }
 
-/** Three hours of training among short queries, which end for the day while it goes on. */
+/** A training of three hours among short queries, which end for the day before it does. */
 function longTail(random: SeededRandom): Load {
   const short = arrivals(random, 2 * HOUR, 300, () => 1).map((arrivesAt) => ({
     arrivesAt,
@@ -127,7 +127,7 @@ function longTail(random: SeededRandom): Load {
   return load('one job of three hours among short ones', [...short, { arrivesAt: HOUR, lastsMs: 3 * HOUR }]);
 }
 
-/** A tenant that moves in: from nothing to 300 jobs an hour within six hours, and as slowly back. */
+/** A new tenant: from nothing to 300 jobs an hour within six hours, and back as slowly. */
 function slowRamp(random: SeededRandom): Load {
   const share = (at: number) => 1 - Math.abs(at / (6 * HOUR) - 1);
   const runs = arrivals(random, 12 * HOUR, 300, share).map((arrivesAt) => ({
@@ -137,7 +137,7 @@ function slowRamp(random: SeededRandom): Load {
   return load('a slow ramp', runs);
 }
 
-/** A batch while the provider has no machine for the first twenty minutes, as happens with spot machines. */
+/** A batch during the first twenty minutes of which the provider has no machine, as happens with spot machines. */
 function withoutCapacity(random: SeededRandom): Load {
   const runs = Array.from({ length: 400 }, () => ({
     arrivesAt: random.below(30 * MINUTE),
@@ -149,7 +149,7 @@ function withoutCapacity(random: SeededRandom): Load {
   });
 }
 
-/** @param seed a whole number; another one draws other runs of the same kinds */
+/** @param seed a whole number; each seed draws other runs of the same kinds */
 export function loads(seed: number): Load[] {
   const drawn = (index: number) => seededRandom(seed * 100 + index);
   const timeout = 15 * MINUTE;

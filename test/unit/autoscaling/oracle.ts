@@ -2,18 +2,18 @@ import type { Load } from './loads';
 import { STOPS_WITHIN_MS, type Outcome } from './simulation';
 
 const GRID_MS = 5_000;
-/** Widths of the windows that are looked at, and how far one is from the next. */
+/** Widths of the examined windows, and the distance from one window to the next. */
 const WIDTHS_MS = [0.5, 1, 2, 3, 4, 6, 8, 15].map((minutes) => minutes * 60_000);
 const STEP_MS = 30_000;
 
 export interface Oracle {
-  /** No schedule that the oracle may choose takes less node time. */
+  /** A lower bound of the node time of every schedule that the oracle may choose. */
   nodeMs: number;
-  /** How often the number of nodes rises and falls that these are at least. */
+  /** Number of rises and falls of the number of nodes in this bound. */
   changes: number;
 }
 
-/** Between when the oracle may begin a run. */
+/** The interval in which the oracle may begin a run. */
 interface Begin {
   earliest: number;
   latest: number;
@@ -21,24 +21,24 @@ interface Begin {
 }
 
 /**
- * What an oracle pays at least that knows all runs beforehand and lets none of them wait longer than the policy did, so
- * that its mean waiting is equal or better. It is bound to the same cluster: minimum, maximum, slots, who came first
- * begins first, the times that nodes take to start and to stop; and it too gives up a node only after nothing ran on it
- * for the clean-up timeout. It may ask for nodes before they are needed, may place runs as it likes, and the provider
+ * Returns the minimum cost of an oracle that knows all runs in advance and lets none of them wait longer than the policy did,
+ * so that its mean waiting time is equal or better. It has the same cluster: minimum, maximum, slots, first come first
+ * served, and the times that nodes take to start and to stop. It, too, removes a node only after nothing ran on it
+ * for the clean-up timeout. It may request nodes before they are needed and place runs freely, and the provider
  * always has machines for it.
  *
- * A run begins no later than under the policy, and no earlier than if the maximum of nodes were there all the time. So it
+ * A run begins no later than under the policy, and no earlier than if the cluster always had its maximum of nodes. So it
  * takes at least the smaller of both extremes' shares of any window. The shares of all runs, divided by the window's
- * length and the slots of a node and rounded up, are nodes that are busy together at some moment of the window. These
- * were asked for a start time before that, and go no earlier than the timeout and the time to stop after it. Whatever the
+ * length and the slots of a node and rounded up, give the nodes that are busy together at some moment of the window. These
+ * were requested one start time before that moment, and end no earlier than the timeout and the time to stop after it. Whatever the
  * moment was, they are paid for from the end of the window less the start time to the begin of the window plus the rest.
- * The greatest such number at each moment, of all windows and of moments taken by themselves, is the bound.
+ * The bound is the maximum of these numbers at each moment, over all windows and single moments.
  */
 export function oracleOf(load: Load, outcome: Outcome): Oracle {
   const { minInstances, maxInstances, maxParallelJobs, startTimeMs, cleanUpTimeoutMs } = load;
   const begins = beginsOf(load, outcome);
   const paid = new Int32Array(Math.floor(outcome.until / GRID_MS)).fill(minInstances);
-  // By number of nodes: the windows of one width come in order, so what lies before is paid already.
+  // For each number of nodes, the cell up to which it is paid: the windows of one width come in order.
   let filled: number[] = [];
   const need = (begin: number, end: number, slots: number) => {
     const nodes = Math.min(maxInstances, Math.ceil(slots / maxParallelJobs - 1e-9));
@@ -60,7 +60,7 @@ export function oracleOf(load: Load, outcome: Outcome): Oracle {
 }
 
 /**
- * Under the rule that who came first begins first, more slots let no run begin later. An outage at the very beginning
+ * If runs begin in order of arrival, more slots let no run begin later. An outage at the very beginning
  * finds the cluster at its minimum; nobody gets more nodes before it is over.
  */
 function beginsOf(load: Load, { runs }: Outcome): Begin[] {
@@ -78,7 +78,7 @@ function beginsOf(load: Load, { runs }: Outcome): Begin[] {
   });
 }
 
-/** The slots that are taken whatever the oracle chooses, at each moment at which their number rises. */
+/** Returns the slots that are busy in every schedule, at each moment at which their number rises. */
 function momentsOf(begins: readonly Begin[]): { at: number; slots: number }[] {
   const certain = begins.filter(({ earliest, latest, lastsMs }) => latest < earliest + lastsMs);
   const ends = certain.map(({ earliest, lastsMs }) => earliest + lastsMs).toSorted((a, b) => a - b);
@@ -89,7 +89,7 @@ function momentsOf(begins: readonly Begin[]): { at: number; slots: number }[] {
   });
 }
 
-/** Slot time that the runs take at least in the windows of a width, by the step at which a window begins. */
+/** Returns the minimum slot time of the runs in windows of one width, by the step at which a window begins. */
 function sharesOf(begins: readonly Begin[], width: number, until: number): Float64Array {
   const shares = new Float64Array(Math.ceil(until / STEP_MS) + 1);
   for (const { earliest, latest, lastsMs } of begins) {

@@ -5,11 +5,11 @@ import { DECIDES_EVERY_MS, POLICY, Simulation, type Outcome, type Policy } from 
 
 const SEEDS = [1, 2, 3];
 const NAMES = loads(0).map(({ name }) => name);
-/** Of the node time that the oracle takes at least. */
+/** Maximum node time of the policy, as a multiple of the oracle's bound. */
 const LIMIT = 1.15;
 /**
- * Tasks of an hour end one by one, and who does not know when cannot place them so that nodes are free at once; the
- * oracle can. The shorter a node stays after that, the more this counts.
+ * The tasks of an hour end one by one. A policy that does not know when cannot place them so that nodes become free
+ * together, as the oracle can. This matters more with a short timeout.
  */
 const LIMITS = new Map([['an hourly fan-out with a short timeout', 1.25]]);
 
@@ -25,7 +25,7 @@ describe.each(NAMES)('%s', (name) => {
     outcomes = drawn.map((load) => ({ load, outcome: new Simulation(load).run() }));
   });
 
-  it('costs little more than with an oracle, at its waiting, and resizes hardly more often', () => {
+  it('costs little more than an oracle with the same waiting times, and resizes hardly more often', () => {
     const bounds = outcomes.map(({ load, outcome }) => oracleOf(load, outcome));
     const nodeMs = total(outcomes.map(({ outcome }) => outcome.nodeMs));
     const ratio = nodeMs / total(bounds.map((bound) => bound.nodeMs));
@@ -35,7 +35,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(resizes).toBeLessThanOrEqual(1.1 * total(bounds.map(({ changes }) => changes)));
   });
 
-  it('lets runs wait hardly longer than one that asks for a node whenever a run waits', () => {
+  it('lets runs wait hardly longer than a policy that requests a node for each waiting run', () => {
     for (const { load, outcome } of outcomes) {
       const eager = new Simulation(load, EAGER).run();
       expect(outcome.meanWaitMs - eager.meanWaitMs).toBeLessThan(15_000);
@@ -43,7 +43,7 @@ describe.each(NAMES)('%s', (name) => {
     }
   });
 
-  it('runs each once, never above the maximum nor below the minimum, and gives up only what is idle', () => {
+  it('runs each job once, stays between minimum and maximum, and removes only idle nodes', () => {
     for (const { load, outcome } of outcomes) {
       expect(outcome.runs).toHaveLength(load.runs.length);
       for (const { facts, decision } of outcome.decisions) {
@@ -70,7 +70,7 @@ it('keeps its nodes through pauses that are shorter than the timeout', () => {
   expect(early).toEqual([]);
 });
 
-it('costs more where runs go to the emptiest node, which so is never idle', () => {
+it('costs more if runs go to the emptiest node, so that no node becomes idle', () => {
   const load = loads(1).find(({ name }) => name === 'a steady stream') as Load;
   const spread = new Simulation(load, { ...POLICY, placement: 'emptiest' }).run();
   expect(spread.nodeMs).toBeGreaterThan(1.1 * new Simulation(load).run().nodeMs);

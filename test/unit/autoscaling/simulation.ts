@@ -6,20 +6,20 @@ import {
 } from '../../../src/modules/execution/clusters/scaling/scaling-decision';
 import type { Load } from './loads';
 
-/** How often a decision is made where nothing happens. */
+/** Interval of decisions while nothing happens. */
 export const DECIDES_EVERY_MS = 5_000;
-/** From the decision that a node goes to its end. */
+/** Time from the decision to remove a node to its end. */
 export const STOPS_WITHIN_MS = 30_000;
-/** How long an attempt takes that the provider turns down, and the first and longest pause before another. */
+/** Duration of an attempt that the provider refuses, and the first and longest pause before the next one. */
 const REFUSED_AFTER_MS = 10_000;
 const PAUSE_MS = { first: 30_000, longest: 120_000 };
-/** Of the latest runs, how many the mean length is taken of. */
+/** Number of the latest runs whose mean length counts. */
 const RECENT_RUNS = 20;
 
 /** Longer than any load lasts. */
 const GIVES_UP_AFTER_MS = 72 * 3_600_000;
 
-/** Which of the nodes with a free slot gets a run. */
+/** The node with a free slot that gets a run. */
 export type Placement = 'emptiest' | 'fullest';
 
 export interface Policy {
@@ -37,14 +37,14 @@ export interface SimulatedRun {
 
 export interface Outcome {
   runs: SimulatedRun[];
-  /** Node time from the first arrival to when all is done and the cluster is back at its minimum, starting and stopping included. */
+  /** Node time from the first arrival until all runs are done and the cluster is at its minimum, including start and stop. */
   nodeMs: number;
   until: number;
   meanWaitMs: number;
   maxWaitMs: number;
-  /** How often the cluster left RUNNING to grow or to shrink; without attempts that the provider turned down. */
+  /** Number of times the cluster left RUNNING to grow or to shrink, without attempts that the provider refused. */
   resizes: number;
-  /** What was decided, with the facts; without `none`. */
+  /** Decisions other than `none`, with their facts. */
   decisions: { facts: ScalingFacts; decision: ScalingDecision }[];
 }
 
@@ -95,7 +95,7 @@ export class Simulation {
     );
   }
 
-  /** To the next moment at which something happens, or is looked at. */
+  /** Moves the clock to the next event or decision. */
   private advance(): void {
     const { runs } = this.load;
     const next = Math.min(
@@ -172,7 +172,7 @@ export class Simulation {
     return this.load.outages.some(({ from, to }) => this.now >= from && this.now < to);
   }
 
-  /** One more node, which at the very beginning is there already. */
+  /** Adds a node; at the very beginning it is ready at once. */
   private ask(askedAt: number): void {
     const numbers = this.nodes.map(({ nodeNumber }) => nodeNumber);
     const nodeNumber = this.nodes.findIndex((_, number) => !numbers.includes(number));
