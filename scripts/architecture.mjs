@@ -8,7 +8,7 @@ const PAGE = join(root, 'docs', 'architecture', 'layout.md');
 const [BEGIN, END] = ['<!-- layers: npm run architecture -->', '<!-- end of layers -->'];
 
 /**
- * The page with the list of domains as layers.json has them.
+ * Returns the page with the list of domains from layers.json.
  * @returns {string}
  * @throws if the page has lost the comments between which the list stands
  */

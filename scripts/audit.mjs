@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run audit: known vulnerabilities of the Node packages that the product runs on, by the registry's advisories.
-// Status 0: none of high or critical severity. 1: some. 2: the advisories could not be read, and nothing is known.
+// npm run audit: checks the Node packages that the product runs on against the registry's advisories.
+// Status 0: no vulnerability of high or critical severity. 1: at least one. 2: the advisories could not be read.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,11 +14,11 @@ const DEADLINE_MS = 120_000;
  * @typedef {object} Audit
  * @property {string | null} unread why the advisories could not be read
  * @property {string[]} serious a line for each package with an advisory of high or critical severity
- * @property {number} others how many packages have only lesser ones
+ * @property {number} others the number of packages with only lesser advisories
  */
 
 /**
- * A package in npm's report; `via` has advisories, or names of the packages that this one has its own from.
+ * A package in npm's report; `via` has its advisories, or the names of the packages that it inherits them from.
  * @typedef {object} Finding
  * @property {string} name
  * @property {string} severity
@@ -50,7 +50,7 @@ export async function auditProduction({ signal, env = process.env } = {}) {
 }
 
 /**
- * npm ends with an error status when there are findings, too.
+ * Returns the output even if npm ends with an error status, as it does when there are findings.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').ExecFileOptionsWithStringEncoding} options

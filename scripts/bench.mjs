@@ -33,19 +33,19 @@ import { abortedByInterruption } from './embedded/interruption.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-/** Those that need a cluster. */
+/** Measurements that need a cluster. */
 const OF_CLUSTER = ['job', 'follow', 'cluster', 'get'];
-/** Those about clusters of several sizes. */
+/** Measurements of clusters of several sizes. */
 const OF_SIZES = ['grow', 'nodes'];
-/** Those that need a million records. */
+/** Measurements that need a million records. */
 const OF_MILLION = ['list', 'search'];
-/** Those that need a thousand nodes. */
+/** Measurements that need a thousand nodes. */
 const OF_NODES = ['agent', 'growth', 'restart'];
-/** Those about JSON bodies. */
+/** Measurements of JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
-/** Those that need no platform, or platforms of their own. */
+/** Measurements that need no platform, or platforms of their own. */
 const ALONE = ['autoscaler', 'recovery', 'start', 'sweep'];
-/** Pause between two rounds: what the last one is still ending must not cost the next one. */
+/** Pause between two rounds, so that work that the last one still ends does not slow the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
 
@@ -87,7 +87,7 @@ class Bench {
     const results = this.only.includes('autoscaler') ? [measureAutoscaler(this)] : [];
     if (this.only.includes('sweep')) results.push(...(await measureSweep(this)));
     if (this.only.every((name) => name === 'autoscaler' || name === 'sweep')) return results;
-    // Its own services, whatever the environment names: others would be neither idle nor known.
+    // The services are its own, whatever the environment names, because others would be neither idle nor known.
     const env = { ...process.env };
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
@@ -139,7 +139,7 @@ class Bench {
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
-    // The last: they leave 100,000 jobs behind, or no cluster.
+    // These come last because they leave 100,000 jobs behind, or no cluster.
     if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
     if (this.only.includes('reads')) results.push(...(await this.reads(platform)));
     if (this.only.includes('destroy')) results.push(...(await measureDestroy(platform, this.signal)));
@@ -399,9 +399,9 @@ class Bench {
 
   /** @param {Metastore} metastore */
   async browsed({ name, title, isQuick, browsed: { cold, page, names } }) {
-    const anew = await this.compare({
+    const refreshed = await this.compare({
       name: `${name}-cold`,
-      title: `first 100 of 10,000 tables ${title}, read anew, against the same calls by a bare client`,
+      title: `first 100 of 10,000 tables ${title}, refreshed, against the same calls by a bare client`,
       unit: 'ms',
       goal: { atMost: 1.3 },
       ...cold,
@@ -410,12 +410,12 @@ class Bench {
     const figure = (what, text, below, value) =>
       measure({ name: `${name}-${what}`, title: `${text} ${title}`, unit: 'ms', goal: { below }, value });
     const results = [
-      anew,
-      figure('page', 'p99 of the first 100 of 10,000 kept tables', 100, await page()),
-      figure('names', 'p99 of the names of 10,000 kept tables', 150, await names()),
+      refreshed,
+      figure('page', 'p99 of the first 100 of 10,000 cached tables', 100, await page()),
+      figure('names', 'p99 of the names of 10,000 cached tables', 150, await names()),
     ];
     if (isQuick)
-      results.push(figure('first', 'the slowest round of the first page read anew', 1_000, anew.product.max));
+      results.push(figure('first', 'the slowest round of the refreshed first page', 1_000, refreshed.product.max));
     return results;
   }
 
@@ -614,7 +614,7 @@ class Bench {
   }
 }
 
-/** @param {Comparison[]} results of which more is worse */
+/** @param {Comparison[]} results for which a larger ratio is worse */
 function worstOf(results) {
   return results.reduce((worst, other) => (other.ratio > worst.ratio ? other : worst));
 }

@@ -12,6 +12,6 @@ import { compileSources } from './build/compile.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// The stamp says which sources dist was built from (scripts/embedded/install.mjs), and is wrong from here on.
+// The stamp names the sources that dist was built from (scripts/embedded/install.mjs), so it is wrong from here on.
 rmSync(join(root, 'dist', '.build-sha'), { force: true });
 await Promise.all([compileSources(root).then(() => bundlePrograms(root)), bundleAgent(root)]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run chaos: a platform under load and faults, and whether everything holds afterwards.
+// npm run chaos: puts a platform under load and faults, and checks its invariants afterwards.
 import './embedded/newer-node.mjs';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -22,11 +22,11 @@ Options:
   --seed=N                 1 by default; the same seed breaks the same things at the same times
   --minutes=M              length of the load and the faults, 2 by default; may be a fraction
   --rest=M                 minutes that everything may take to come to rest, 3 by default
-  --faults=a,b             of these kinds only: ${FAULT_KINDS.join(', ')}
+  --faults=a,b             only faults of these kinds: ${FAULT_KINDS.join(', ')}
   --schedule               print the schedule and do nothing
   --help                   show this
 
-Ends with 1 where something does not hold. RUNTIME_DIR (.runtime by default) holds Java and Redis.
+Exits with status 1 if an invariant is violated. RUNTIME_DIR (.runtime by default) holds Java and Redis.
 `;
 
 class UsageError extends Error {}
@@ -44,7 +44,8 @@ function readOptions(args) {
     if (!(minutes > 0 && rest > 0)) throw new Error('--minutes and --rest must be positive numbers.');
     const named = values.faults?.split(',') ?? [];
     const kinds = named.length === 0 ? FAULT_KINDS : FAULT_KINDS.filter((kind) => named.includes(kind));
-    if (named.length > 0 && kinds.length < named.length) throw new Error('--faults names one that there is not.');
+    if (named.length > 0 && kinds.length < named.length)
+      throw new Error(`--faults may name these kinds only: ${FAULT_KINDS.join(', ')}.`);
     return { ...values, seed, kinds, lengthMs: minutes * MINUTE, minPauseMs: rest * MINUTE };
   } catch (error) {
     throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
@@ -81,7 +82,7 @@ async function main() {
   const { schedule, violations, figures } = result;
   console.log(`\nSeed ${seed}: ${JSON.stringify(figures)}`);
   if (violations.length === 0) {
-    console.log(`Everything holds after ${schedule.length} faults.`);
+    console.log(`All invariants hold after ${schedule.length} faults.`);
     return 0;
   }
   console.log(`\nThe schedule, again by --seed=${seed} --minutes=${lengthMs / MINUTE}:`);
@@ -94,7 +95,7 @@ async function main() {
 }
 
 /**
- * As a run of the tests prepared it, or prepared now.
+ * Returns the runtime that a run of the tests prepared, or prepares one.
  * @param {import('./embedded/install.mjs').OnProgress} onProgress
  * @param {AbortSignal} signal
  * @returns {Promise<import('./embedded/runtime.mjs').Runtime>}
@@ -105,7 +106,7 @@ async function findRuntime(onProgress, signal) {
   const install = { onProgress, signal };
   await ensureDependencies(install);
   await ensureBuild(install);
-  // Its own services, whatever the environment names: others may not be broken.
+  // The services are its own, whatever the environment names, because the faults would break others.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
   return prepareRuntime(resolve(process.env.RUNTIME_DIR || '.runtime'), { ...install, env });
 }

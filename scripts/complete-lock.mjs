@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Adds to package-lock.json the optional packages that npm left out because its registry does not offer them: binaries
-// for other systems. Without them `npm ci` finds the file out of step with package.json. Run it after `npm install`;
-// another lock file may be named.
+// for other systems. Without them `npm ci` rejects the file because it does not match package.json. Run it after
+// `npm install`; an argument names another lock file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.pac
   for (const [name, range] of Object.entries(optionalDependencies)) {
     if (isLocked(path, name)) continue;
     const { os, cpu } = platformOf(name);
-    // The packages they belong to pin such packages; a range would have to be resolved, which is impossible here.
+    // The packages that need them pin exact versions; a range cannot be resolved here.
     if (os && cpu && /^\d+\.\d+\.\d+[\w.+-]*$/.test(range)) {
       const entry = { version: range, cpu: [cpu], ...(dev ? { dev: true } : {}), optional: true, os: [os] };
       lock.packages[`node_modules/${name}`] = entry;
@@ -37,7 +37,7 @@ if (unresolved.length > 0) {
 }
 
 /**
- * Whether Node's way up from the folder of a package finds this dependency.
+ * True if Node's lookup from the folder of a package finds this dependency.
  * @param {string} from folder of a package
  * @param {string} name
  */
@@ -49,7 +49,7 @@ function isLocked(from, name) {
 }
 
 /**
- * Read from the name: `@swc/core-linux-arm-gnueabihf` is for Linux on arm.
+ * Returns the platform in the name of a package: `@swc/core-linux-arm-gnueabihf` is for Linux on arm.
  * @param {string} name of a package
  */
 function platformOf(name) {

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** @typedef {import('../src/config/env-reader.js').Section} Section */
 /** @typedef {import('../src/config/env-reader.js').Variable} Variable */
 
-/** A variable is described when it is read, and some are only read if others have certain values. */
+/** Environments to read: a variable is described when it is read, and some are only read if others have certain values. */
 const ENVIRONMENTS = [
   { LDAP_URL: 'ldap://localhost', LDAP_BIND_DN: 'cn=a', AUTH_TYPE: 'AZURE_SSO', COMPUTE_LOCAL_ENABLED: 'true' },
   { STORE: 'aws' },
@@ -39,7 +39,7 @@ const LINE_WIDTH = 118;
 
 /**
  * @param {ConfigModule & ReaderModule} modules
- * @returns {Record<string, string>} what the generated files should be, by their paths in the project
+ * @returns {Record<string, string>} the contents of the generated files by their paths in the project
  */
 export function configurationFiles(modules) {
   const sections = describedSections(modules);
@@ -126,7 +126,7 @@ function sizeOf(bytes) {
   return power ? ` (${Number(bytes) / 1024 ** power} ${power === 3 ? 'GiB' : 'MiB'})` : '';
 }
 
-/** Returns Markdown without its signs. @param {string} text */
+/** Removes the markup from Markdown. @param {string} text */
 function plain(text) {
   return text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 }

@@ -30,7 +30,7 @@ function namesOf(files) {
 }
 
 /**
- * The one source with the name outside of the domains.
+ * Returns the one source with this name outside of the domains.
  * @param {string} name
  */
 function sourceCalled(name) {
@@ -45,9 +45,9 @@ function sourceCalled(name) {
 }
 
 /**
- * The text of a template with the imports of a file in the folder.
+ * Adapts the imports of a template's text to the folder that it is written to.
  * @param {string} text
- * @param {{ from: string, resource: string }} folders where the text goes, and where the resource is
+ * @param {{ from: string, resource: string }} folders the folder of the text, and that of the resource
  */
 function withImports(text, { from, resource }) {
   return text.replaceAll(/(?<= from ')(~|\.\/)([^']+)/g, (_, how, name) => {
@@ -58,7 +58,7 @@ function withImports(text, { from, resource }) {
 }
 
 /**
- * The nearest file, from the folder upward, whose name matches; of several in a folder, the one that is named after it.
+ * Returns the nearest file, from the folder upward, whose name matches; of several in a folder, the one named after the folder.
  * @param {string} folder
  * @param {RegExp} ending
  */

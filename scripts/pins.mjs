@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Renews the versions and hashes of what is installed besides the Node packages: `npm run pins`, on Linux, with a network.
-// - scripts/embedded/requirements/*.in say what is wanted: edit these. The *.txt beside them are written here.
-// - scripts/embedded/{azurite,node}/package.json have the versions of an object store of the tests and of Node; the lock
-//   files beside them are written here.
+// Updates the versions and hashes of what is installed besides the Node packages: `npm run pins`, on Linux, with a network.
+// - scripts/embedded/requirements/*.in list the wanted packages: edit these. This script writes the *.txt beside them.
+// - scripts/embedded/{azurite,node}/package.json have the versions of an object store of the tests and of Node. This script
+//   writes the lock files beside them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

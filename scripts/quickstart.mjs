@@ -19,7 +19,7 @@ import { SetupError } from './embedded/setup-error.mjs';
 
 const SERVICE_RESTARTS = 5;
 
-/** What a compute unit costs unless BILLING_UNIT_PRICES says otherwise, so that there are invoices to look at. */
+/** Price of a compute unit unless BILLING_UNIT_PRICES gives another, so that the example has invoices. */
 const EXAMPLE_PRICE = '2000-01-01:0.05:USD';
 
 const HELP = `Usage: npm run quickstart [-- options]
@@ -45,13 +45,13 @@ Environment:
   MAVEN_REPOSITORY_URL   mirror of Maven Central
 `;
 
-/** Lines with the time since the start; on a terminal a transient line is overwritten by the next one. */
+/** Prints lines with the time since the start; on a terminal the next line overwrites a transient one. */
 class Console {
   constructor() {
     this.started = performance.now();
     this.transient = false;
     this.lastTransient = 0;
-    // A reader of the output may go away; the servers must still be ended in order.
+    // The reader of the output may disappear; the servers must still be ended in order.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
 
@@ -103,11 +103,11 @@ class Quickstart {
     this.port = readPort(env.PORT);
     this.aborting = new AbortController();
     this.signal = this.aborting.signal;
-    /** What to undo, in the order it was done. @type {{name: string, undo: () => unknown}[]} */
+    /** Actions that undo the start, in the order of the start. @type {{name: string, undo: () => unknown}[]} */
     this.undo = [];
     /** @type {(error: unknown) => void} */
     this.fail = () => {};
-    /** Never fulfilled; rejected by `fail`. @type {Promise<never>} */
+    /** Rejected by `fail`, never fulfilled. @type {Promise<never>} */
     this.fatal = new Promise((_, reject) => (this.fail = reject));
     this.fatal.catch(() => {});
     this.serving = false;
@@ -115,7 +115,7 @@ class Quickstart {
 
   /** @returns {Promise<number>} exit status */
   async run() {
-    // Handlers stay for good: a second Ctrl-C while stopping must not end this process before its children.
+    // The handlers are never removed: a second Ctrl-C while stopping must not end this process before its children.
     let interrupted = 0;
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
       process.on(name, () => {
@@ -139,7 +139,7 @@ class Quickstart {
       }
     }
     this.aborting.abort();
-    // What is being started ends itself on the abort; only then is the list of what to undo complete.
+    // Parts that are still starting end on the abort; only then is the list of actions complete.
     await work.catch(() => {});
     return (await this.stop()) ? status : 1;
   }
@@ -159,7 +159,7 @@ class Quickstart {
     const install = { onProgress: print, signal };
     print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are up to date');
     print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
-    // Not before the build: it is the compiled driver that knows how to end nodes.
+    // This needs the build, because the compiled driver knows how to end nodes.
     await stopLocalNodes(join(runtimeDir, 'nodes'));
     const runtime = await prepareRuntime(runtimeDir, install);
     print(`Java, Spark ${runtime.sparkVersion} and Redis are ready in ${runtimeDir}`);
@@ -255,11 +255,11 @@ class Quickstart {
   }
 
   /**
-   * Writes the file with which the guides begin, for as long as the platform serves.
+   * Writes the file that the guides begin with; it is valid while the platform serves.
    * @param {import('./demo/session.mjs').Session} session
    * @param {Runtime} runtime
    * @param {import('./demo/demo.mjs').DemoResult} result
-   * @returns {Promise<string[]>} lines that say what to do next
+   * @returns {Promise<string[]>} lines with the next steps
    */
   async nextSteps(session, { javaHome, sparkHome }, { workspaceId, clusterId }) {
     const { clientFile: file } = this;
@@ -290,7 +290,7 @@ class Quickstart {
     }
   }
 
-  /** Created before the database, so that a database without them shows that they were lost. */
+  /** Created before the database, so that a database without them shows that the keys were lost. */
   keys() {
     const file = join(this.runtimeDir, 'secrets.json');
     if (!existsSync(file) && existsSync(join(this.runtimeDir, 'postgres', 'data'))) {
@@ -363,7 +363,7 @@ class Quickstart {
     this.undo.push({ name, undo });
   }
 
-  /** @returns {Promise<boolean>} whether everything that was started is gone */
+  /** @returns {Promise<boolean>} true if everything that was started is gone */
   async stop() {
     if (this.undo.length > 1) this.print('Stopping');
     let clean = true;

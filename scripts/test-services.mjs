@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// What tests need beside their own code, for as long as the standard input stays open: jest starts this for a run that
-// prepared nothing. Arguments: what is needed, see scripts/embedded/test-services.mjs. Prints the variables by which tests
-// find it as one line of JSON, and what it is about on the standard error. A program of its own, because neither a Ctrl-C
-// nor a kill lets jest end what it started: when jest is gone, whatever the way, the input closes.
+// Serves what tests need besides their own code for as long as the standard input stays open: jest starts this for a run that
+// prepared nothing. The arguments are the needs, see scripts/embedded/test-services.mjs. It prints the variables for the tests as
+// one line of JSON, and its progress on the standard error. It is a program of its own, because neither a Ctrl-C nor a kill lets
+// jest end what it started, while the input always closes when jest is gone.
 import { TestServices } from './embedded/test-services.mjs';
 
 /** @typedef {import('./embedded/test-services.mjs').Need} Need */
@@ -13,7 +13,7 @@ async function main() {
   const services = new TestServices({ onProgress: (text) => console.error(text), signal: controller.signal });
   const inputClosed = new Promise((resolve) => process.stdin.resume().once('close', resolve).once('end', resolve));
   void inputClosed.then(() => controller.abort(new Error('Nobody waits for it any longer.')));
-  // The terminal signals all its processes; the input says when it is really over.
+  // The terminal signals all its processes, but only the closed input marks the end.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(signal, () => {});
   let status = 0;
   try {

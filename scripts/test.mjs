@@ -19,13 +19,13 @@ const MINUTE = 60_000;
 const OVERALL_LIMIT = 58 * MINUTE;
 const LONG_LIMIT = 180 * MINUTE;
 
-/** Characters of a failed command's output that are shown. */
+/** Characters of a failed command's output that are printed. */
 const OUTPUT_KEPT = 200_000;
 
-/** Tests wait for servers, and those for each other, often enough for two processes of them on each core. */
+/** Tests wait for servers, and servers for each other, often enough for two processes on each core. */
 const PROCESSES_AT_ONCE = 2 * Math.max(availableParallelism(), 2);
 
-/** Characters of a failure that are shown at the end, and how many failures. */
+/** Characters of a failure that are printed at the end, and the number of failures. */
 const FAILURE_KEPT = 3_000;
 const FAILURES_KEPT = 20;
 
@@ -37,22 +37,22 @@ const FAILURES_KEPT = 20;
  * @typedef {object} Phase
  * @property {string} name
  * @property {number} limit milliseconds
- * @property {number} processes that it keeps busy; 0 for one that waits or may wait
+ * @property {number} processes that it keeps busy; 0 for a phase that waits or may wait
  * @property {readonly string[]} [after] phases that must have ended
- * @property {readonly string[]} [needs] auxiliary phases that it cannot do without
+ * @property {readonly string[]} [needs] auxiliary phases that it depends on
  * @property {boolean} [quick]
  * @property {boolean} [long]
- * @property {boolean} [auxiliary] prepares what other phases need; counts only when it fails
+ * @property {boolean} [auxiliary] prepares the needs of other phases; counts only if it fails
  * @property {(step: Step) => Promise<Counts | void>} action
  */
 
 /**
  * Loading modules makes much garbage. With V8's small initial heap it would be collected again and again, by threads that
- * take the processors from other tests. Jest's workers inherit these flags.
+ * compete with other tests for the processors. Jest's workers inherit these flags.
  */
 const JEST_FLAGS = ['--single-threaded', '--initial-old-space-size=600'];
 
-/** In the order in which they begin, as far as there is room; what takes longest comes first. @type {Phase[]} */
+/** Phases in the order in which they begin, as far as there is room; the longest come first. @type {Phase[]} */
 const PHASES = [
   // Its limit covers the download of Java and Spark.
   {
@@ -190,10 +190,10 @@ function staticPhase(name, minutes, [binary = '', ...args]) {
   return { name, limit: minutes * MINUTE, processes: 1, quick: true, action };
 }
 
-/** A check that did not hold; its output is already printed. */
+/** A failed check whose output is already printed. */
 class CheckFailed extends Error {}
 
-/** What the phases of a run share. */
+/** The shared state of the phases of a run. */
 class Run {
   /** @param {AbortSignal} signal @param {{match?: string, long?: boolean, seed: number}} options */
   constructor(signal, { match, long = false, seed }) {
@@ -202,7 +202,7 @@ class Run {
     this.seed = seed;
     this.long = long;
     this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
-    /** What failed, for the end. @type {string[]} */
+    /** Failures to print at the end. @type {string[]} */
     this.failures = [];
     if (long) this.services.env.TEST_LONG = '1';
   }
@@ -228,7 +228,7 @@ class Run {
   }
 }
 
-/** What a phase is made of. */
+/** A phase that runs: its commands, its time limit and its output. */
 class Step {
   /** @param {Run} run @param {Phase} phase */
   constructor(run, { name, limit }) {
@@ -237,7 +237,7 @@ class Step {
     // Long tests take many times as long in the same phases.
     this.limit = run.long ? 2 * limit : limit;
     this.signal = withDeadline(this.limit, run.signal);
-    /** Sums the CPU time of its commands and their children. Servers that the run shares are not counted. */
+    /** The CPU time of its commands and their children. Servers that the run shares are not counted. */
     this.cpuSeconds = 0;
   }
 
@@ -246,31 +246,31 @@ class Step {
     for (const line of text.split('\n')) console.log(`${this.name} | ${line}`);
   }
 
-  /** Says what failed, now and once more at the end. @param {string} text */
+  /** Prints a failure now and once more at the end. @param {string} text */
   fail(text) {
     this.say(text);
     this.note(text);
   }
 
-  /** Keeps what failed for the end. @param {string} text */
+  /** Keeps a failure for the end. @param {string} text */
   note(text) {
     this.run.failures.push(`${this.name}: ${stripVTControlCharacters(text).trim().slice(0, FAILURE_KEPT)}`);
   }
 
   /**
-   * The end of the work, or of the time for it.
+   * Returns the result of the work, or rejects when its time is over.
    * @template T
    * @param {Promise<T>} work
    * @returns {Promise<T>}
    */
   async untilLimit(work) {
     work.catch(() => {});
-    await Promise.race([work, this.#aLittleOver()]);
+    await Promise.race([work, this.#afterGracePeriod()]);
     return work;
   }
 
-  /** Rejects once the signal is some seconds old: what heeds the signal reports by itself how it ended. */
-  async #aLittleOver() {
+  /** Rejects 15 s after the signal: work that respects the signal reports by itself how it ended. */
+  async #afterGracePeriod() {
     if (!this.signal.aborted) await once(this.signal, 'abort');
     await delay(15_000, undefined, { ref: false });
     this.signal.throwIfAborted();
@@ -290,7 +290,7 @@ class Step {
   }
 
   /**
-   * Runs a Node program; its output is shown as it comes when `live`, else only when it fails.
+   * Runs a Node program; its output is printed as it comes if `live`, else only if it fails.
    * @param {string[]} args @param {{env?: Record<string, string>, live?: boolean}} [options]
    * @returns {Promise<number | string>} status, or the signal that ended it
    */
@@ -335,7 +335,7 @@ class Step {
     return this.hasLateErrors(lateErrors) ? { ...counts, failed: counts.failed + 1 } : counts;
   }
 
-  /** Whether errors came after the end of a test file, which Jest does not count; see test/runtime. @param {string} file */
+  /** True if errors came after the end of a test file, which Jest does not count; see test/runtime. @param {string} file */
   hasLateErrors(file) {
     if (!existsSync(file)) return false;
     this.fail(`These errors came after the end of a test file:\n${readFileSync(file, 'utf8')}`);
@@ -343,9 +343,9 @@ class Step {
   }
 
   /**
-   * Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently.
+   * Counts a jest report. A suite that could not run and a skipped test are failures: no test is left out silently.
    * @param {string} report
-   * @param {number | string | null} code null for one that was ended here
+   * @param {number | string | null} code null if this script ended jest
    * @returns {Counts}
    */
   countOf(report, code) {
@@ -375,7 +375,7 @@ class Step {
     }
   }
 
-  /** Without advisories nothing is known about the packages, good or bad. @returns {Promise<Counts>} */
+  /** Fails if the advisories cannot be read, because then nothing is known about the packages. @returns {Promise<Counts>} */
   async audit() {
     const { auditProduction } = await import('./audit.mjs');
     const { unread, serious, others } = await auditProduction({ signal: this.signal, env: this.run.services.env });
@@ -392,7 +392,7 @@ class Step {
     await this.prepare('build');
   }
 
-  /** Runs a program of dist, which is built from the sources as they are. @param {string} file @param {string[]} args */
+  /** Runs a program of dist, which is built from the current sources. @param {string} file @param {string[]} args */
   async built(file, args) {
     await this.prepare('build');
     await this.program(file, args);
@@ -417,8 +417,8 @@ function messageOf(error) {
 }
 
 /**
- * Runs a command in a process group of its own to the end of its first process; an abort ends the group. What others of
- * the group still write is not awaited: a process that a test left behind may hold the output open forever.
+ * Runs a command in a process group of its own to the end of its first process; an abort ends the group. Output of other
+ * processes of the group is not awaited: a process that a test left behind may keep the output open forever.
  * @param {string} command
  * @param {string[]} args
  * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options
@@ -487,7 +487,7 @@ function signalGroup(groupId, signal) {
   try {
     process.kill(-groupId, signal);
   } catch {
-    // It is gone.
+    // The group is gone.
   }
 }
 
@@ -503,7 +503,7 @@ async function sql(url, statement) {
   }
 }
 
-/** Null if only help is wanted. */
+/** Returns the phases to run, or null for --help. */
 function selectPhases() {
   const { values } = parseArgs({
     options: {
@@ -529,8 +529,8 @@ function selectPhases() {
 }
 
 /**
- * Runs the phases side by side: each begins when those that it waits for have ended, in the order given as far as there is
- * room. What needs an auxiliary phase that failed fails without having begun.
+ * Runs the phases side by side: each begins when the phases it waits for have ended, in the order given, as far as there is room.
+ * A phase that needs a failed auxiliary phase fails without having begun.
  * @param {Run} run
  * @param {Phase[]} phases
  * @returns {Promise<Counts>}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Builds dist/agent/agent.js, the node agent with everything it needs in one file. Cloud machines download it and verify its
+ * Builds dist/agent/agent.js, the node agent with all its dependencies in one file. Cloud machines download it and verify its
  * checksum.
  * @param {string} root project folder
  */

@@ -8,7 +8,7 @@ const FOLDERS = ['src', 'libs'];
 const TEST_SOURCES = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
 /** Compiled sources read these at run time, so they are copied to the same place in dist. */
 const ASSETS = /\.(js|cjs|py|sh|yaml)$/;
-/** How many files are read and written at once. */
+/** The number of files that are read and written concurrently. */
 const AT_ONCE = 32;
 
 /** @type {import('@swc/core').Options} */

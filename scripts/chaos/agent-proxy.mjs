@@ -2,20 +2,20 @@ import { createServer, request as send } from 'node:http';
 import { once } from 'node:events';
 
 /**
- * What agents take for the API: passes each request to one of the API processes in turn. While answers are cut, the request
- * goes through and its answer does not come back.
+ * Stands for the API towards agents and passes each request to one of the API processes in turn. While responses are cut, the
+ * request goes through and its response does not come back.
  */
 export class AgentProxy {
   #turn = 0;
   #cutUntil = 0;
-  /** Answers that were cut. */
+  /** The number of responses that were cut. */
   cut = 0;
 
   /** @param {readonly string[]} upstreams URLs */
   constructor(upstreams) {
     this.upstreams = upstreams;
     this.server = createServer((incoming, answer) => this.#pass(incoming, answer));
-    // Nobody but agents of this machine comes here.
+    // Only agents of this machine connect here.
     this.server.requestTimeout = 0;
   }
 

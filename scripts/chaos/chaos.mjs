@@ -11,7 +11,7 @@ const LOOK_MS = 1_000;
  * @typedef {object} ChaosOptions
  * @property {number} seed
  * @property {number} lengthMs from the first request to the last fault
- * @property {number} minPauseMs how long everything may take to come to rest afterwards
+ * @property {number} minPauseMs the time within which all work must be finished afterwards
  * @property {readonly import('./schedule.mjs').FaultKind[]} [kinds]
  * @property {import('../embedded/runtime.mjs').Runtime} runtime
  * @property {(text: string) => void} print
@@ -24,7 +24,7 @@ const LOOK_MS = 1_000;
  */
 
 /**
- * Puts a platform of its own under load, carries out the faults of a seed, lets it come to rest and checks what must hold.
+ * Puts a platform of its own under load, injects the faults of a seed, waits until it is at rest and checks the invariants.
  * @param {ChaosOptions} options
  * @returns {Promise<ChaosResult>}
  */
@@ -65,14 +65,14 @@ export async function runChaos({ seed, lengthMs, minPauseMs, kinds, runtime, pri
 /** @param {Invariants} invariants @param {AbortSignal} signal */
 async function watchAlways(invariants, signal) {
   while (!signal.aborted) {
-    // While the database is away, nothing can be seen.
+    // While the database is down, nothing can be checked.
     await invariants.always().catch(() => {});
     await delay(LOOK_MS, undefined, { signal }).catch(() => {});
   }
 }
 
 /**
- * Returns when nothing is under way any more, or after the deadline: then the invariants name what is.
+ * Returns when no work is in progress any more, or after the deadline: then the invariants name what is left.
  * @param {Invariants} invariants @param {number} deadlineMs @param {AbortSignal} signal
  */
 async function untilAtRest(invariants, deadlineMs, signal) {

@@ -1,4 +1,4 @@
-// Loaded before a program whose wall clock is to be wrong by CHAOS_CLOCK_SHIFT_MS. Its monotonic clock stays right.
+// Loaded before a program to shift its wall clock by CHAOS_CLOCK_SHIFT_MS. Its monotonic clock stays correct.
 const shift = Number(process.env.CHAOS_CLOCK_SHIFT_MS);
 const now = () => RealDate.now() + shift;
 const RealDate = Date;

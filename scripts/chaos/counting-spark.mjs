@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * In place of Spark's: notes that it was started for the run, shows an application as Spark would, works for as long as the
- * job's second argument says and ends with the third as its status.
+ * Returns a script in place of spark-submit. It records the start of the run, shows an application as Spark would, works for the
+ * time in the job's second argument and exits with the third as its status.
  * @param {string} executions path of the file with a line for each start
  */
 const submit = (executions) => `#!/bin/sh
@@ -21,9 +21,9 @@ echo "run $run ends"
 exit "$2"
 `;
 
-/** A Spark that computes nothing and counts how often each run is started: many of its jobs fit on a small machine. */
+/** A Spark that computes nothing and counts the starts of each run: many of its jobs fit on a small machine. */
 export class CountingSpark {
-  /** @param {string} folder @param {string} version by its files it is a Spark of this version */
+  /** @param {string} folder @param {string} version the Spark version that its files show */
   constructor(folder, version) {
     this.home = join(folder, 'spark');
     this.shared = join(folder, 'shared');
@@ -31,13 +31,13 @@ export class CountingSpark {
     const folders = ['bin', 'conf', 'jars'].map((name) => join(this.home, name));
     for (const path of [...folders, this.shared]) mkdirSync(path, { recursive: true });
     writeFileSync(join(this.home, 'jars', `spark-core_2.12-${version}.jar`), '');
-    // Jobs are other users.
+    // Jobs run as other users.
     writeFileSync(this.file, '');
     chmodSync(this.file, 0o666);
     writeFileSync(join(this.home, 'bin', 'spark-submit'), submit(this.file), { mode: 0o755 });
   }
 
-  /** @returns {Map<number, number>} how often each run was started, by its id */
+  /** @returns {Map<number, number>} the number of starts of each run, by its id */
   executions() {
     const counts = new Map();
     for (const line of readFileSync(this.file, 'utf8').split('\n').filter(Boolean)) {

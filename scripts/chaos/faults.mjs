@@ -11,7 +11,7 @@ const CLOCK_SHIFT_MS = 60_000;
  * @typedef {import('./schedule.mjs').FaultKind} FaultKind
  */
 
-/** Carries out a schedule, and takes back what lasts. */
+/** Injects the faults of a schedule, and undoes the lasting ones. */
 export class Faults {
   /** @type {Promise<void>[]} */
   #under = [];
@@ -42,7 +42,7 @@ export class Faults {
     await this.#actions[kind](target, forMs);
   }
 
-  /** What each kind does. @type {Record<FaultKind, (target: number, forMs: number) => unknown>} */
+  /** The actions of the kinds of faults. @type {Record<FaultKind, (target: number, forMs: number) => unknown>} */
   #actions = {
     'kill-api': (target) => kill(chosen(this.platform.apis, target).pid, 'SIGKILL'),
     'kill-worker': (target) => kill(chosen(this.platform.workers, target).pid, 'SIGKILL'),
@@ -105,7 +105,7 @@ export class Faults {
   async #freeze(ref, ms) {
     if (!isRunning(ref)) return;
     kill(ref.pid, 'SIGSTOP');
-    // It may have been killed meanwhile, and its number be another's.
+    // The process may have been killed meanwhile, and another one may have its pid.
     await this.#whileLasts(ms, () => isRunning(ref) && kill(ref.pid, 'SIGCONT'));
   }
 
@@ -115,7 +115,7 @@ export class Faults {
     await this.#whileLasts(ms, () => disk?.empty());
   }
 
-  /** What lasts ends even where the run is interrupted. @param {number} ms @param {() => unknown} takeBack */
+  /** Undoes a lasting fault after its time, and also if the run is interrupted. @param {number} ms @param {() => unknown} takeBack */
   async #whileLasts(ms, takeBack) {
     try {
       await delay(ms, undefined, { signal: this.platform.signal });

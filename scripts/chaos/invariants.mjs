@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import invariants from '../../test/harness/invariants.cjs';
 import { isUnexpected } from './load.mjs';
 
-/** Rows of a violation that are shown. */
+/** The number of rows of a violation that are printed. */
 const SHOWN = 10;
 
 /**
@@ -15,7 +15,7 @@ const SHOWN = 10;
  * @property {unknown[]} rows the first of them
  */
 
-/** Audit rows of an operation for each effect of it: exactly one for each. */
+/** Queries for effects without exactly one audit row of their operation. */
 const AUDITS = [
   {
     name: 'each run has one row of the audit log',
@@ -50,7 +50,7 @@ const AUDITS = [
   },
 ];
 
-/** Checks what must hold, and keeps what does not. */
+/** Checks the invariants and collects violations. */
 export class Invariants {
   /** @type {Map<string, Violation>} */
   #violations = new Map();
@@ -65,12 +65,12 @@ export class Invariants {
     return [...this.#violations.values()];
   }
 
-  /** What must hold at every moment, also in the middle of faults. */
+  /** Checks the invariants that hold at every moment, also during faults. */
   always() {
     return this.#query(invariants.ALWAYS, [null]);
   }
 
-  /** Whether nothing is under way any more. */
+  /** True if no work is in progress. */
   async isAtRest() {
     for (const { sql } of invariants.AT_REST) {
       if ((await this.platform.sql(sql, [null])).length > 0) return false;
@@ -78,7 +78,7 @@ export class Invariants {
     return true;
   }
 
-  /** What must hold once nothing is under way. @param {Load} load */
+  /** Checks the invariants that hold once no work is in progress. @param {Load} load */
   async atRest(load) {
     await this.always();
     await this.#query(invariants.AT_REST, [null]);
@@ -93,11 +93,11 @@ export class Invariants {
     await this.#machines();
   }
 
-  /** What must hold once every cluster is destroyed and no process of the platform runs. */
+  /** Checks the invariants that hold once every cluster is destroyed and no process of the platform runs. */
   async atEnd() {
     const processes = await this.platform.nodeProcesses();
     this.#note('no process of a node is left', processes);
-    // The lock and the ids of the folder belong to no node, and the next worker removes the leftovers of one that was killed
+    // The lock and the ids of the folder belong to no node, and the next worker removes the leftovers of a node that was killed
     // while it started.
     const isOfNode = (/** @type {string} */ name) =>
       !['.lock', '.folder-ids'].includes(name) && !name.startsWith('.confinement-');
@@ -108,7 +108,7 @@ export class Invariants {
     this.#note('no advisory lock is left', await this.platform.sql(locks));
   }
 
-  /** Each answered submission made one run, each other at most one, and nobody else made any. @param {Load} load */
+  /** Each submission with a response made one run, each other at most one, and no other run exists. @param {Load} load */
   async #runsOfKeys({ effects }) {
     /** @type {{run_id: string, key: string}[]} */
     const runs = await this.platform.sql(`SELECT run_id, split_part(arguments, ' ', 1) AS key FROM runs`);
@@ -137,7 +137,7 @@ export class Invariants {
     this.#note('each run was executed at most once, and a DONE one once', wrong);
   }
 
-  /** Each running node has one supervisor and one agent, each other one none. */
+  /** Each running node has one supervisor and one agent; any other node has none. */
   async #machines() {
     const processes = await this.platform.nodeProcesses();
     /** @type {{token: string, status: string, cluster: string}[]} */
@@ -159,7 +159,7 @@ export class Invariants {
     for (const { name, sql } of checks) this.#note(name, await this.platform.sql(sql, parameters));
   }
 
-  /** Keeps the first sight of a violation. @param {string} name @param {unknown[]} rows what contradicts it */
+  /** Keeps the first occurrence of a violation. @param {string} name @param {unknown[]} rows that contradict the invariant */
   #note(name, rows) {
     if (rows.length === 0 || this.#violations.has(name)) return;
     this.#violations.set(name, { name, count: rows.length, rows: rows.slice(0, SHOWN) });

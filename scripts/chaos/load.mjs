@@ -4,47 +4,47 @@ import { seededRandom } from '../../test/harness/seeded-random.cjs';
 import { describeInfrastructure, readLookups } from '../demo/demo.mjs';
 import { withDeadline } from '../embedded/deadline.mjs';
 
-/** An answer that does not come within this is asked for again, of either API. */
+/** A request without a response after this time is sent again, to either API. */
 const ANSWER_MS = 6_000;
 const RETRY_MS = { from: 100, to: 600 };
 const POLL_MS = 400;
 
 const LIVES = 2;
 const SUBMITTERS = 3;
-/** Longest work of a job and longest pause between two requests of one actor, milliseconds. */
+/** Maximum work of a job and maximum pause between two requests of one actor, milliseconds. */
 const WORK_MS = 2_500;
 const PAUSE_MS = 900;
-/** How long a cluster is left to its jobs. */
+/** The time that a cluster is left to its jobs. */
 const STAY_MS = { from: 3_000, to: 9_000 };
-/** A cluster that does not arrive within this is left as it is: the invariants will tell. */
+/** A cluster that does not reach its state within this time is left as it is: the invariants will report it. */
 const ARRIVAL_MS = 60_000;
 const PARALLEL_JOBS = 2;
 
-/** Codes of refusals that tell of the state of things: a cluster has changed meanwhile, or a run has ended. */
+/** Codes of refusals that result from the current state: a cluster has changed meanwhile, or a run has ended. */
 const REFUSALS = ['CLUSTER.INVALID_STATE', 'JOB.INVALID_STATE'];
 
 /**
- * One effect that was asked for, under one Idempotency-Key.
+ * One requested effect, with one Idempotency-Key.
  * @typedef {object} Effect
  * @property {string} key
  * @property {string} path
- * @property {number | null} status of the answer; null where none ever came
- * @property {any} body of the answer, which is another one for every operation
+ * @property {number | null} status of the response; null if none ever came
+ * @property {any} body of the response, whose shape depends on the operation
  */
 
 /**
- * Users who create, start, stop and destroy clusters, submit jobs and stop some of them. Each effect is asked for under one
- * Idempotency-Key until it is answered, by whichever API answers.
+ * Users who create, start, stop and destroy clusters, submit jobs and stop some of them. Each request is repeated with one
+ * Idempotency-Key until either API responds.
  */
 export class Load {
   /** @type {Effect[]} */
   effects = [];
-  /** Requests without an answer, or with one that says to try again. */
+  /** The number of requests without a response, or with one that says to try again. */
   retries = 0;
   #stopping = new AbortController();
   /** @type {Promise<void>[]} */
   #actors = [];
-  /** @type {Map<number, number>} job configuration of each cluster that takes jobs */
+  /** @type {Map<number, number>} job configuration of each cluster that accepts jobs */
   #open = new Map();
   /** @type {number[]} ids of the latest runs */
   #recent = [];
@@ -60,7 +60,7 @@ export class Load {
     this.random = seededRandom(seed);
   }
 
-  /** Describes, before anything fails, what clusters and jobs need. */
+  /** Creates the configurations that clusters and jobs need, before faults begin. */
   async prepare() {
     const { session, runtime } = this.platform;
     this.infrastructure = await describeInfrastructure(session, await readLookups(session, runtime.sparkVersion));
@@ -79,13 +79,13 @@ export class Load {
     this.#actors = actors.map((act) => this.#repeat(act));
   }
 
-  /** Lets what was asked for be answered, and asks for nothing more. */
+  /** Waits for the responses to open requests, and sends no new ones. */
   async stop() {
     this.#stopping.abort();
     await Promise.all(this.#actors);
   }
 
-  /** Asks for the end of every cluster that has not come to one. */
+  /** Destroys every cluster that is not destroyed yet. */
   async destroyAll() {
     const clusters = await this.platform.sql(`SELECT cluster_id FROM clusters WHERE status <> 'DESTROYED'`);
     await Promise.all(clusters.map(({ cluster_id: id }) => this.#ask('/cluster/destroy', { cluster_id: Number(id) })));
@@ -109,7 +109,7 @@ export class Load {
     await delay(ms, undefined, { signal }).catch(() => {});
   }
 
-  /** One life of a cluster: it comes, works, perhaps rests, and goes. */
+  /** Takes a cluster through one life: it is created, works, may be stopped for a while, and is destroyed. */
   async #live() {
     this.#made += 1;
     const name = `chaos-${this.#made}`;
@@ -133,7 +133,7 @@ export class Load {
       driver_memory: '512m',
       executor_memory: '512m',
     });
-    // A cluster that was not told to start is started by its first job.
+    // A cluster that is not started here is started by its first job.
     if (this.random.below(3) > 0) await this.#ask('/cluster/start', { cluster_id });
     this.#open.set(cluster_id, Number(conf.body?.job_conf_id));
     await this.#arrival(cluster_id, ['RUNNING', 'ERROR']);
@@ -177,7 +177,7 @@ export class Load {
   }
 
   /**
-   * Asks until there is an answer; after the end of the load, too.
+   * Sends a request until there is a response, also after the end of the load.
    * @param {string} path
    * @param {object} body
    * @param {string} [key]
@@ -200,7 +200,7 @@ export class Load {
    * @param {'GET' | 'POST'} method
    * @param {string} path
    * @param {{body?: object, key?: string}} [options]
-   * @returns {Promise<{status: number, body: any} | null>} null without an answer
+   * @returns {Promise<{status: number, body: any} | null>} null without a response
    */
   async #send(method, path, { body, key } = {}) {
     const { apiUrls, session, signal } = this.platform;
@@ -223,12 +223,12 @@ export class Load {
   }
 }
 
-/** Whether the same request may be answered otherwise. @param {number} status */
+/** True if the same request may succeed later. @param {number} status */
 function isPassing(status) {
   return status >= 500 || status === 408 || status === 429;
 }
 
-/** Whether an answer is one that nobody should get here. @param {Effect} effect */
+/** True for a response that no request here should get. @param {Effect} effect */
 export function isUnexpected({ status, body }) {
   return status === null || (status > 299 && !REFUSALS.includes(body?.error_code));
 }

@@ -18,7 +18,7 @@ const DISK_MIB = 48;
 const RESTART_DELAY_MS = { first: 500, longest: 500 };
 const ADMINISTRATOR = 'admin';
 
-/** Short limits, so that a few minutes are enough for what takes hours otherwise: leases run out, work is taken over. */
+/** Short limits, so that leases expire and work is taken over within minutes instead of hours. */
 const QUICK = {
   WORKFLOW_LEASE_MS: '3000',
   RECONCILE_INTERVAL_MS: '1000',
@@ -32,8 +32,8 @@ const QUICK = {
 };
 
 /**
- * PostgreSQL, Redis, two API processes, two workers and a proxy between agents and APIs, all in one folder. Whatever ends
- * is started again, as an orchestrator would.
+ * PostgreSQL, Redis, two API processes, two workers and a proxy between agents and APIs, all in one folder. A process that ends
+ * is restarted, as an orchestrator would do.
  */
 export class PlatformUnderChaos {
   /** @type {import('../demo/session.mjs').Session | undefined} */
@@ -59,11 +59,11 @@ export class PlatformUnderChaos {
     this.print = print;
     this.signal = signal;
     this.folder = mkdtempSync(join(tmpdir(), 'platform-chaos-'));
-    // PostgreSQL and jobs are other users, who must be able to pass through.
+    // PostgreSQL and jobs run as other users, who must be able to enter the folder.
     chmodSync(this.folder, 0o711);
     this.nodesDir = join(this.folder, 'nodes');
     this.spark = new CountingSpark(this.folder, runtime.sparkVersion);
-    // What the archive, the connectors and the kernel are for does not run here.
+    // The features of the class archive, the connectors and the Scala kernel do not run here.
     this.runtime = {
       ...runtime,
       sparkHome: this.spark.home,
@@ -74,7 +74,7 @@ export class PlatformUnderChaos {
     };
   }
 
-  /** Of the first administrator, by the first API. */
+  /** The session of the first administrator with the first API. */
   get session() {
     if (!this.#session) throw new Error('The platform has not been started.');
     return this.#session;
@@ -143,7 +143,7 @@ export class PlatformUnderChaos {
     return disk;
   }
 
-  /** Ends the server, in order or as by a crash, and starts it again. @param {number} awayMs @param {boolean} crashes */
+  /** Ends the server, in order or by a crash, and starts it again. @param {number} awayMs @param {boolean} crashes */
   restartPostgres(awayMs, crashes) {
     return this.#inTurn(async () => {
       if (crashes) kill(this.postgres?.pid ?? null, 'SIGKILL');
@@ -163,14 +163,14 @@ export class PlatformUnderChaos {
     });
   }
 
-  /** A server that is being restarted is not restarted meanwhile. @param {() => Promise<void>} action */
+  /** Runs restarts of servers one after the other. @param {() => Promise<void>} action */
   #inTurn(action) {
     const turn = this.#serviceTurn.then(action);
     this.#serviceTurn = turn.catch(() => {});
     return turn;
   }
 
-  /** Starts a process again with its wall clock wrong by so much. @param {SupervisedProcess} child @param {number} shiftMs */
+  /** Restarts a process with its wall clock shifted. @param {SupervisedProcess} child @param {number} shiftMs */
   restartWithClock(child, shiftMs) {
     const { CHAOS_CLOCK_SHIFT_MS: _shift, NODE_OPTIONS: _options, ...env } = child.env;
     const shifted = { NODE_OPTIONS: `--import ${CLOCK_SHIFT.href}`, CHAOS_CLOCK_SHIFT_MS: String(shiftMs) };
@@ -182,7 +182,7 @@ export class PlatformUnderChaos {
    * @template {import('pg').QueryResultRow} [T=any]
    * @param {string} statement
    * @param {unknown[]} [parameters]
-   * @returns {Promise<T[]>} by a connection of its own, since whichever there is may be ended
+   * @returns {Promise<T[]>} rows, read over a connection of its own, since faults may end any existing one
    */
   async sql(statement, parameters = []) {
     const { default: pg } = await import('pg');
@@ -201,14 +201,14 @@ export class PlatformUnderChaos {
     }
   }
 
-  /** Ends API and workers; nodes stay. */
+  /** Ends API and workers; nodes keep running. */
   async stopProcesses() {
     const left = await Promise.all([...this.apis, ...this.workers].map((child) => child.stop()));
     const stuck = left.filter((title) => title !== null);
     if (stuck.length > 0) throw new Error(`${stuck.join(' and ')} could not be ended.`);
   }
 
-  /** Processes of nodes, by what they are. */
+  /** Returns the processes of nodes by kind. */
   async nodeProcesses() {
     const { markedProcesses } = await import(
       pathToFileURL(join(projectRoot, 'dist', 'libs', 'node-agent', 'processes.js')).href
@@ -240,7 +240,7 @@ export class PlatformUnderChaos {
   }
 }
 
-/** The name of the connections that look on. */
+/** The application name of the connections that only observe. */
 export const OBSERVER = 'chaos-observer';
 
 /** @param {number | null} pid @param {NodeJS.Signals} signal */
@@ -248,6 +248,6 @@ export function kill(pid, signal) {
   try {
     if (pid !== null && pid > 0) process.kill(pid, signal);
   } catch {
-    // It ended by itself.
+    // The process ended by itself.
   }
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../test/harness/seeded-random.cjs';
 
-/** No fault comes before the load has something under way. */
+/** The first fault comes when the load has work in progress. */
 const FIRST_MS = 4_000;
 const GAP_MS = { from: 1_500, to: 6_000 };
 
@@ -12,7 +12,7 @@ const AWAY_MS = { from: 0, to: 3_000 };
 const CLOCK_MS = { from: 8_000, to: 15_000 };
 
 /**
- * Each kind of fault, with how long it lasts; those without end at once.
+ * The kinds of faults and their durations; null for faults that are over at once.
  * @satisfies {Record<string, {from: number, to: number} | null>}
  */
 export const FAULTS = {
@@ -39,14 +39,14 @@ export const FAULTS = {
  * @typedef {object} Fault
  * @property {number} atMs since the first request
  * @property {FaultKind} kind
- * @property {number} target from 0 to below 1: which of those that there are when it comes
+ * @property {number} target from 0 to below 1: selects one of the processes that exist when the fault comes
  * @property {number} forMs
  */
 
 export const FAULT_KINDS = /** @type {FaultKind[]} */ (Object.keys(FAULTS));
 
 /**
- * The faults of a seed, which depend on nothing else. Every kind comes once before one comes again.
+ * Returns the faults of a seed, which depend on nothing else. Every kind comes once before any is repeated.
  * @param {number} seed
  * @param {number} lengthMs
  * @param {readonly FaultKind[]} [kinds]
@@ -68,7 +68,7 @@ export function makeSchedule(seed, lengthMs, kinds = FAULT_KINDS) {
   return schedule;
 }
 
-/** @param {Fault} fault @returns {string} a line for people */
+/** @param {Fault} fault @returns {string} a line for a terminal */
 export function describeFault({ atMs, kind, target, forMs }) {
   const length = forMs > 0 ? ` for ${(forMs / 1000).toFixed(1)} s` : '';
   return `${(atMs / 1000).toFixed(1).padStart(6)} s  ${kind}${length} (target ${target.toFixed(3)})`;

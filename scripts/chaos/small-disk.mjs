@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const BLOCK = Buffer.alloc(64 * 1024);
 
-/** A folder on a file system of its own, which can be filled without harm to others. Takes root and Linux. */
+/** A folder on a file system of its own, which can be filled without harm to others. Requires root and Linux. */
 export class SmallDisk {
   /** @param {string} path of the folder @param {number} mebibytes its size */
   constructor(path, mebibytes) {
     this.path = path;
     this.filler = join(path, '.filler');
     mkdirSync(path, { recursive: true });
-    /** Why it is an ordinary folder, which nobody may fill; null where it is a file system. @type {string | null} */
+    /** The reason why it is an ordinary folder, which must not be filled; null if it is a file system. @type {string | null} */
     this.refusal = null;
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'chaos', path], { stdio: 'pipe' });

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withDeadline } from '../embedded/deadline.mjs';
 
-/** First Java that can make an archive of application classes, lambdas included, without commercial flags. */
+/** The first Java that can archive application classes, lambdas included, without commercial flags. */
 export const OLDEST_JAVA = 17;
 const DEADLINE_MS = 5 * 60_000;
 const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
@@ -22,14 +22,14 @@ const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
 /**
  * Makes an archive of the classes that Spark loads (JVM class data sharing, JEP 310): a JVM that starts from it maps them
  * into memory instead of reading, checking and linking some 16,000 classes from jars. A small job with a driver and an
- * executor tells which. A JVM that finds the archive missing, or made from other jars, goes on without it.
+ * executor shows which classes these are. A JVM whose archive is missing, or was made from other jars, continues without it.
  * @param {object} options
- * @param {string} options.sparkHome as the nodes will name it: the archive holds for this class path only
+ * @param {string} options.sparkHome as the nodes will name it: the archive is valid for this class path only
  * @param {string} options.javaHome Java 17 or newer
  * @param {string} options.python
- * @param {string} options.target file to write, about 180 MB; whole or not at all
+ * @param {string} options.target file to write, about 180 MB; complete or not at all
  * @param {AbortSignal} [options.signal]
- * @throws {Error} with the last output when a step fails or takes longer than five minutes
+ * @throws {Error} with the last output if a step fails or takes longer than five minutes
  */
 export async function makeClassArchive({ sparkHome, javaHome, python, target, signal }) {
   mkdirSync(dirname(target), { recursive: true });
@@ -39,7 +39,7 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
   try {
     const lists = ['driver', 'executor'].map((name) => join(folder, `${name}.classes`));
     const [driver, executor] = lists.map((list) => `-XX:DumpLoadedClassList=${list}`);
-    // The local cluster keeps its work folder in Spark's home, which may not be writable for us.
+    // The local cluster keeps its work folder in Spark's home, which this user may not be able to write to.
     mkdirSync(home);
     for (const name of readdirSync(sparkHome)) {
       if (name !== 'work') symlinkSync(join(sparkHome, name), join(home, name));
@@ -92,7 +92,7 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
 }
 
 /**
- * Runs a command to its end; when told to stop, ends all its processes, too.
+ * Runs a command to its end; an abort ends all its processes too.
  * @param {string} command
  * @param {string[]} args
  * @param {{cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal}} options
@@ -110,7 +110,7 @@ function run(command, args, { cwd, env, signal }) {
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended by itself.
+        // The process group has ended by itself.
       }
     };
     signal.addEventListener('abort', end, { once: true });

@@ -1,4 +1,4 @@
-"""What most jobs do first, so that the classes of it are in the archive: read, write, SQL, a join, Python functions."""
+"""Runs typical steps of jobs so that their classes are in the archive: read, write, SQL, a join, Python functions."""
 
 import tempfile
 

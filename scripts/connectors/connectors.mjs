@@ -9,18 +9,18 @@ import { compileScala } from '../embedded/scala-compiler.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** What is compiled here, by the jar that it becomes. */
+/** The sources that are compiled here, by the jar that each becomes. */
 const SOURCES = {
   'mount-file-system.jar': fileURLToPath(new URL('MountFileSystem.scala', import.meta.url)),
   'ui-token-filter.jar': fileURLToPath(new URL('UiTokenFilter.scala', import.meta.url)),
 };
 
-/** The Hadoop that the jars below belong to: of Spark 3.4 and 3.5. */
+/** The Hadoop of Spark 3.4 and 3.5, to which the jars below belong. */
 const HADOOP_VERSION = '3.3.4';
 
 /**
- * What Spark lacks to reach S3, Google Cloud Storage and ADLS Gen2, with SHA-256. Of the AWS SDK only what S3A uses: the
- * bundle that Hadoop names has 280 MB.
+ * The jars that Spark lacks to reach S3, Google Cloud Storage and ADLS Gen2, with SHA-256. The AWS SDK is limited to the parts
+ * that S3A uses: the bundle that Hadoop names has 280 MB.
  */
 export const JARS = {
   'org/apache/hadoop/hadoop-aws/3.3.4/hadoop-aws-3.3.4.jar':
@@ -45,7 +45,7 @@ export const JARS = {
     'cd47e5ef4d18a97576e0421b74812b87b2cb0d580c59bbc7113f5f526d46e48b',
 };
 
-/** Identifies the content of the folder: changes whenever a jar or the source does. */
+/** Identifies the content of the folder: changes whenever a jar or a source does. */
 export const CONNECTORS_ID = createHash('sha256')
   .update(JSON.stringify(JARS))
   .update(Buffer.concat(Object.values(SOURCES).map((file) => readFileSync(file))))
@@ -53,17 +53,17 @@ export const CONNECTORS_ID = createHash('sha256')
   .slice(0, 16);
 
 /**
- * Fills a folder with the jars by which jobs reach object stores: Hadoop's connectors, 45 MB from Maven Central, and
- * the file system of mounts (ADR 0008), compiled by the Scala compiler that Spark brings along; and with the filter
- * that keeps the pages of Spark's daemons closed.
+ * Fills a folder with the jars with which jobs reach object stores: Hadoop's connectors, 45 MB from Maven Central, and the file
+ * system of mounts (ADR 0008), compiled with the Scala compiler that Spark ships. Adds the filter that keeps the pages of
+ * Spark's daemons closed.
  * @param {object} options
  * @param {string} options.sparkHome a Spark on Hadoop 3.3.4
  * @param {string} options.javaHome
- * @param {string} options.target folder to make; whole or not at all
+ * @param {string} options.target folder to make; complete or not at all
  * @param {string} [options.repository] mirror of Maven Central
  * @param {AbortSignal} [options.signal]
- * @throws {Error} when Spark has another Hadoop, a jar cannot be fetched or is a different one, or it takes longer than
- * five minutes
+ * @throws {Error} if Spark has another Hadoop, a jar cannot be downloaded or has another checksum, or it takes longer than five
+ * minutes
  */
 export async function makeConnectors({ sparkHome, javaHome, target, repository, signal }) {
   const version = hadoopVersionOf(sparkHome);
@@ -71,7 +71,7 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository, 
     throw new Error(`${sparkHome} has Hadoop ${version ?? 'of no known version'}, not ${HADOOP_VERSION}`);
   const [folder, name] = [dirname(target), basename(target)];
   mkdirSync(folder, { recursive: true });
-  // Left by a set-up that was killed.
+  // A set-up that was killed left this.
   for (const left of readdirSync(folder)) {
     if (left.startsWith(`${name}.`)) rmSync(join(folder, left), { recursive: true, force: true });
   }
@@ -84,7 +84,7 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository, 
   ];
   try {
     await Promise.all(parts);
-    // Those who run Spark may not be the user who prepares it.
+    // Spark may run as another user than the one who prepares it.
     chmodSync(draft, 0o755);
     rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);
@@ -97,7 +97,7 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository, 
 
 /**
  * @param {string} sparkHome
- * @returns {string | null} null when it has no Hadoop
+ * @returns {string | null} null if it has no Hadoop
  */
 function hadoopVersionOf(sparkHome) {
   const names = readdirSync(join(sparkHome, 'jars')).map((name) => /^hadoop-client-api-(.+)\.jar$/.exec(name)?.[1]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** @typedef {import('./session.mjs').Session} Session */
 
 /**
- * Writes the variables with which every guide in docs/guides begins. A shell reads the file with `.`; only its owner may
+ * Writes the variables that every guide in docs/guides begins with. A shell reads the file with `.`; only its owner may
  * read it, since it holds the token of the session.
  * @param {string} file
  * @param {Session} session

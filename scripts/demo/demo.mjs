@@ -28,7 +28,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * A transient line may be overwritten by the next.
  * @typedef {(text: string, transient?: boolean) => void} Print
  *
- * What of a machine type is read here; the data file gets whatever else the lookup answers.
+ * The fields of a machine type that are read here; the data file gets all other fields of the lookup too.
  * @typedef {object} MachineType
  * @property {number} machine_type_id
  * @property {string} name
@@ -36,7 +36,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {number} machine_price_ycu
  * @property {{machine_architecture_type_id: number}} machine_architecture_type
  *
- * What local clusters are described with: ids of the lookups by what they stand for, and every machine type.
+ * The lookups that local clusters are created with: ids by meaning, and every machine type.
  * @typedef {object} Lookups
  * @property {number} providerId
  * @property {number} distroId
@@ -46,7 +46,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {number} infraVersionId
  * @property {MachineType[]} machineTypes
  *
- * The fields by which a cluster refers to what it is made of.
+ * The fields by which a cluster refers to its infrastructure.
  * @typedef {{cloud_env_id: number, cluster_conf_id: number, spark_infra_version_id: number}} Infrastructure
  *
  * @typedef {object} DemoOptions
@@ -62,8 +62,8 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {string} status of the job
  * @property {string} expected the result line computed here from the same file
  * @property {string | null} actual the result line of the job's log
- * @property {string} cell what the cell of the notebook resulted in
- * @property {string} called what the function answered
+ * @property {string} cell the result of the notebook's cell
+ * @property {string} called the response of the function
  * @property {number} workspaceId
  * @property {number} clusterId
  * @property {string} document file with the exported workspace
@@ -169,8 +169,8 @@ export async function readLookups(session, sparkVersion) {
 }
 
 /**
- * @param {any[]} rows of one lookup or another, which have fields of their own
- * @param {string} what the rows are
+ * @param {any[]} rows of any lookup, each with fields of its own
+ * @param {string} what names the rows in a message
  * @param {string} field
  * @param {string | number} value of the field in the row that is wanted
  * @returns {any}
@@ -249,7 +249,7 @@ export async function describeInfrastructure(session, lookups) {
 }
 
 /**
- * Describes the cluster and all that it is made of.
+ * Creates the cluster and all configurations that it needs.
  * @param {Session} session
  * @param {Lookups} lookups
  * @param {{sparkVersion: string, productName: string}} options
@@ -285,7 +285,7 @@ export function makeWorkspace(session) {
  * @param {string} path of both operations
  * @param {string} key the record's name in `<key>_id` and `<key>_name`
  * @param {{name: string} & Record<string, unknown>} body
- * @returns {Promise<number>} the id; writes answer ids as strings
+ * @returns {Promise<number>} the id; write operations return ids as strings
  */
 async function findOrCreate(session, path, key, body) {
   try {
@@ -298,7 +298,8 @@ async function findOrCreate(session, path, key, body) {
 }
 
 /**
- * A run that ended between disabling and enabling leaves a cluster that is not found by its name.
+ * Enables a disabled cluster: an earlier run that ended between disabling and enabling leaves one, and a search by name does not
+ * find it.
  * @param {Session} session
  * @param {string} name
  */
@@ -325,7 +326,7 @@ export async function upload(session, workspaceId, path, file) {
 }
 
 /**
- * From now on jobs of other workspaces cannot use the cluster.
+ * Associates the cluster with the workspace; jobs of other workspaces cannot use it from then on.
  * @param {Session} session
  * @param {{workspaceId: number, clusterId: number}} pair
  */
@@ -341,7 +342,7 @@ export async function associate(session, { workspaceId, clusterId }) {
  * @param {Session} session
  * @param {number} workspaceId
  * @param {string} folder
- * @returns {Promise<string>} the file, under the name that the answer gives it
+ * @returns {Promise<string>} the file, named as the response says
  */
 async function exportWorkspace(session, workspaceId, folder) {
   const answer = await session.send('GET', '/workspace/export', { query: { workspace_id: workspaceId } });
@@ -353,7 +354,7 @@ async function exportWorkspace(session, workspaceId, folder) {
 }
 
 /**
- * Brings the cluster to RUNNING from whatever state an earlier run left it in. One that is RUNNING without being
+ * Takes the cluster to RUNNING from any state in which an earlier run left it. A cluster that is RUNNING without having been
  * started here is stopped first: its nodes ended with the platform that started them.
  * @param {Session} session
  * @param {number} clusterId
@@ -366,7 +367,7 @@ async function startCluster(session, clusterId, { print, signal }) {
     try {
       await session.json(method, `/cluster/${operation}`, { body });
     } catch (error) {
-      // The platform moved the cluster on in the meantime; the next look shows where to.
+      // The platform moved the cluster on in the meantime; the next read shows its state.
       const movedOn = error instanceof ApiError && (error.status === 400 || error.status === 409);
       if (!movedOn || Date.now() > deadline) throw error;
       lastRefusal = error.message;
@@ -400,7 +401,7 @@ async function startCluster(session, clusterId, { print, signal }) {
         if (await act('PUT', 'disable')) await act('PUT', 'enable');
         break;
       default:
-      // On its way to one of the states above.
+      // The cluster is on its way to one of the states above.
     }
     if (Date.now() > deadline) {
       throw new Error(`The cluster was still ${status} after ${seconds(CLUSTER_DEADLINE_MS)}. ${lastRefusal}`.trim());
@@ -410,7 +411,7 @@ async function startCluster(session, clusterId, { print, signal }) {
 }
 
 /**
- * What the platform says about the failure of a cluster's nodes.
+ * Returns what the platform reports about the failure of a cluster's nodes.
  * @param {Session} session
  * @param {number} clusterId
  */
@@ -431,7 +432,7 @@ async function clusterReason(session, clusterId) {
 }
 
 /**
- * The same folder with another Spark has another cluster, and a job configuration cannot be changed.
+ * Creates the job configuration. Its name depends on the cluster and the Spark version, because it cannot be changed later.
  * @param {Session} session
  * @param {number} workspaceId
  * @param {number} clusterId
@@ -496,7 +497,7 @@ async function printFailure(session, job, print) {
   for (const line of ((await answer?.text()) ?? '').trimEnd().split('\n')) print(`  ! ${line}`);
 }
 
-/** Follows a log by offset, so that nothing is read twice or missed. */
+/** Follows a log by offset, so that no part is read twice or missed. */
 class LogTail {
   /** @param {Session} session @param {string} path @param {(line: string) => void} onLine */
   constructor(session, path, onLine) {
@@ -516,7 +517,7 @@ class LogTail {
       try {
         answer = await this.session.send('GET', this.path, { query: { offset: this.offset } });
       } catch (error) {
-        // Until the run writes something there may be no log.
+        // There may be no log until the run writes something.
         if (error instanceof ApiError && error.status === 404) return;
         throw error;
       }

@@ -17,13 +17,13 @@ const FUNCTION =
  * Executes a cell of a notebook with its kernel.
  * @param {Session} session
  * @param {Place} place
- * @returns {Promise<string>} its result, as the notebook keeps it
+ * @returns {Promise<string>} its result, as the notebook stores it
  */
 export async function runCell(session, { workspaceId, clusterId, signal }) {
   const base = `/workspace/${workspaceId}/notebook`;
   const name = 'demo-notebook';
   const body = { notebook_name: name, notebook_type: 'python3', cluster_id: clusterId, driver_memory: '512m' };
-  const conf = await madeOnce(session, `${base}/conf`, body, { notebook_name: name });
+  const conf = await findOrCreate(session, `${base}/conf`, body, { notebook_name: name });
   await session.json('POST', `${base}/${conf.notebook_conf_id}/update`, { body: { cells: [CELL] } });
   const { notebook_id: id } = await session.json('POST', base, { body: { notebook_name: name } });
   try {
@@ -38,10 +38,10 @@ export async function runCell(session, { workspaceId, clusterId, signal }) {
 }
 
 /**
- * Has a job serve a function, and calls it.
+ * Starts a job that serves a function, and calls the function.
  * @param {Session} session
  * @param {Place & {productName: string}} place
- * @returns {Promise<string>} its answer, as JSON
+ * @returns {Promise<string>} its response, as JSON
  */
 export async function callFunction(session, { workspaceId, clusterId, productName, signal }) {
   const base = `/workspace/${workspaceId}/spark/job`;
@@ -57,7 +57,7 @@ export async function callFunction(session, { workspaceId, clusterId, productNam
     [`${prefix}_function_name`]: 'serve',
     [`${prefix}_example_request_body`]: '{"count": 1000}',
   };
-  await madeOnce(session, `${base}/conf`, body, { job_conf_name: 'demo-function' });
+  await findOrCreate(session, `${base}/conf`, body, { job_conf_name: 'demo-function' });
   const { job_id: id } = await session.json('POST', base, { body: { job_conf_name: 'demo-function' } });
   try {
     await reached(() => session.json('GET', `${base}/${id}`), 'job_status', signal);
@@ -71,13 +71,13 @@ export async function callFunction(session, { workspaceId, clusterId, productNam
 }
 
 /**
- * The record that an earlier run has made, else a new one.
+ * Returns the record that an earlier run created, or creates it.
  * @param {Session} session
  * @param {string} path
  * @param {object} body
  * @param {Record<string, unknown>} query
  */
-async function madeOnce(session, path, body, query) {
+async function findOrCreate(session, path, body, query) {
   try {
     return await session.json('POST', path, { body });
   } catch (error) {
@@ -107,7 +107,7 @@ async function reached(read, field, signal) {
  */
 async function ended(session, { kill, path, field }, signal) {
   await session.json('POST', kill).catch((error) => {
-    // It has ended by itself.
+    // The run has ended by itself.
     if (!(error instanceof ApiError) || error.status !== 409) throw error;
   });
   for (const deadline = Date.now() + DEADLINE_MS; ; await delay(POLL_MS, undefined, { signal })) {
@@ -124,7 +124,7 @@ async function ended(session, { kill, path, field }, signal) {
  * @returns {Promise<void>}
  */
 async function executed(url, { cell_uuid: id, code }) {
-  // Not above: a fresh clone has no packages before the quickstart has installed them.
+  // This import cannot be at the top: a fresh clone has no packages before the quickstart has installed them.
   const { WebSocket } = await import('ws');
   const socket = new WebSocket(url);
   return new Promise((resolve, reject) => {

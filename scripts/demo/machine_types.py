@@ -23,7 +23,7 @@ schema = StructType(
 )
 
 spark = SparkSession.builder.appName("machine-types").getOrCreate()
-# After the session, since it is the session that fetches the file.
+# This comes after the session, because the session fetches the file.
 path = SparkFiles.get(name) if not os.path.isabs(name) else name
 
 machines = spark.read.schema(schema).json("file://" + path).select(

@@ -5,9 +5,9 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** @typedef {{error_code?: string, error_message?: string, error?: string, correlation_id?: string}} ErrorBody */
 
-/** An answer of the API that is not a success. */
+/** A response of the API that is not a success. */
 export class ApiError extends Error {
-  /** @param {string} call method and path @param {number} status @param {ErrorBody | null} body null where it was none */
+  /** @param {string} call method and path @param {number} status @param {ErrorBody | null} body null if there was none */
   constructor(call, status, body) {
     const code = body?.error_code ? ` ${body.error_code}` : '';
     const trace = body?.correlation_id ? ` (correlation id ${body.correlation_id})` : '';
@@ -34,7 +34,7 @@ export class Session {
    * @param {string} method
    * @param {string} path below /api/v1
    * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options] JSON body or raw bytes
-   * @returns {Promise<any>} the JSON answer, which is another one for every operation
+   * @returns {Promise<any>} the JSON response, whose shape depends on the operation
    * @throws {ApiError}
    */
   async json(method, path, options) {
@@ -42,7 +42,7 @@ export class Session {
   }
 
   /**
-   * As json(), with the answer itself.
+   * Like json(), but returns the response itself.
    * @param {string} method
    * @param {string} path
    * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options]
@@ -76,7 +76,7 @@ export class Session {
 }
 
 /**
- * Logs in and selects the oldest tenant of the user: a tenant that is made later does not take the place of the first.
+ * Logs in and selects the oldest tenant of the user: a tenant that is created later does not take the place of the first.
  * @param {{baseUrl: string, username: string, password: string, signal?: AbortSignal}} options
  * @returns {Promise<Session>}
  */

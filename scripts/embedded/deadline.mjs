@@ -7,7 +7,7 @@
 const deadlines = new WeakMap();
 
 /**
- * A signal that aborts with a `TimeoutError` after this many milliseconds, or earlier with the reason of the first of
+ * Returns a signal that aborts with a `TimeoutError` after this many milliseconds, or earlier with the reason of the first of
  * `signals`. On Node 20 `AbortSignal.any` over `AbortSignal.timeout` never fires once the latter is garbage collected,
  * since nothing holds it; the timer holds this one until it fires.
  * @param {number} ms

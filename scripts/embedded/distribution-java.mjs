@@ -28,23 +28,23 @@ const MAJOR = 17;
 const DEADLINE_MS = 5 * 60_000;
 
 /**
- * How long an installed one is used without looking for a newer one, and how long until a failed attempt is repeated.
+ * An installed Java is used this long before a newer one is looked for, and a failed attempt is repeated after this time.
  */
 const DAY_MS = 24 * 60 * 60_000;
 const RENEWAL_MS = 7 * DAY_MS;
 const RETRY_MS = DAY_MS;
 
 /**
- * What is known of the installed one.
+ * The state of the installed Java.
  * @typedef {{home?: string, version?: string, checkedAt?: number}} State checkedAt in milliseconds since the epoch
  *
  * @typedef {{env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} CommandOptions
  */
 
 /**
- * The Java of Debian or Ubuntu in `$runtimeDir/java`, without root and without a change to the system: apt fetches the
- * packages with its own lists and cache and checks their signatures, and they are unpacked. A newer one is looked for
- * once a week.
+ * The Java of Debian or Ubuntu in `$runtimeDir/java`, without root and without a change to the system. apt downloads the
+ * packages with its own lists and cache and checks their signatures; then they are unpacked. A newer Java is looked for once a
+ * week.
  */
 export class DistributionJava {
   /**
@@ -60,12 +60,12 @@ export class DistributionJava {
     this.logFile = logFile;
   }
 
-  /** @returns {Promise<string | null>} home of a Java 17; null where there is no apt or it has none */
+  /** @returns {Promise<string | null>} home of a Java 17; null if there is no apt, or apt has no such Java */
   async find() {
     const state = this.state();
     const installed = await this.usable(state.home);
     const age = Date.now() - (state.checkedAt ?? 0);
-    // One that is gone or no longer runs is fetched again at once.
+    // A Java that is gone or no longer runs is fetched again at once.
     const pause = installed ? RENEWAL_MS : state.home ? 0 : RETRY_MS;
     const isFresh = age >= 0 && age < pause;
     const home = isFresh || !(await hasApt(this.env)) ? installed : await this.renew(state, installed);
@@ -73,7 +73,7 @@ export class DistributionJava {
     return home;
   }
 
-  /** Remembers that there was none, once something else is used instead. */
+  /** Records that apt has no Java, once another one is used instead. */
   noteMissing() {
     if (this.attempted) this.writeState({ checkedAt: Date.now() });
   }
@@ -95,7 +95,7 @@ export class DistributionJava {
     }
   }
 
-  /** @param {State} installed stays when there is no newer one @returns {Promise<{home: string, version: string}>} */
+  /** @param {State} installed stays if there is no newer one @returns {Promise<{home: string, version: string}>} */
   async fetch(installed) {
     mkdirSync(this.folder, { recursive: true });
     const draft = mkdtempSync(join(this.folder, 'draft-'));
@@ -111,7 +111,7 @@ export class DistributionJava {
       const home = javaHomeIn(root);
       await makeRelocatable(home, root);
       if ((await javaVersion(home))?.major !== MAJOR) throw new Error(`${PACKAGE} ${version} does not run here`);
-      // No colon, which would end a path within a class path.
+      // A colon would end a path within a class path.
       const target = join(this.folder, `${PACKAGE}-${version.replace(/[^\w.+-]/g, '-')}`);
       rmSync(target, { recursive: true, force: true });
       renameSync(home, target);
@@ -122,7 +122,7 @@ export class DistributionJava {
   }
 
   /**
-   * The last one stays until the next renewal: somebody's cluster may run on it.
+   * Removes other versions. The previous one stays until the next renewal, because a cluster may run on it.
    * @param {(string | null)[]} kept
    */
   removeOthers(kept) {
@@ -165,7 +165,7 @@ async function hasApt(env) {
   }
 }
 
-/** apt with the sources and keys of the system, and everything that it writes in one folder. */
+/** apt with the sources and keys of the system, which writes only to one folder. */
 class PrivateApt {
   /** @param {string} folder @param {CommandOptions} options */
   constructor(folder, { env, logFile, signal }) {
@@ -177,7 +177,7 @@ class PrivateApt {
     this.settings = [
       `Dir::State=${folder}`,
       `Dir::State::lists=${join(folder, 'lists')}`,
-      // Lists what the system already has; it is only read.
+      // The status file lists the packages of the system; apt only reads it.
       'Dir::State::status=/var/lib/dpkg/status',
       `Dir::Cache=${join(folder, 'cache')}`,
       'Debug::NoLocking=true',
@@ -189,12 +189,12 @@ class PrivateApt {
     ].flatMap((setting) => ['-o', setting]);
   }
 
-  /** One of several sources may fail; what counts is whether the package is available. */
+  /** Updates the lists. One of several sources may fail: `candidate` checks whether the package is available. */
   async update() {
     await runCommand('apt-get', [...this.settings, 'update'], this.options);
   }
 
-  /** @param {string} name @returns {Promise<string>} the version that would be installed */
+  /** @param {string} name @returns {Promise<string>} the version that apt would install */
   async candidate(name) {
     const { output } = await runCommand('apt-cache', [...this.settings, 'policy', name], this.options);
     const version = /^\s*Candidate: (\S+)$/m.exec(output)?.[1];
@@ -204,7 +204,7 @@ class PrivateApt {
 
   /**
    * @param {string} name
-   * @returns {Promise<string>} folder with the files of the package and of all that the system lacks for it
+   * @returns {Promise<string>} folder with the files of the package and of its dependencies that the system lacks
    */
   async unpack(name) {
     const install = ['install', '--reinstall', '--download-only', '--assume-yes', '--no-install-recommends', name];
@@ -234,14 +234,14 @@ function javaHomeIn(root) {
 }
 
 /**
- * Links out of the home become what they point to, and libraries that the system lacks are put beside Java's own.
+ * Replaces links that leave the home by their targets, and puts libraries that the system lacks beside Java's own.
  * @param {string} home
  * @param {string} root
  */
 async function makeRelocatable(home, root) {
   for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
     const path = join(home, entry);
-    // What was behind a link to a directory went with it.
+    // A path behind a link to a directory is gone with the link.
     if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
     const link = readlinkSync(path);
     const target = link.startsWith('/') ? join(root, link) : join(dirname(path), link);
@@ -273,7 +273,7 @@ function sharedLibraries(folder) {
 }
 
 /**
- * What the libraries of this Java need and the loader does not find.
+ * Returns the libraries that this Java needs and the loader does not find.
  * @param {string} home
  * @returns {Promise<string[]>}
  */

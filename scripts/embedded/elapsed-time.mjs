@@ -1,4 +1,4 @@
-/** Pause between two lines about the same work; milliseconds. */
+/** Interval between two lines about the same work; milliseconds. */
 const INTERVAL_MS = 5_000;
 
 /**
@@ -7,7 +7,7 @@ const INTERVAL_MS = 5_000;
  * @param {string} title of the work
  * @param {import('./install.mjs').OnProgress} onProgress
  * @param {() => Promise<T>} work
- * @returns {Promise<T>} what the work returns
+ * @returns {Promise<T>} the result of the work
  */
 export async function reportingElapsedTime(title, onProgress, work) {
   const started = Date.now();

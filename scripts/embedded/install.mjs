@@ -7,7 +7,7 @@ import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** Files of dist that must be there after a build. */
+/** Files of dist that every build must produce. */
 const ENTRIES = ['api.js', 'worker.js', 'migrate.js', 'bundle/api.js', 'bundle/worker.js', 'agent/agent.js'];
 
 /** The folder that holds package.json. */
@@ -25,7 +25,7 @@ export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '
 /**
  * Installs the Node packages of package-lock.json unless node_modules has them already.
  * @param {InstallOptions} [options]
- * @returns {Promise<boolean>} whether anything was installed
+ * @returns {Promise<boolean>} true if anything was installed
  */
 export async function ensureDependencies({ onProgress = () => {}, signal, root = projectRoot } = {}) {
   return withInstallLock(root, { onProgress, signal }, async () => {
@@ -41,11 +41,11 @@ export async function ensureDependencies({ onProgress = () => {}, signal, root =
     const flags = ['--include=dev', '--no-audit', '--no-fund'];
     let { code, output } = await runNpm(['ci', ...flags], { root, signal, onProgress });
     if (code !== 0 && onlyOtherSystemsMissing(output)) {
-      // Still uses the versions of the lock file, and leaves it unchanged.
+      // npm install still uses the versions of the lock file, and leaves it unchanged.
       ({ code, output } = await runNpm(['install', '--no-save', ...flags], { root, signal, onProgress }));
     }
     if (code !== 0) {
-      // npm writes this file last; without it node_modules is a torso that would only confuse the next command.
+      // npm writes this file last; without it, node_modules is incomplete and would only confuse the next command.
       if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
         rmSync(join(root, 'node_modules'), { recursive: true, force: true });
       }
@@ -57,9 +57,9 @@ export async function ensureDependencies({ onProgress = () => {}, signal, root =
 }
 
 /**
- * Builds dist unless it was built from the sources as they are.
+ * Builds dist unless it was built from the current sources.
  * @param {InstallOptions} [options]
- * @returns {Promise<boolean>} whether anything was built
+ * @returns {Promise<boolean>} true if anything was built
  */
 export async function ensureBuild({ onProgress = () => {}, signal, root = projectRoot } = {}) {
   return withInstallLock(root, { onProgress, signal }, async () => {
@@ -84,7 +84,8 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
 }
 
 /**
- * Two instances of one clone may start at once; only one of them may write node_modules and dist.
+ * Runs the action under a lock: two instances of one clone may start at once, and only one of them may write node_modules and
+ * dist.
  * @template T
  * @param {string} root
  * @param {{onProgress: OnProgress, signal?: AbortSignal}} options
@@ -103,7 +104,7 @@ async function withInstallLock(root, { onProgress, signal }, action) {
 }
 
 /**
- * Under `npm run` the npm that runs us; PATH may have another or none.
+ * Returns the npm that runs this process under `npm run`, because PATH may have another one or none; else the npm on PATH.
  * @returns {[string, ...string[]]} command and first arguments
  */
 export function npmCommand() {
@@ -115,7 +116,7 @@ export function npmCommand() {
  * @param {string[]} args
  * @param {{root: string, signal?: AbortSignal, onProgress: OnProgress}} options
  * @returns {Promise<import('./processes.mjs').CommandResult>}
- * @throws {SetupError} where there is no npm
+ * @throws {SetupError} if there is no npm
  */
 export async function runNpm(args, { root, signal, onProgress }) {
   const [command, ...first] = npmCommand();
@@ -132,8 +133,8 @@ export async function runNpm(args, { root, signal, onProgress }) {
 }
 
 /**
- * Whether `npm ci` refused only because the lock file lacks optional packages of other systems, which npm leaves out when
- * the registry it was made with did not have them. Such a package is named without a version.
+ * True if `npm ci` refused only because the lock file lacks optional packages of other systems. npm leaves them out of the file
+ * if its registry does not have them. Such a package is named without a version.
  * @param {string} output of npm
  */
 function onlyOtherSystemsMissing(output) {
@@ -143,7 +144,7 @@ function onlyOtherSystemsMissing(output) {
   );
 }
 
-/** @param {string} output of a failed npm command @returns {string} the cause and what to do, or npm's own first errors */
+/** @param {string} output of a failed npm command @returns {string} the cause and the remedy, or npm's own first errors */
 export function npmCause(output) {
   if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
@@ -158,12 +159,12 @@ export function npmCause(output) {
 }
 
 /**
- * What is read of npm's lock files, by the path of each package.
+ * The fields of npm's lock files that are read here, by the path of each package.
  * @typedef {{packages?: Record<string, {version?: string, integrity?: string, optional?: boolean}>}} NpmLock
  */
 
 /**
- * Whether npm's own record of node_modules matches the lock file, optional packages of other systems aside.
+ * True if npm's own record of node_modules matches the lock file, apart from optional packages of other systems.
  * @param {string} root
  * @param {NpmLock} lockFile
  */
@@ -213,7 +214,7 @@ function readBuild(stamp) {
   }
 }
 
-/** Lists the files of a build, but not the caches that programs write when they run. @param {string} dist */
+/** Lists the files of a build, without the caches that running programs write. @param {string} dist */
 function builtFiles(dist) {
   return filesUnder(dist)
     .map((file) => relative(dist, file))

@@ -1,5 +1,5 @@
 /**
- * A controller that aborts when this process is asked to end, by a signal or because npm has ended.
+ * Returns a controller that aborts when this process is asked to end, by a signal or by the end of npm.
  * @returns {AbortController}
  */
 export function abortedByInterruption() {

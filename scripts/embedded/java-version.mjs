@@ -6,7 +6,7 @@ const execFileAsync = promisify(execFile);
 
 /**
  * @param {string} home
- * @returns {Promise<{major: number, text: string} | null>} major is 8, 11, 17, …; null when there is no Java that runs
+ * @returns {Promise<{major: number, text: string} | null>} major is 8, 11, 17, …; null if there is no Java that runs
  */
 export async function javaVersion(home) {
   return askJava(join(home, 'bin', 'java'));

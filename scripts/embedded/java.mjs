@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { askJava, javaVersion } from './java-version.mjs';
 
-/** Spark 3.5 is made for Java 8, 11 and 17; on newer ones its functions over pandas fail. */
+/** Spark 3.5 supports Java 8, 11 and 17; on newer ones its functions over pandas fail. */
 const OLDEST_USABLE = 8;
 const NEWEST_USABLE = 17;
 
-/** Where systems keep several Javas side by side, and what a home is called below such an entry. */
+/** Folders where systems keep several Javas side by side, and the path of the home below each entry. */
 const JVM_FOLDERS = /** @type {const} */ ([
   ['/usr/lib/jvm', ''],
   ['/usr/lib64/jvm', ''],
@@ -14,7 +14,7 @@ const JVM_FOLDERS = /** @type {const} */ ([
 ]);
 
 /**
- * The Java of JAVA_HOME if Spark runs on it.
+ * Returns the Java of JAVA_HOME if Spark runs on it.
  * @param {NodeJS.ProcessEnv} env
  * @param {(text: string) => void} onProgress
  * @returns {Promise<string | null>} its home
@@ -29,7 +29,7 @@ export async function javaOfVariable(env, onProgress) {
 }
 
 /**
- * A Java 17 that the system has and keeps patched: the one on PATH, or one of those that are installed side by side.
+ * Returns a Java 17 that the system has and keeps patched: the one on PATH, or one of those installed side by side.
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<string | null>} its home
  */

@@ -7,7 +7,7 @@ import { SetupError } from './setup-error.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** The KDC of the tests: Hadoop's MiniKdc, which is Apache Kerby's with a program to start it. SHA-256 of each jar. */
+/** The KDC of the tests: Hadoop's MiniKdc, which wraps Apache Kerby with a program to start it. SHA-256 of each jar. */
 export const KERBEROS_SERVER = {
   'org/apache/hadoop/hadoop-minikdc/3.3.4/hadoop-minikdc-3.3.4.jar':
     '16078f888fe9ac115c62b80046284b21c6bc088aed0d9664fcf896a7a586e1f7',
@@ -60,7 +60,7 @@ export async function prepareKerberosServer(runtimeDir, { onProgress = () => {},
   if (existsSync(folder)) return folder;
   onProgress('Fetching the Kerberos server of the tests');
   mkdirSync(parent, { recursive: true });
-  // A new one for every try: another run may be fetching the same.
+  // Each attempt has a folder of its own, because another run may be fetching the same jars.
   const draft = mkdtempSync(join(parent, 'draft-'));
   const failed = new AbortController();
   try {

@@ -26,7 +26,7 @@ export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () =
   const jar = join(folder, `${LDAP_SERVER.name}-${LDAP_SERVER.version}.jar`);
   if (isGenuine(jar)) return jar;
   onProgress(`Fetching ${LDAP_SERVER.group}:${LDAP_SERVER.name}:${LDAP_SERVER.version}`);
-  // A new one for every try: another run may be fetching the same.
+  // Each attempt has a folder of its own, because another run may be fetching the same jar.
   const draft = join(folder, `draft-${randomUUID()}`);
   mkdirSync(draft, { recursive: true });
   try {
@@ -49,7 +49,7 @@ function ivyArguments({ sparkHome }, draft) {
   const jars = join(sparkHome, 'jars');
   const ivy = readdirSync(jars).find((name) => /^ivy-[\d.]+\.jar$/.test(name));
   if (!ivy) throw failure(`there is no Ivy in ${jars}`);
-  // The Java of the runtime may come with its own authorities and not know the site's.
+  // The Java of the runtime may have its own certificate authorities and not know the site's.
   const trustStore = SYSTEM_TRUST_STORES.find((file) => existsSync(file));
   return [
     ...(trustStore ? [`-Djavax.net.ssl.trustStore=${trustStore}`] : []),

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning, processRef } from './processes.mjs';
 
-/** The lock belongs to a living process. */
+/** A living process holds the lock. */
 export class LockHeldError extends Error {
   /** @param {string} file @param {{pid?: number}} holder */
   constructor(file, holder) {
@@ -15,7 +15,7 @@ export class LockHeldError extends Error {
 }
 
 /**
- * Takes a lock file. One left by a process that is gone, even if another now has its pid, is taken over.
+ * Takes a lock file. A lock of a process that is gone is taken over, even if another process now has its pid.
  * @param {string} file
  * @returns {{release: () => void}}
  * @throws {LockHeldError}
@@ -28,7 +28,7 @@ export function acquireLock(file) {
   try {
     for (;;) {
       try {
-        // link, unlike write, makes the file appear whole or not at all.
+        // link, unlike write, creates the file completely or not at all.
         linkSync(draft, file);
         break;
       } catch (error) {
@@ -47,7 +47,7 @@ export function acquireLock(file) {
 }
 
 /**
- * As acquireLock, waiting for a living holder.
+ * Like acquireLock, but waits for a living holder.
  * @param {string} file
  * @param {{signal?: AbortSignal, onWait?: (pid: number | undefined) => void}} [options]
  * @returns {Promise<{release: () => void}>}
@@ -64,7 +64,7 @@ export async function waitForLock(file, { signal, onWait } = {}) {
   }
 }
 
-/** @param {string} file @returns {string | null} null where there is none */
+/** @param {string} file @returns {string | null} null if there is no file */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -84,7 +84,7 @@ function holderOf(text) {
 }
 
 /**
- * Moves a stale lock out of the way, or throws when it is not stale.
+ * Moves a stale lock out of the way, or throws if it is not stale.
  * @param {string} file
  * @param {string} aside
  */
@@ -100,7 +100,7 @@ function takeAway(file, aside) {
   }
   const moved = read(aside);
   try {
-    // Another process may have replaced the stale lock by its own between the reading and the renaming: give it back.
+    // Another process may have replaced the stale lock by its own between the read and the rename, so its lock is restored.
     if (moved !== text) linkSync(aside, file);
   } finally {
     rmSync(aside, { force: true });

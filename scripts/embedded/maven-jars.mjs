@@ -7,13 +7,13 @@ const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const DOWNLOAD_TRIES = 3;
 
 /**
- * Fetches jars into a folder.
+ * Downloads jars into a folder.
  * @param {Record<string, string>} jars SHA-256 in hex by the path in a Maven repository
  * @param {string} folder
  * @param {object} options
  * @param {string} [options.repository] mirror of Maven Central
  * @param {AbortSignal} options.signal
- * @throws {Error} when one cannot be fetched or is a different one
+ * @throws {Error} if one cannot be downloaded or has another checksum
  */
 export async function fetchJars(jars, folder, { repository = MAVEN_CENTRAL, signal }) {
   const downloads = Object.entries(jars).map(async ([path, sha256]) => {
@@ -24,7 +24,7 @@ export async function fetchJars(jars, folder, { repository = MAVEN_CENTRAL, sign
 }
 
 class DownloadError extends Error {
-  /** @param {string} message @param {boolean} permanent the next try would be answered alike */
+  /** @param {string} message @param {boolean} permanent true if another attempt would fail alike */
   constructor(message, permanent) {
     super(message);
     this.permanent = permanent;
@@ -50,7 +50,7 @@ async function download(url, sha256, signal) {
 }
 
 /**
- * What fetch throws says only that it failed.
+ * Returns the cause of a failed fetch, whose own message says only that it failed.
  * @param {Error} error
  * @param {string} url
  */

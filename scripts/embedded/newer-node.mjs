@@ -1,5 +1,6 @@
 // The scripts that run the platform or its tests import this first. If their Node is no longer maintained, it fetches a newer
-// one, runs the script again on that, and exits as that run does; the rest of the script does not run in this process.
+// one, runs the script again with it, and exits with the status of that run; the rest of the script does not run in this
+// process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, delimiter, join, resolve } from 'node:path';

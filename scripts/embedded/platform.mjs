@@ -7,11 +7,11 @@ import { projectRoot } from './install.mjs';
 import { freePort } from './ports.mjs';
 import { endProcess, runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
-import { STOP_PATIENCE_MS, SupervisedProcess } from './supervised-process.mjs';
+import { STOP_TIMEOUT_MS, SupervisedProcess } from './supervised-process.mjs';
 
 const READY_DEADLINE_MS = 60_000;
 
-/** What the processes are called in messages; each has a log of its name. */
+/** Titles of the processes in messages; the log of each is named after its key. */
 const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker', worker2: 'The second worker' };
 
 /** @typedef {keyof typeof TITLES} ProcessName */
@@ -27,8 +27,8 @@ const ADMIN_USERNAME = 'admin';
  */
 
 /**
- * The keys and the first password of the installation in this folder, generated once. A database made with one set of
- * them cannot be read with another.
+ * Returns the keys and the first password of the installation in this folder, and generates them once. A database encrypted
+ * with one set of keys cannot be read with another.
  * @param {string} runtimeDir
  * @returns {Secrets}
  */
@@ -52,8 +52,8 @@ export function loadSecrets(runtimeDir) {
 }
 
 /**
- * What every process of an installation in this folder is told, except where it listens and where agents reach it. The
- * variables of the caller's own environment are passed on.
+ * Returns the environment of every process of an installation in this folder, except the addresses where it listens and where
+ * agents reach it. The variables of the caller's own environment are passed on.
  * @param {Pick<PlatformOptions, 'runtimeDir' | 'databaseUrl' | 'redisUrl' | 'runtime'> & {secrets: Secrets}} options
  */
 export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime, secrets }) {
@@ -89,13 +89,13 @@ function writeEnvironmentFile({ runtimeDir, root, env }) {
   const file = join(runtimeDir, 'quickstart.env');
   const known = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm);
   const names = Array.from(known, ([, name = '']) => name).filter((name) => env[name] !== undefined);
-  // Within single quotes Node takes a value as it is.
+  // Node reads a value in single quotes literally.
   writeFileSync(`${file}.new`, names.map((name) => `${name}='${env[name]}'\n`).join(''), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
 /**
- * Where clients on this machine reach an API that listens on host and port.
+ * Returns the URL under which clients on this machine reach an API that listens on host and port.
  * @param {string} host
  * @param {number} port
  * @returns {string}
@@ -111,10 +111,10 @@ function baseUrlOf(host, port) {
  * @property {string} databaseUrl
  * @property {string} redisUrl
  * @property {import('./runtime.mjs').Runtime} runtime
- * @property {number} port of the API of clients; that of agents has a free one of the loopback interface
+ * @property {number} port of the API of clients; that of agents has a free port of the loopback interface
  * @property {string} [host]
- * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they win over the ones set here
- * @property {boolean} [hasSecondWorker] whether there is another worker beside the first
+ * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they override the ones set here
+ * @property {boolean} [hasSecondWorker] true for another worker beside the first
  * @property {import('./supervised-process.mjs').RestartDelay} [restartDelayMs]
  * @property {(text: string) => void} [onEvent]
  * @property {AbortSignal} [signal]
@@ -127,14 +127,14 @@ function baseUrlOf(host, port) {
  * @property {string} password
  * @property {string} nodesDir
  * @property {() => {api: number | null, agents: number | null, worker: number | null}} pids
- * @property {() => Promise<void>} restart migrates, starts the processes anew from dist and waits until they answer; nodes
- *   go on. Where it fails, whatever of them ended is started again and again.
+ * @property {() => Promise<void>} restart migrates, restarts the processes from dist and waits until they answer; nodes keep
+ *   running. If it fails, processes that end are restarted again and again.
  * @property {() => Promise<void>} stop ends the processes, then every local node; may be called again
  */
 
 /**
- * Migrates the database, starts the API, one more of its own for agents, and the worker, and waits until they answer. A
- * process that ends later is started again.
+ * Migrates the database, starts the API of clients, the API of agents and the worker, and waits until they answer. A process
+ * that ends later is restarted.
  * @param {PlatformOptions} options
  * @returns {Promise<Platform>}
  * @throws {SetupError}
@@ -147,7 +147,7 @@ export async function startPlatform(options) {
   const logs = join(runtimeDir, 'logs');
   const baseUrl = baseUrlOf(host, port);
   const secrets = loadSecrets(runtimeDir);
-  // Jobs of local nodes are other users of this machine.
+  // Jobs of local nodes run as other users of this machine.
   for (const folder of [logs, nodesDir, join(runtimeDir, 'data')]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
@@ -164,7 +164,7 @@ export async function startPlatform(options) {
   writeEnvironmentFile({ runtimeDir, root, env });
   await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
 
-  /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own what is not the same for all of them */
+  /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own variables that differ between them */
   const supervised = (name, entry, own) =>
     new SupervisedProcess({
       title: TITLES[name],
@@ -183,7 +183,7 @@ export async function startPlatform(options) {
   if (hasSecondWorker) processes.push(supervised('worker2', 'worker.js', {}));
   const stop = async () => {
     const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
-    // The worker must be gone first: it would take ended nodes for lost ones.
+    // The worker must end first, because it would take ended nodes for lost ones.
     await stopLocalNodes(nodesDir, root);
     if (left.length > 0) throw new Error(`${left.join(' and ')} could not be ended.`);
     rmSync(join(runtimeDir, 'processes.json'), { force: true });
@@ -222,7 +222,7 @@ export async function startPlatform(options) {
 }
 
 /**
- * Ends the processes that a killed program left running in this folder. Their nodes are stopLocalNodes' matter.
+ * Ends the processes that a killed program left running in this folder. stopLocalNodes ends their nodes.
  * @param {string} runtimeDir
  */
 export async function endLeftoverPlatform(runtimeDir) {
@@ -232,14 +232,14 @@ export async function endLeftoverPlatform(runtimeDir) {
   try {
     refs = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // Nothing was left.
+    // No process was left.
   }
-  await Promise.all(refs.map((ref) => endProcess(ref, [['SIGTERM', STOP_PATIENCE_MS]])));
+  await Promise.all(refs.map((ref) => endProcess(ref, [['SIGTERM', STOP_TIMEOUT_MS]])));
   rmSync(file, { force: true });
 }
 
 /**
- * Ends every local node under this folder by the compiled local driver, which alone knows what a node consists of.
+ * Ends every local node under this folder with the compiled local driver, which alone knows the parts of a node.
  * @param {string} nodesDir
  * @param {string} [root] project folder
  */
@@ -251,7 +251,7 @@ export async function stopLocalNodes(nodesDir, root = projectRoot) {
 }
 
 /**
- * The port of the API of agents, always the same if possible: nodes keep the address that they were created with.
+ * Returns the port of the API of agents, always the same if possible: nodes keep the address that they were created with.
  * @param {string} runtimeDir
  * @param {number} taken the port of the API of clients, which does not listen yet
  * @returns {Promise<number>}
@@ -278,11 +278,11 @@ export async function migrate({ root, env, logFile, signal }) {
 
 /**
  * @param {string} baseUrl
- * @param {SupervisedProcess} asked the one that answers there
- * @param {SupervisedProcess[]} processes of which none may end
+ * @param {SupervisedProcess} probed the process that answers there
+ * @param {SupervisedProcess[]} processes none of which may end
  * @param {AbortSignal} [signal]
  */
-export async function untilHealthy(baseUrl, asked, processes, signal) {
+export async function untilHealthy(baseUrl, probed, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
   /** @type {string} */
   let last;
@@ -300,7 +300,7 @@ export async function untilHealthy(baseUrl, asked, processes, signal) {
     }
     if (Date.now() > deadline) {
       throw new SetupError(
-        `${asked.title} did not become healthy within ${READY_DEADLINE_MS / 1000} s; the health check last said: ${last}.\n${asked.tail()}`,
+        `${probed.title} did not become healthy within ${READY_DEADLINE_MS / 1000} s; the health check last said: ${last}.\n${probed.tail()}`,
       );
     }
     await delay(100, undefined, { signal });

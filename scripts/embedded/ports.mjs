@@ -4,7 +4,7 @@ import { SetupError } from './setup-error.mjs';
 /**
  * @param {number} port 0 for any
  * @param {string} host
- * @returns {Promise<number>} the port that could be bound
+ * @returns {Promise<number>} the bound port
  */
 function bind(port, host) {
   return new Promise((resolve, reject) => {
@@ -18,7 +18,7 @@ function bind(port, host) {
 }
 
 /**
- * @param {number} [remembered] taken when it is still free
+ * @param {number} [remembered] used if it is still free
  * @returns {Promise<number>} a free port of the loopback interface
  */
 export async function freePort(remembered) {
@@ -26,7 +26,7 @@ export async function freePort(remembered) {
     try {
       return await bind(remembered, '127.0.0.1');
     } catch {
-      // Someone else has it by now.
+      // Another program has the port by now.
     }
   }
   return bind(0, '127.0.0.1');
@@ -35,7 +35,7 @@ export async function freePort(remembered) {
 /**
  * @param {number} port
  * @param {string} host
- * @throws {SetupError} naming what to set when the API could not listen there
+ * @throws {SetupError} that names the variable to set if the API could not listen there
  */
 export async function assertPortFree(port, host) {
   try {

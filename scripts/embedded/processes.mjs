@@ -17,9 +17,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 let bootId;
 
 /**
- * What distinguishes this process from every other one that ever has the same pid.
+ * Returns what distinguishes this process from every other one that ever has the same pid.
  * @param {number} pid
- * @returns {string | null} null when no such process runs; a zombie does not run
+ * @returns {string | null} null if no such process runs; a zombie does not run
  */
 export function processIdentity(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -61,7 +61,7 @@ export function isRunning(ref) {
 
 /**
  * @param {number} pid
- * @returns {string} the command line, empty when it cannot be read
+ * @returns {string} the command line, empty if it cannot be read
  */
 export function commandLine(pid) {
   try {
@@ -73,13 +73,13 @@ export function commandLine(pid) {
 }
 
 /**
- * Ends a process and returns when it is gone: each signal in turn with its deadline, and finally SIGKILL.
+ * Ends a process and returns when it is gone: sends each signal in turn with its deadline, and finally SIGKILL.
  * @param {ProcessRef | null | undefined} ref
  * @param {[NodeJS.Signals, number][]} [signals] signal and milliseconds to wait for its effect
- * @returns {Promise<boolean>} whether the process is gone
+ * @returns {Promise<boolean>} true if the process is gone
  */
 export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
-  for (const [signal, patience] of [...signals, /** @type {const} */ (['SIGKILL', 5_000])]) {
+  for (const [signal, graceMs] of [...signals, /** @type {const} */ (['SIGKILL', 5_000])]) {
     if (!isRunning(ref)) return true;
     try {
       process.kill(ref.pid, signal);
@@ -87,7 +87,7 @@ export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return true;
       throw error;
     }
-    const deadline = Date.now() + patience;
+    const deadline = Date.now() + graceMs;
     while (isRunning(ref) && Date.now() < deadline) await delay(25);
   }
   return !isRunning(ref);
@@ -96,9 +96,9 @@ export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
 /**
  * Ends a whole process group. The group keeps its number as long as a member lives, so the leader may be gone already.
  * @param {number} groupId
- * @param {number} patience milliseconds between SIGTERM and SIGKILL
+ * @param {number} graceMs milliseconds between SIGTERM and SIGKILL
  */
-async function endGroup(groupId, patience) {
+async function endGroup(groupId, graceMs) {
   /** @param {NodeJS.Signals | 0} signal */
   const signalGroup = (signal) => {
     try {
@@ -108,15 +108,15 @@ async function endGroup(groupId, patience) {
       return false;
     }
   };
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + graceMs;
   if (!signalGroup('SIGTERM')) return;
   while (signalGroup(0) && Date.now() < deadline) await delay(25);
   signalGroup('SIGKILL');
 }
 
 /**
- * Runs a command to its end. It gets a process group of its own: a Ctrl-C at the terminal reaches this process alone,
- * and an abort ends everything that the command started.
+ * Runs a command to its end in a process group of its own, so that a Ctrl-C at the terminal reaches only this process, and an
+ * abort ends everything that the command started.
  * @param {string} command
  * @param {string[]} args
  * @param {{cwd?: string, env?: NodeJS.ProcessEnv, logFile?: string, onLine?: (line: string) => void, signal?: AbortSignal}} [options]
@@ -154,7 +154,7 @@ export async function runCommand(command, args, { cwd, env, logFile, onLine, sig
 }
 
 /**
- * On a full disk, a failed write of the log must not hide the command's own report.
+ * Appends to the log and ignores a full disk, whose error must not hide the command's own output.
  * @param {string} file
  * @param {string} text
  */
@@ -162,15 +162,15 @@ function appendQuietly(file, text) {
   try {
     appendFileSync(file, text);
   } catch {
-    // The output is kept in memory as well.
+    // The output is kept in memory too.
   }
 }
 
 /**
  * @param {string} file
  * @param {number} lines
- * @param {number} [from] byte offset before which nothing is read
- * @returns {string} the last lines of a file, empty when there is none
+ * @param {number} [from] byte offset to read from
+ * @returns {string} the last lines of a file, empty if there is no file
  */
 export function tailOf(file, lines, from = 0) {
   try {

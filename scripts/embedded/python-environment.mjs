@@ -26,7 +26,7 @@ export class PythonEnvironment {
     this.env = env;
     this.onProgress = onProgress;
     this.signal = signal;
-    // The machine-readable progress of downloads came with pip 24.1.
+    // Only pip 24.1 and newer report the progress of downloads in a machine-readable form.
     this.showsProgress = false;
   }
 
@@ -106,8 +106,8 @@ export class PythonEnvironment {
 }
 
 /**
- * An environment with one set of packages, made once for each version of them.
- * @param {string} parent folder that nobody else changes meanwhile
+ * Creates an environment with one set of packages, once for each version of them.
+ * @param {string} parent folder that no other process changes meanwhile
  * @param {import('./requirements.mjs').RequirementsName} name
  * @param {string} interpreter
  * @param {Omit<ConstructorParameters<typeof PythonEnvironment>[1], 'temporary'>} options
@@ -120,15 +120,15 @@ export async function environmentOnce(parent, name, interpreter, options) {
   if (existsSync(stamp)) return folder;
   const environment = new PythonEnvironment(folder, { ...options, temporary: parent });
   await environment.create(interpreter);
-  // All that is wanted is in the set.
+  // The set is complete, dependencies included.
   await environment.install(name, ['--no-deps']);
   writeFileSync(stamp, '');
   return folder;
 }
 
 /**
- * Whether pip found no file of a package for this machine. Without a network it says the same, after complaining about
- * the connection.
+ * True if pip found no file of a package for this machine. Without a network pip reports the same, after errors about the
+ * connection.
  * @param {string} output
  * @returns {boolean}
  */
@@ -173,7 +173,7 @@ const INSTALL_FAILURES = [
 ];
 
 /**
- * Turns pip's lines into short ones: which file, and how much of it has arrived.
+ * Turns pip's lines into short ones with the file and the downloaded share.
  * @param {(text: string) => void} show
  * @returns {(line: string) => void}
  */

@@ -4,13 +4,13 @@ import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
 
-/** Newest Python that PySpark 3.5 is made for; a newer one is used only if there is no other. */
+/** Newest Python that PySpark 3.5 supports; a newer one is used only if there is no other. */
 const NEWEST_TRIED_MINOR = 12;
 
 /** @typedef {{major: number, minor: number, text: string}} PythonVersion */
 
 /**
- * The Python that PYTHON names, or the first fitting one on PATH.
+ * Returns the Python that PYTHON names, or the first suitable one on PATH.
  * @param {NodeJS.ProcessEnv} env
  * @param {(text: string) => void} [onProgress]
  * @returns {Promise<string>} command
@@ -59,7 +59,7 @@ async function namedPython(command) {
 
 /**
  * @param {string} command
- * @returns {Promise<PythonVersion | null>} null where it does not run
+ * @returns {Promise<PythonVersion | null>} null if it does not run
  */
 export async function pythonVersion(command) {
   try {

@@ -6,12 +6,12 @@ import { SetupError } from './setup-error.mjs';
 
 /**
  * Builds dist whenever a source changes and the compiler's watch mode finds no type errors. If it finds any, dist stays as it
- * is, and what runs continues with the last good build.
+ * is, and the running processes continue with the last good build.
  */
 export class Rebuilds {
   /**
    * @param {object} options
-   * @param {(text: string, transient?: boolean) => void} options.print is given errors, and what becomes of them
+   * @param {(text: string, transient?: boolean) => void} options.print prints errors and the outcome of builds
    * @param {AbortSignal} options.signal
    * @param {string} [options.root] project folder
    * @param {(root: string, signal: AbortSignal) => Promise<unknown>} [options.build] builds dist
@@ -25,20 +25,20 @@ export class Rebuilds {
     /** @type {(() => Promise<void>) | undefined} */
     this.onBuilt = undefined;
     this.isStarted = false;
-    /** A build is due: sources changed after the first check, but before `follow` was called. */
+    /** True if a build is due because sources changed after the first check, but before `follow` was called. */
     this.isMissed = false;
     this.isQueued = false;
-    /** Builds, and what onBuilt does with each, run one after the other. */
+    /** Runs builds, and onBuilt after each, one after the other. */
     this.work = Promise.resolve();
   }
 
   /**
    * dist must already be built from the current sources.
-   * @returns {Promise<void>} when the compiler has looked at everything for the first time
-   * @throws {SetupError} when the compiler ends before
+   * @returns {Promise<void>} once the compiler has checked everything for the first time
+   * @throws {SetupError} if the compiler ends before
    */
   async start() {
-    // From here on the build is no longer the one that its stamp describes.
+    // From here on the stamp no longer describes the build.
     rmSync(join(this.root, 'dist', '.build-sha'), { force: true });
     const args = ['--watch', '--preserveWatchOutput', '--noEmit', '--project', 'tsconfig.build.json'];
     await new Promise((resolve, reject) => {
@@ -68,8 +68,8 @@ export class Rebuilds {
     if (this.isMissed) this.queue(onBuilt);
   }
 
-  /** @param {string} line of the compiler @param {() => void} looked called after each look at everything */
-  onLine(line, looked) {
+  /** @param {string} line of the compiler @param {() => void} onChecked called after each check of everything */
+  onLine(line, onChecked) {
     const errors = / - Found (\d+) errors?\. Watching/.exec(line)?.[1];
     if (/ - (Starting compilation|File change detected)/.test(line)) this.print('Checking types', true);
     else if (errors === undefined && line.trim() !== '') this.print(line);
@@ -77,11 +77,11 @@ export class Rebuilds {
     if (errors !== '0') this.print('Not built; the last good build keeps running');
     else if (this.onBuilt) this.queue(this.onBuilt);
     else if (this.isStarted) this.isMissed = true;
-    looked();
+    onChecked();
   }
 
   /**
-   * Builds once the last build has been taken over. A build that has not begun yet also covers later changes.
+   * Builds once the last build has been applied. A build that has not begun yet also covers later changes.
    * @param {() => Promise<void>} onBuilt
    */
   queue(onBuilt) {
@@ -96,7 +96,7 @@ export class Rebuilds {
     });
   }
 
-  /** Ends the compiler, and returns when nothing is being taken over any longer. */
+  /** Ends the compiler, and returns once no build is being applied. */
   async stop() {
     this.ending.abort();
     await this.compiling;
@@ -105,7 +105,7 @@ export class Rebuilds {
 }
 
 /**
- * Builds in a process of its own, because the compilers' libraries keep what they have read in memory.
+ * Builds in a process of its own, because the compilers' libraries keep all that they read in memory.
  * @param {string} root
  * @param {AbortSignal} signal
  */

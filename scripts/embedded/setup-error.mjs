@@ -1,4 +1,4 @@
-/** A failure that a person can act on: its message names the cause and the remedy, so it is shown without a stack. */
+/** A failure that the user can resolve: its message names the cause and the remedy, so it is shown without a stack. */
 export class SetupError extends Error {
   /**
    * @param {string} message cause and remedy

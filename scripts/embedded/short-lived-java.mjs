@@ -13,14 +13,14 @@ import {
 import { join } from 'node:path';
 
 /**
- * Compiled quickly and not well: a JVM of a test ends before the optimizing compiler has earned its time, which is half of
- * what a Spark job of some seconds takes of the processors.
+ * Options that compile quickly but not well: a JVM of a test ends before the optimizing compiler pays off. That compiler takes
+ * half of the processor time of a Spark job of some seconds.
  */
 const OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
 /**
- * A Java home like the given one, but for the options that its `java` starts with. Options that the command line repeats
- * win over these.
+ * Returns a Java home like the given one, whose `java` starts with these options. Options that the command line repeats
+ * override them.
  * @param {string} runtimeDir where it is kept
  * @param {string} javaHome
  * @returns {string} its path
@@ -36,7 +36,7 @@ export function shortLivedJavaHome(runtimeDir, javaHome) {
     mkdirSync(join(unfinished, 'bin'));
     linkAllBut(['java'], join(javaHome, 'bin'), join(unfinished, 'bin'));
     writeFileSync(join(unfinished, 'bin', 'java'), content, { mode: 0o755 });
-    // Jobs are other users.
+    // Jobs run as other users.
     chmodSync(unfinished, 0o755);
     renameSync(unfinished, home);
   } catch (error) {

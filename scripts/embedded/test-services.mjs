@@ -18,28 +18,28 @@ import { endProcess, processRef } from './processes.mjs';
 import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
- * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled
- * programs.
+ * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis; `ldap` the
+ * jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores,
+ * `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled programs.
  * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
- * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
+ * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
  *
  * @typedef {object} TestServicesOptions
  * @property {(text: string) => void} [onProgress]
- * @property {AbortSignal} [signal] ends what is being prepared
+ * @property {AbortSignal} [signal] ends the preparation
  */
 
 /** Variables of a developer's shell that would make tests depend on it. */
 const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
 
-/** A file system in memory, where there is one, and the bytes that must be free there to use it. */
+/** A file system in memory, which some systems have, and the free bytes needed to use it. */
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_NEEDED = 6 * 1024 ** 3;
 
 /**
- * What one run of tests shares: a temporary folder and, each created when first needed, servers and programs. `close`
- * ends everything started in that folder, whoever started it.
+ * The shared resources of one test run: a temporary folder and, each created when first needed, servers and programs. `close`
+ * ends every process that was started in that folder.
  */
 export class TestServices {
   /** @type {Map<Need, Promise<Variables>>} */
@@ -54,17 +54,17 @@ export class TestServices {
   constructor({ onProgress = () => {}, signal } = {}) {
     this.onProgress = onProgress;
     this.signal = signal;
-    // The folder's name is on the command line or in the environment of whatever the run starts: see `leftovers`.
+    // Every process of the run has the folder's name on its command line or in its environment: see `leftovers`.
     this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
-    // If this is root, PostgreSQL runs as another user, who must be able to pass through.
+    // If this process is root, PostgreSQL runs as another user, who must be able to enter the folder.
     chmodSync(this.folder, 0o711);
-    /** @type {NodeJS.ProcessEnv} of what the run starts, without what was prepared */
+    /** @type {NodeJS.ProcessEnv} of processes of the run, without the variables of what was prepared */
     this.env = { ...process.env, TMPDIR: this.folder, TEST_RUN_DIR: this.folder };
     for (const name of FOREIGN_VARIABLES) delete this.env[name];
   }
 
   /**
-   * Prepares what is named, once in a run.
+   * Prepares the needs, each once in a run.
    * @param {readonly Need[]} needs
    * @returns {Promise<Variables>}
    * @throws {import('./setup-error.mjs').SetupError}
@@ -78,11 +78,11 @@ export class TestServices {
   #once(need) {
     const known = this.#prepared.get(need);
     if (known) return known;
-    const made = this.#prepare(need);
-    this.#prepared.set(need, made);
-    // Whoever needs it sees the failure; a failure that nobody awaits any longer must not end the process.
-    made.catch(() => {});
-    return made;
+    const variables = this.#prepare(need);
+    this.#prepared.set(need, variables);
+    // Each caller sees the failure; a failure that no caller awaits any longer must not end the process.
+    variables.catch(() => {});
+    return variables;
   }
 
   /** @param {Need} need @returns {Promise<Variables>} */
@@ -128,7 +128,7 @@ export class TestServices {
   /** @returns {Promise<Variables>} */
   async #startServices() {
     const { startPostgres, startRedis } = await import('./services.mjs');
-    // Bounds the log of a server whose content is in memory.
+    // Limits the log of a server whose data is in memory.
     const settings = { max_wal_size: '256MB' };
     const postgres = await startPostgres(this.#databaseFolder(), { signal: this.signal, durable: false, settings });
     this.#stops.push(() => postgres.stop());
@@ -138,7 +138,7 @@ export class TestServices {
   }
 
   /**
-   * In memory if there is room: a database of its own is a thousand files, and each test file makes one or more. On a disk
+   * Returns a folder in memory if there is room: a database is a thousand files, and each test file creates one or more. On a disk
    * that took 0.6 s for each, in memory 0.05 s.
    */
   #databaseFolder() {
@@ -195,8 +195,8 @@ export class TestServices {
   }
 
   /**
-   * Ends what the run started. Whatever tests left running is ended too, and named.
-   * @returns {Promise<number>} how many processes were left
+   * Ends the processes that the run started. Processes that tests left running are ended too, and named.
+   * @returns {Promise<number>} the number of processes that were left
    */
   async close() {
     await Promise.allSettled(this.#prepared.values());
@@ -204,7 +204,7 @@ export class TestServices {
       await stop().catch((error) => this.onProgress(`Stopping a service failed: ${error.message}`));
     }
     let left = leftovers(this.folder);
-    // What was just told to end may still be ending.
+    // A process that was just asked to end may still be ending.
     for (const deadline = Date.now() + 5_000; left.length > 0 && Date.now() < deadline; left = leftovers(this.folder)) {
       await delay(100);
     }
@@ -217,7 +217,7 @@ export class TestServices {
   }
 }
 
-/** @param {string} folder in which what was just ended may still write */
+/** @param {string} folder that processes may still write to while they end */
 function removeFolder(folder) {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
@@ -233,8 +233,8 @@ function hasRoomInMemory() {
 }
 
 /**
- * Processes, other than this one, that were started with the folder of this run, or that of its databases, which has the
- * same name. Where there is no /proc, none.
+ * Returns processes, other than this one, that were started with the folder of this run, or with that of its databases, which has
+ * the same name. Without /proc, it returns none.
  * @param {string} folder
  */
 function leftovers(folder) {

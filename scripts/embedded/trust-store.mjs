@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 
-/** Where systems keep the certificate authorities that a site trusts, in Java's form. */
+/** Files in which systems keep the certificate authorities that a site trusts, in Java's format. */
 export const SYSTEM_TRUST_STORES = ['/etc/ssl/certs/java/cacerts', '/etc/pki/java/cacerts'];
 
 /** The same as PEM, which Java does not read. */
 const SYSTEM_BUNDLES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
-/** Public knowledge: it keeps nothing secret and marks accidental damage. */
+/** The well-known password protects no secret; it only detects accidental damage. */
 const PASSWORD = 'changeit';
 
 /**
  * Writes the certificate authorities that this system trusts, or else those of Node, as a file that Java reads.
  * @param {string} file
- * @param {{stores?: string[], bundles?: string[]}} [system] where they are looked for, in Java's form and as PEM
+ * @param {{stores?: string[], bundles?: string[]}} [system] files to look for, in Java's format and as PEM
  */
 export function writeTrustStore(file, { stores = SYSTEM_TRUST_STORES, bundles = SYSTEM_BUNDLES } = {}) {
   const ready = stores.find((path) => existsSync(path));
@@ -41,7 +41,7 @@ function trustedCertificates(bundles) {
 }
 
 /**
- * Java's own format (JKS, version 2) with nothing in it but trusted certificates.
+ * Returns Java's own format (JKS, version 2) with nothing but trusted certificates.
  * @param {Buffer[]} certificates as DER
  */
 function javaKeyStore(certificates) {

@@ -1,5 +1,5 @@
 /**
- * What a resource is called, with `git-credentials` as the example.
+ * Spellings of a resource's name, with `git-credentials` as the example.
  * @typedef {object} Names
  * @property {string} one `GitCredential`
  * @property {string} many `GitCredentials`
@@ -216,8 +216,8 @@ function camelCase(kind) {
 }
 
 /**
- * The files of a resource: `.` stands for its folder, `~` for that of the samples. An import of `~name` means the source with that
- * name, wherever it is.
+ * Returns the files of a resource: `.` stands for its folder, `~` for that of the samples. An import of `~name` means the source
+ * with that name, wherever it is.
  * @param {Names} names
  * @returns {Record<string, string>}
  */

@@ -2,23 +2,23 @@ import { createServer, request as open } from 'node:http';
 import { once } from 'node:events';
 
 const BASE_PATH = '/agent/v1';
-/** Of exchanges that are alike, how many are kept. */
+/** The number of similar exchanges that are kept. */
 const KEPT_ALIKE = 2;
 
-/** Fields that tell what an exchange is about, beside which fields it has. */
-const TELLING = new Set(['state', 'outcome', 'action', 'kind', 'role']);
+/** Fields whose values, and not only their names, characterize an exchange. */
+const CHARACTERISTIC = new Set(['state', 'outcome', 'action', 'kind', 'role']);
 
 /**
  * @typedef {object} Exchange
  * @property {string} method
  * @property {string} path below the base path, with the ids that it had
- * @property {'bootstrap' | 'node'} token that proved the agent
+ * @property {'bootstrap' | 'node'} token that authenticated the agent
  * @property {string | null} type of the body
- * @property {unknown} body JSON; of bytes that are records, their base64; of other bytes, how many: `{bytes}`
+ * @property {unknown} body JSON; for bytes that are records, their base64; for other bytes, their number: `{bytes}`
  * @property {{status: number, type: string | null, body: unknown}} answer
  */
 
-/** Stands between the agents and the control plane, and keeps one of each kind of exchange. */
+/** Stands between the agents and the control plane, and records some exchanges of each kind. */
 export class AgentRecorder {
   #target = '';
   /** @type {Exchange[]} */
@@ -73,11 +73,11 @@ export class AgentRecorder {
       path: url.replace(BASE_PATH, ''),
       token: url === `${BASE_PATH}/register` ? 'bootstrap' : 'node',
       type: headers['content-type'] ?? null,
-      body: told(sent, headers['content-type'], url),
+      body: recordedBody(sent, headers['content-type'], url),
       answer: {
         status: answer.statusCode ?? 0,
         type: answer.headers['content-type'] ?? null,
-        body: told(received, answer.headers['content-type'], url),
+        body: recordedBody(received, answer.headers['content-type'], url),
       },
     });
   }
@@ -105,8 +105,8 @@ async function bytesOf(stream) {
   return Buffer.concat(parts);
 }
 
-/** What is kept of a body. @param {Buffer} bytes @param {string | undefined} type @param {string} url */
-function told(bytes, type, url) {
+/** Returns the part of a body that is recorded. @param {Buffer} bytes @param {string | undefined} type @param {string} url */
+function recordedBody(bytes, type, url) {
   if (bytes.length === 0) return null;
   if (type?.startsWith('application/json'))
     return JSON.parse(bytes.toString('utf8'), (key, value) => (SECRET.test(key) && value !== null ? 'secret' : value));
@@ -120,5 +120,5 @@ function shapeOf(value, key = '') {
   if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item, key))))];
   if (typeof value === 'object' && value !== null)
     return 'bytes' in value ? 'bytes' : Object.entries(value).map(([name, item]) => [name, shapeOf(item, name)]);
-  return TELLING.has(key) ? value : value === null ? null : typeof value;
+  return CHARACTERISTIC.has(key) ? value : value === null ? null : typeof value;
 }

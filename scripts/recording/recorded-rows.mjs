@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What a running cluster is made of and has done, in an order in which it can be inserted. */
+/** Tables with the parts and the history of a running cluster, in an order in which they can be filled. */
 const TABLES = [
   'tenants',
   'users',
@@ -30,11 +30,11 @@ const TABLES = [
   'ledger_open_intervals',
 ];
 
-/** What only the installation that was recorded could open. */
+/** Columns that only the recorded installation could decrypt or verify. */
 const SEALED = /token|hash|secret|sealed|sha256|executor|correlation/;
 
 /**
- * The latest migration, and the rows of the tables, one after the other, without what is sealed.
+ * Returns the latest migration, and the rows of the tables, one after the other, without sealed values.
  * @param {string} databaseUrl
  * @param {number} clusterId
  */

@@ -12,7 +12,7 @@ const SOURCE = fileURLToPath(new URL('ScalaKernel.scala', import.meta.url));
 /** The interpreter of Apache Toree, in the folder of the kernel. */
 export const TOREE_JAR = 'toree.jar';
 
-/** Identifies what is compiled here. */
+/** Identifies the source that is compiled here. */
 export const SCALA_KERNEL_ID = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 16);
 
 /**
@@ -22,7 +22,7 @@ export const SCALA_KERNEL_ID = createHash('sha256').update(readFileSync(SOURCE))
  * @param {string} options.javaHome
  * @param {string} options.folder
  * @param {AbortSignal} [options.signal]
- * @throws {Error} when it does not compile with this Spark, or takes longer than five minutes
+ * @throws {Error} if it does not compile with this Spark, or takes longer than five minutes
  */
 export async function compileScalaKernel({ sparkHome, javaHome, folder, signal }) {
   await compileScala({

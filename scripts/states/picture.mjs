@@ -45,7 +45,7 @@ function grouped(table) {
 const labelOf = (names) => names.join(', ');
 
 /**
- * Gives each state that others lead to a line; lines that share no row share a column, and short ones are on the left.
+ * Assigns a line to each state that others lead to; lines that share no row share a column, and short ones are on the left.
  * @param {Node[]} nodes
  * @returns {Lane[]}
  */

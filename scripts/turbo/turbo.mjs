@@ -7,7 +7,7 @@ import { fetchJars } from '../embedded/maven-jars.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** DataFusion Comet by the Spark that it is made for, with SHA-256; `turbo_version` of the lookups has its version. */
+/** The jar of DataFusion Comet for each Spark, with SHA-256; `turbo_version` of the lookups has its version. */
 export const TURBO_JARS = {
   3.5: {
     path: 'org/apache/datafusion/comet-spark-spark3.5_2.12/0.12.0/comet-spark-spark3.5_2.12-0.12.0.jar',
@@ -16,7 +16,7 @@ export const TURBO_JARS = {
 };
 
 /**
- * Name of the jar of turbo for a Spark; null where there is none.
+ * Returns the name of the turbo jar for a Spark; null if there is none.
  * @param {string} sparkVersion
  * @returns {string | null}
  */
@@ -26,20 +26,20 @@ export function turboJarName(sparkVersion) {
 }
 
 /**
- * Fetches the jar of turbo, 70 MB from Maven Central.
+ * Downloads the turbo jar, 70 MB from Maven Central.
  * @param {object} options
  * @param {string} options.sparkVersion one that has turbo
- * @param {string} options.target file to make; whole or not at all
+ * @param {string} options.target file to make; complete or not at all
  * @param {string} [options.repository] mirror of Maven Central
  * @param {AbortSignal} [options.signal]
- * @throws {Error} when the Spark has none, it cannot be fetched or is a different one, or it takes longer than five minutes
+ * @throws {Error} if the Spark has none, it cannot be downloaded or has another checksum, or it takes longer than five minutes
  */
 export async function fetchTurbo({ sparkVersion, target, repository, signal }) {
   const jar = jarFor(sparkVersion);
   if (!jar) throw new Error(`Spark ${sparkVersion} has no turbo`);
   const [folder, name] = [dirname(target), basename(target)];
   mkdirSync(folder, { recursive: true });
-  // Left by a set-up that was killed.
+  // A set-up that was killed left this.
   for (const left of readdirSync(folder)) {
     if (left.startsWith(`${name}.`)) rmSync(join(folder, left), { recursive: true, force: true });
   }
@@ -47,7 +47,7 @@ export async function fetchTurbo({ sparkVersion, target, repository, signal }) {
   try {
     await fetchJars({ [jar.path]: jar.sha256 }, draft, { repository, signal: withDeadline(DEADLINE_MS, signal) });
     const file = join(draft, basename(jar.path));
-    // Those who run Spark may not be the user who prepares it.
+    // Spark may run as another user than the one who prepares it.
     chmodSync(file, 0o644);
     renameSync(file, target);
   } finally {

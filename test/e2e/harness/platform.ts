@@ -28,7 +28,7 @@ import { ApiClient, type Json } from './api-client';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Kills the built worker at a crash point; the worker itself has no such option. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
-const STOP_PATIENCE_MS = 60_000;
+const STOP_TIMEOUT_MS = 60_000;
 const HEALTHY_PATIENCE_MS = 240_000;
 
 type Environment = Record<string, string>;
@@ -464,7 +464,7 @@ class ManagedProcess {
     if (!child || !this.running) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await ended;
     clearTimeout(timer);
     if (child.exitCode === 0 || child.signalCode === 'SIGTERM') return;
