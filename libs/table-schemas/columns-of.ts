@@ -12,11 +12,11 @@ import { excerpt, TableSchemaError } from './table-schema-error';
 import { parseTypeText } from './type-text';
 
 /**
- * The columns of a table or view and what else its DDL needs, from the metastore's word and, for Delta and Iceberg, from
- * the table's own files. `files` is null where no secret leads to them. Reads bounded numbers of files and bytes until
- * `signal` aborts. Throws {@link TableSchemaError}, and what `files` throws.
+ * Returns the columns of a table or view and everything else that its DDL needs, from the metastore and, for Delta and
+ * Iceberg, from the table's own files. `files` is null if no secret opens them. Reads bounded numbers of files and bytes
+ * until `signal` aborts. Throws {@link TableSchemaError}, and the errors of `files`.
  *
- * Of Delta's commits, those that a coordinator has not yet written to the log are not seen.
+ * Delta commits that a commit coordinator has not yet written to the log are not visible.
  */
 export async function columnsOf(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
   switch (kindOf(table)) {
@@ -42,13 +42,13 @@ export function kindOf(table: Table): TableKind {
   return provider === null || provider === 'hive' ? 'hive' : 'spark';
 }
 
-/** Whether the columns of a table are known only from its own files. */
+/** True if only the table's own files hold its columns. */
 export function areInFiles(table: Table): boolean {
   const kind = kindOf(table);
   return (kind === 'delta' || kind === 'iceberg') && !isKnownToUnity(table);
 }
 
-/** Where a table's files are; Spark keeps it among the options of a data source. */
+/** Returns the location of a table's files; Spark stores it as an option of the data source. */
 export function locationOf(table: Table): string | null {
   const path = new SparkProperties(table.properties).provider === null ? undefined : table.serdeProperties['path'];
   return path ?? table.location;
@@ -56,16 +56,16 @@ export function locationOf(table: Table): string | null {
 
 function providerOf(table: Table): string | null {
   const fromSpark = new SparkProperties(table.properties).provider;
-  // Hive and Glue tell a format by classes, beside which Hive's own DDL says more than a name.
+  // Hive and Glue name a format by its classes. Hive's own DDL then says more than a provider's name.
   return fromSpark ?? (table.inputFormat === null ? (table.dataSourceFormat?.toLowerCase() ?? null) : null);
 }
 
 async function deltaColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
-  if (!areInFiles(table)) return tellsItself(table, 'delta');
+  if (!areInFiles(table)) return fromMetastore(table, 'delta');
   const location = locationOf(table);
-  if (location === null) throw new TableSchemaError('missing', 'The metastore does not say where the table is.');
-  const delta = await readDeltaTable(location, needed(files, location), signal);
-  return answer({
+  if (location === null) throw new TableSchemaError('missing', 'The metastore has no location for the Delta table.');
+  const delta = await readDeltaTable(location, requiredFiles(files, location), signal);
+  return tableColumns({
     kind: 'delta',
     provider: 'delta',
     columns: delta.columns,
@@ -76,12 +76,13 @@ async function deltaColumns(table: Table, files: TableFiles | null, signal: Abor
 }
 
 async function icebergColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
-  if (!areInFiles(table)) return tellsItself(table, 'iceberg');
+  if (!areInFiles(table)) return fromMetastore(table, 'iceberg');
   const uri = table.properties['metadata_location'];
-  if (!uri) throw new TableSchemaError('missing', 'The Iceberg table has no metadata_location.');
-  const iceberg = await readIcebergTable(uri, needed(files, uri), signal);
+  if (!uri)
+    throw new TableSchemaError('missing', 'The metastore has no property metadata_location for the Iceberg table.');
+  const iceberg = await readIcebergTable(uri, requiredFiles(files, uri), signal);
   const { columns, partitioning, properties } = iceberg;
-  return answer({
+  return tableColumns({
     kind: 'iceberg',
     provider: 'iceberg',
     columns,
@@ -91,7 +92,7 @@ async function icebergColumns(table: Table, files: TableFiles | null, signal: Ab
   });
 }
 
-function needed(files: TableFiles | null, location: string): TableFiles {
+function requiredFiles(files: TableFiles | null, location: string): TableFiles {
   if (files) return files;
   const remedy = isInStore(location)
     ? 'in an object store. Attach an object storage secret to the catalog.'
@@ -111,8 +112,8 @@ function sparkColumns(table: Table): TableColumns {
   const spark = new SparkProperties(table.properties);
   const columns = spark.schema();
   const provider = providerOf(table);
-  if (!columns || !provider) return tellsItself(table, 'spark');
-  return answer({
+  if (!columns || !provider) return fromMetastore(table, 'spark');
+  return tableColumns({
     kind: 'spark',
     provider,
     columns,
@@ -124,8 +125,8 @@ function sparkColumns(table: Table): TableColumns {
   });
 }
 
-function tellsItself(table: Table, kind: 'spark' | 'delta' | 'iceberg'): TableColumns {
-  return answer({
+function fromMetastore(table: Table, kind: 'spark' | 'delta' | 'iceberg'): TableColumns {
+  return tableColumns({
     kind,
     provider: providerOf(table) ?? kind,
     columns: metastoreColumns(table),
@@ -137,30 +138,30 @@ function tellsItself(table: Table, kind: 'spark' | 'delta' | 'iceberg'): TableCo
 }
 
 /**
- * Spark keeps the schema of a Hive table as well, with upper case and NOT NULL. As in Spark, it counts as long as Hive has
- * the same columns: Hive may have changed them since.
+ * Spark stores its own schema with a Hive table, with upper case and NOT NULL. As in Spark, it is used only if Hive has the
+ * same columns: Hive may have changed them since.
  */
 function hiveColumns(table: Table): TableColumns {
   const spark = new SparkProperties(table.properties);
-  const own = metastoreColumns(table);
+  const inHive = metastoreColumns(table);
   const columns = spark.schema();
-  const counts = columns !== null && sameColumns(columns, own);
+  const isCurrent = columns !== null && sameColumns(columns, inHive);
   const partitions = table.partitionColumns.map(({ name }) => name);
-  return answer({
+  return tableColumns({
     kind: 'hive',
     provider: null,
-    columns: counts ? columns : own,
+    columns: isCurrent ? columns : inHive,
     partitioning: identities(
-      counts ? columns.slice(own.length - partitions.length).map(({ name }) => name) : partitions,
+      isCurrent ? columns.slice(inHive.length - partitions.length).map(({ name }) => name) : partitions,
     ),
-    bucketing: (counts ? spark.bucketing() : null) ?? hiveBucketing(table),
+    bucketing: (isCurrent ? spark.bucketing() : null) ?? hiveBucketing(table),
     properties: keptProperties(table.properties, 'hive'),
     comment: table.comment,
   });
 }
 
 function viewColumns(table: Table): TableColumns {
-  return answer({
+  return tableColumns({
     kind: 'view',
     provider: null,
     columns: new SparkProperties(table.properties).schema() ?? metastoreColumns(table),
@@ -171,25 +172,25 @@ function viewColumns(table: Table): TableColumns {
 }
 
 function metastoreColumns({ columns, partitionColumns }: Table): SchemaColumn[] {
-  const place = ({ position }: ColumnInfo) => position ?? Infinity;
-  // Two that have no place keep their order.
-  const inOrder = [...columns, ...partitionColumns].sort((one, other) => place(one) - place(other) || 0);
+  const positionOf = ({ position }: ColumnInfo) => position ?? Infinity;
+  // Columns without a position keep their order.
+  const inOrder = [...columns, ...partitionColumns].sort((one, other) => positionOf(one) - positionOf(other) || 0);
   return inOrder.map(metastoreColumn);
 }
 
 function metastoreColumn({ name, type, comment, json, nullable = true }: ColumnInfo): SchemaColumn {
-  const told = (json ?? null) === null ? null : orNull(() => parseColumnJson(json!, name));
-  const column = told?.type.kind === 'foreign' ? null : told;
+  const parsed = (json ?? null) === null ? null : orNull(() => parseColumnJson(json!, name));
+  const column = parsed?.type.kind === 'foreign' ? null : parsed;
   if (column === null) return { ...plainColumn(name, readable(type), comment), nullable };
   return { ...column, comment: comment ?? column.comment, nullable: nullable && column.nullable };
 }
 
-/** A type that cannot be read is shown as it is rather than that it hides the other columns. */
+/** Shows a malformed type as it is: one bad column must not hide the others. */
 function readable(text: string): DataType {
   return orNull(() => parseTypeText(text)) ?? { kind: 'foreign', text };
 }
 
-/** Null for what cannot be read. */
+/** Returns null if `read` fails with `malformed`. */
 function orNull<T>(read: () => T): T | null {
   try {
     return read();
@@ -204,7 +205,7 @@ function sameColumns(some: readonly SchemaColumn[], others: readonly SchemaColum
   return some.length === others.length && some.every((column, at) => text(column) === text(others[at]!));
 }
 
-/** As in Spark, which sorts upwards only, a table that is sorted otherwise counts as not sorted. */
+/** As in Spark, which sorts in ascending order only, a table with another order counts as unsorted. */
 function hiveBucketing({ buckets, bucketColumns, sortColumns }: Table): Bucketing | null {
   if (buckets <= 0 || bucketColumns.length === 0) return null;
   const isSorted = sortColumns.every(({ ascending }) => ascending);
@@ -216,7 +217,7 @@ function optionsOf({ serdeProperties }: Table): Record<string, string> {
   return options;
 }
 
-interface Found {
+interface TableColumnsInput {
   kind: TableKind;
   provider: string | null;
   columns: SchemaColumn[];
@@ -227,14 +228,14 @@ interface Found {
   comment: string | null;
 }
 
-function answer({ columns, bucketing = null, options = {}, ...found }: Found): TableColumns {
+function tableColumns({ columns, bucketing = null, options = {}, ...input }: TableColumnsInput): TableColumns {
   const partitions = new Set(
-    found.partitioning.flatMap(({ transform, columns: [path = []] }) =>
+    input.partitioning.flatMap(({ transform, columns: [path = []] }) =>
       transform === 'identity' && path.length === 1 ? path : [],
     ),
   );
   return {
-    ...found,
+    ...input,
     bucketing,
     options,
     columns: columns.map((column, position) => ({

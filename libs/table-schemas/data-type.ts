@@ -2,8 +2,8 @@ import { literal, quotedName, shownName } from './sql-text';
 import { TableSchemaError } from './table-schema-error';
 
 /**
- * A type of Spark SQL. Whether the elements of an array or the values of a map may be null is not kept: SQL cannot say it.
- * `atomic` has the text of a type that Spark knows; `foreign` that of one that it does not, such as Hive's `uniontype`.
+ * A type of Spark SQL, without the nullability of array elements and map values, which SQL cannot express. `atomic` holds
+ * the text of a type that Spark knows; `foreign` the text of any other type, such as Hive's `uniontype`.
  */
 export type DataType =
   | { kind: 'atomic'; text: string }
@@ -19,10 +19,10 @@ export interface StructField {
   comment: string | null;
 }
 
-/** How deep types may be nested; Spark itself gives up on some hundred. */
+/** Maximum nesting of a type; Spark itself fails at a few hundred levels. */
 export const MAX_NESTING = 64;
 
-/** Fields of one table, nested ones included. */
+/** Maximum number of fields of a table, including nested ones. */
 export const MAX_FIELDS = 100_000;
 
 const NAMES: Record<string, string> = {
@@ -58,7 +58,7 @@ const DECIMAL = /^(?:decimal|dec|numeric) ?\( ?(\d{1,2}) ?(?:, ?(\d{1,2}) ?)?\)$
 const TEXT = /^(char|character|varchar) ?\( ?(\d{1,9}) ?\)$/;
 const INTERVAL = /^interval (?:(?:year|month|day|hour|minute|second)(?: to (?:month|hour|minute|second))?)$/;
 
-/** The type of that name, in Hive's, Spark's or Delta's words. */
+/** Returns the type with this name in Hive, Spark or Delta. */
 export function atomicType(name: string): DataType {
   const text = name.trim().toLowerCase().replace(/\s+/g, ' ');
   const known = Object.hasOwn(NAMES, text) ? NAMES[text] : undefined;
@@ -71,7 +71,7 @@ export function atomicType(name: string): DataType {
   return { kind: 'foreign', text: name.trim() };
 }
 
-/** As people read it: `struct<a:int,b:array<string>>`; without comments. */
+/** Returns the readable text of a type, `struct<a:int,b:array<string>>`, without comments. */
 export function typeText(type: DataType): string {
   switch (type.kind) {
     case 'atomic':
@@ -86,7 +86,7 @@ export function typeText(type: DataType): string {
   }
 }
 
-/** `STRUCT`, `DECIMAL`, `INT`: without what is in brackets. */
+/** Returns the name of a type without its parameters: `STRUCT`, `DECIMAL`, `INT`. */
 export function typeName(type: DataType): string {
   if (type.kind !== 'atomic' && type.kind !== 'foreign') return type.kind.toUpperCase();
   return /^[^\s(<]*/.exec(type.text)![0].toUpperCase();
@@ -96,18 +96,18 @@ const UNITY_NAMES: Readonly<Record<string, string>> = {
   TINYINT: 'BYTE',
   SMALLINT: 'SHORT',
   BIGINT: 'LONG',
-  // Unity gives its length only in the text of the type.
+  // Unity has the length only in the text of the type.
   VARCHAR: 'STRING',
   VOID: 'NULL',
 };
 
-/** The name that Unity Catalog has for the type: `LONG`, `SHORT`, `STRING`. */
+/** Returns Unity Catalog's name of the type: `LONG`, `SHORT`, `STRING`. */
 export function unityTypeName(type: DataType): string {
   const name = typeName(type);
   return UNITY_NAMES[name] ?? name;
 }
 
-/** As it stands in a statement, with everything that SQL can say. Throws `unsupported` for a type that Spark lacks. */
+/** Returns the SQL of a type with everything that SQL can express. Throws `unsupported` for a type that Spark lacks. */
 export function typeSql(type: DataType): string {
   switch (type.kind) {
     case 'atomic':
@@ -127,7 +127,7 @@ function fieldSql({ name, type, nullable, comment }: StructField): string {
   return `${quotedName(name)}: ${typeSql(type)}${nullable ? '' : ' NOT NULL'}${commentSql(comment)}`;
 }
 
-/** ` COMMENT '…'`, or nothing. */
+/** Returns ` COMMENT '…'`, or an empty text without a comment. */
 export function commentSql(comment: string | null): string {
   return comment === null || comment === '' ? '' : ` COMMENT ${literal(comment)}`;
 }

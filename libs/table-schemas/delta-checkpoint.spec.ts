@@ -4,13 +4,13 @@ import { MemoryTableFiles } from '../../test/fakes/tables/memory-table-files';
 import { readDeltaCheckpoint } from './delta-checkpoint';
 
 const URI = 's3://bucket/t/_delta_log/00000000000000000001.checkpoint.parquet';
-/** Of a table with a column that is not null and a partition column, as Delta 3.3.2 wrote it. */
+/** Written by Delta 3.3.2, for a table with a NOT NULL column and a partition column. */
 const RECORDED = readFileSync(join(__dirname, '../../test/fixtures/delta-checkpoint.parquet'));
 
 const read = (content: Buffer, signal = AbortSignal.timeout(60_000)) =>
   readDeltaCheckpoint(URI, new MemoryTableFiles().put(URI, content), signal);
 
-/** With other bytes at a place. */
+/** Returns the recorded file with other bytes at an offset. */
 function changed(at: number, ...bytes: number[]): Buffer {
   const copy = Buffer.from(RECORDED);
   copy.set(bytes, at);
@@ -32,7 +32,7 @@ describe('readDeltaCheckpoint', () => {
   const end = RECORDED.length;
   it.each<[string, Buffer]>([
     ['is empty', Buffer.alloc(0)],
-    ['is no Parquet', Buffer.alloc(1000)],
+    ['is not Parquet', Buffer.alloc(1000)],
     ['is cut off', RECORDED.subarray(0, -9)],
     ['has a footer larger than itself', changed(end - 8, 0xff, 0xff, 0xff, 0x7f)],
     ['has another footer', changed(end - 8, 0x10, 0, 0, 0)],
@@ -40,26 +40,26 @@ describe('readDeltaCheckpoint', () => {
       'is large and nothing',
       Buffer.concat([Buffer.alloc(2 ** 27), Buffer.from([0xff, 0xff, 0xff, 0x07]), Buffer.from('PAR1')]),
     ],
-  ])('refuses a file that %s', async (_what, content) => {
+  ])('refuses a file that %s', async (_case, content) => {
     await expect(read(content)).rejects.toMatchObject({
       name: 'TableSchemaError',
       fault: expect.stringMatching(/malformed|too-large/),
     });
   });
 
-  it('outlives whatever bytes are wrong', async () => {
-    const answers = new Set<string>();
+  it('survives wrong bytes anywhere in the file', async () => {
+    const outcomes = new Set<string>();
     for (let at = 4; at < end; at += Math.ceil(end / 8)) {
-      const told = await read(changed(at, 0xff, 0xff, 0xff, 0x7f)).then(String, (error: Error) => error.name);
-      answers.add(told);
+      const outcome = await read(changed(at, 0xff, 0xff, 0xff, 0x7f)).then(String, (error: Error) => error.name);
+      outcomes.add(outcome);
     }
-    expect([...answers].filter((answer) => !['TableSchemaError', '[object Object]', 'null'].includes(answer))).toEqual(
-      [],
-    );
-    expect(answers).toContain('TableSchemaError');
+    expect(
+      [...outcomes].filter((outcome) => !['TableSchemaError', '[object Object]', 'null'].includes(outcome)),
+    ).toEqual([]);
+    expect(outcomes).toContain('TableSchemaError');
   });
 
-  it('outlives a page that says it has two billion values', async () => {
+  it('survives a page that announces two billion values', async () => {
     await expect(read(bomb())).rejects.toMatchObject({
       fault: 'malformed',
       message: expect.stringContaining('memory'),
@@ -97,7 +97,7 @@ function encoded(type: keyof typeof TYPES, value: unknown): number[] {
   return [items.length * 16 + TYPES[of], ...items.flatMap((item) => encoded(of, item))];
 }
 
-/** In Thrift's compact protocol. */
+/** Encodes a struct in Thrift's compact protocol. */
 function struct(...fields: Field[]): number[] {
   const bytes = fields.flatMap(([id, type, value], at) => [
     (id - (fields[at - 1]?.[0] ?? 0)) * 16 + TYPES[type],
@@ -106,7 +106,7 @@ function struct(...fields: Field[]): number[] {
   return [...bytes, 0];
 }
 
-/** A Parquet file of one column, `metaData.id`, with ten values, the definition levels of which repeat without end. */
+/** Returns a Parquet file with one column, `metaData.id`, of ten values, whose definition levels repeat endlessly. */
 function bomb(): Buffer {
   const levels = [...varint(2 ** 32 - 2), 1];
   const page = [levels.length, 0, 0, 0, ...levels];

@@ -5,32 +5,32 @@ import { isObject, type JsonObject, parseJson } from './schema-json';
 import type { TableFiles } from './table-files';
 import { TableSchemaError } from './table-schema-error';
 
-/** Bytes that are read of one checkpoint: its footer and the columns of the `metaData` action, empty in most rows. */
+/** Limit of the bytes read from one checkpoint: its footer and the columns of `metaData`, which most rows leave empty. */
 const MAX_BYTES = 2 ** 26;
-/** Bytes of one page, unpacked. */
+/** Limit of one page, uncompressed. */
 const MAX_PAGE_BYTES = 2 ** 25;
-/** Actions of one checkpoint. */
+/** Maximum number of actions in one checkpoint. */
 const MAX_ROWS = 4_000_000;
 const MEMORY_MB = 384;
-/** Milliseconds that a reader may take, its requests included. */
-const DEADLINE = 30_000;
-/** Readers at once, each with its memory. */
+/** Time limit of a reader, including its requests. */
+const READ_TIMEOUT_MS = 30_000;
+/** Each reader needs its own memory. */
 const MAX_CONCURRENT_READS = 2;
 
 /**
- * A file may have its reader fill all memory or turn round for hours. It is read in a process, which alone ends by that: a
- * thread that allocates too much at once ends its whole process, whatever its limits are. As text, so that the build and
- * transformed sources have the same one.
+ * A malicious file may make its reader fill all memory or loop for hours, so the reader is a process of its own. A thread
+ * would not do: one that allocates too much at once ends its whole process, whatever its limits are. The program is a text,
+ * so that the build and transformed sources run the same one.
  */
 const READER = `
 const { gunzipSync } = require('node:zlib');
 const { Worker } = require('node:worker_threads');
-const { library, size, mostPage, mostRows, deadline } = JSON.parse(process.argv[1]);
-// Should the platform end first, nobody else would end a reader that is turning round.
-new Worker(\`setTimeout(() => process.kill(process.pid, 'SIGKILL'), \${deadline * 2})\`, { eval: true }).unref();
+const { library, size, maxPageBytes, maxRows, timeoutMs } = JSON.parse(process.argv[1]);
+// If the platform ends first, only this thread can end a reader that loops.
+new Worker(\`setTimeout(() => process.kill(process.pid, 'SIGKILL'), \${timeoutMs * 2})\`, { eval: true }).unref();
 process.on('disconnect', () => process.exit());
 const waiting = new Map();
-let asked = 0;
+let lastId = 0;
 process.on('message', ({ id, bytes }) => {
   waiting.get(id)(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   waiting.delete(id);
@@ -39,12 +39,12 @@ const file = {
   byteLength: size,
   slice: (start, end = size) =>
     new Promise((resolve) => {
-      waiting.set((asked += 1), resolve);
-      process.send({ id: asked, start, end });
+      waiting.set((lastId += 1), resolve);
+      process.send({ id: lastId, start, end });
     }),
 };
 const within = (length) => {
-  if (!(length >= 0 && length <= mostPage)) throw new Error('a page is too large');
+  if (!(length >= 0 && length <= maxPageBytes)) throw new Error('a page is too large');
   return length;
 };
 async function read() {
@@ -58,7 +58,7 @@ async function read() {
     GZIP: (input, length) => gunzipSync(input, { maxOutputLength: within(length) || 1 }),
   };
   const metadata = await parquetMetadataAsync(file, { geoparquet: false });
-  if (!(metadata.num_rows <= mostRows)) throw new Error('it has too many rows');
+  if (!(metadata.num_rows <= maxRows)) throw new Error('it has too many rows');
   let rowStart = 0;
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows);
@@ -86,8 +86,8 @@ let readers = 0;
 const turns: (() => void)[] = [];
 
 /**
- * The `metaData` action of a checkpoint in Parquet, or null. Throws `TableSchemaError`, which is `malformed` for a file that
- * cannot be read within its bounds, and what `files` throws.
+ * Returns the `metaData` action of a checkpoint in Parquet, or null. Throws `TableSchemaError`, `malformed` if the file
+ * cannot be read within the limits, and the errors of `files`.
  */
 export async function readDeltaCheckpoint(
   uri: string,
@@ -95,20 +95,20 @@ export async function readDeltaCheckpoint(
   signal: AbortSignal,
 ): Promise<JsonObject | null> {
   const size = await files.sizeOf(uri, signal);
-  await turn(signal);
-  const deadline = AbortSignal.timeout(DEADLINE);
+  await waitForTurn(signal);
+  const deadline = AbortSignal.timeout(READ_TIMEOUT_MS);
   try {
-    return await readApart({ uri, size }, files, AbortSignal.any([signal, deadline]));
+    return await readInProcess({ uri, size }, files, AbortSignal.any([signal, deadline]));
   } catch (error) {
     if (error !== deadline.reason || signal.aborted) throw error;
-    throw unreadable('it takes too long', error);
+    throw unreadable(`reading it took longer than ${READ_TIMEOUT_MS / 1000} seconds`, error);
   } finally {
     readers -= 1;
     for (const next of turns.splice(0)) next();
   }
 }
 
-async function turn(signal: AbortSignal): Promise<void> {
+async function waitForTurn(signal: AbortSignal): Promise<void> {
   while (readers >= MAX_CONCURRENT_READS) {
     await new Promise<void>((resolve, reject) => {
       turns.push(resolve);
@@ -119,26 +119,26 @@ async function turn(signal: AbortSignal): Promise<void> {
   readers += 1;
 }
 
-async function readApart(
+async function readInProcess(
   { uri, size }: { uri: string; size: number },
   files: TableFiles,
   signal: AbortSignal,
 ): Promise<JsonObject | null> {
   signal.throwIfAborted();
   const library = pathToFileURL(require.resolve('hyparquet')).href;
-  const given = { library, size, mostPage: MAX_PAGE_BYTES, mostRows: MAX_ROWS, deadline: DEADLINE };
+  const options = { library, size, maxPageBytes: MAX_PAGE_BYTES, maxRows: MAX_ROWS, timeoutMs: READ_TIMEOUT_MS };
   const reader = spawn(
     process.execPath,
-    [`--max-old-space-size=${MEMORY_MB}`, '-e', READER, '--', JSON.stringify(given)],
+    [`--max-old-space-size=${MEMORY_MB}`, '-e', READER, '--', JSON.stringify(options)],
     { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], serialization: 'advanced' },
   );
   let bytes = 0;
   const part = async ({ id, start, end }: { id: number; start: number; end: number }) => {
-    if (!(start >= 0 && start <= end && end <= size)) throw unreadable('it points outside of itself');
+    if (!(start >= 0 && start <= end && end <= size)) throw unreadable('it refers to bytes outside of the file');
     bytes += end - start;
     if (bytes > MAX_BYTES) throw new TableSchemaError('too-large', 'The checkpoint of the Delta table is too large.');
     const content = await files.readPart(uri, { start, end }, signal);
-    // What goes wrong with a reader that has ended is said by its end.
+    // A failed send means that the reader has ended, which the exit event reports.
     reader.send({ id, bytes: content }, () => undefined);
   };
   try {
@@ -169,6 +169,6 @@ function actionOf(text: string): JsonObject | null {
   return isObject(action) ? action : null;
 }
 
-function unreadable(why: string, cause?: unknown): TableSchemaError {
-  return new TableSchemaError('malformed', `The checkpoint of the Delta table cannot be read: ${why}.`, { cause });
+function unreadable(reason: string, cause?: unknown): TableSchemaError {
+  return new TableSchemaError('malformed', `The checkpoint of the Delta table cannot be read: ${reason}.`, { cause });
 }

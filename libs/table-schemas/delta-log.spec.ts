@@ -21,7 +21,7 @@ const hint = (files: MemoryTableFiles, content: object | string) =>
 const start = (version: number) => `${LOG}/${String(version).padStart(20, '0')}.checkpoint`;
 
 describe('readDeltaTable', () => {
-  it('answers what the newest commit says that says anything', async () => {
+  it('returns the metadata of the newest commit that has any', async () => {
     const files = new MemoryTableFiles();
     files.put(name(0), `${metaData('old')}\n`);
     const more = { partitionColumns: ['p'], configuration: { k: 'v', bad: 1 }, description: 'd' };
@@ -34,7 +34,7 @@ describe('readDeltaTable', () => {
     });
   });
 
-  it('goes on from the last checkpoint without a list', async () => {
+  it('reads on from the last checkpoint without listing the log', async () => {
     const files = hint(new MemoryTableFiles(), { version: 7 });
     for (let version = 8; version < 20; version += 1) files.put(name(version), OTHER);
     files.put(name(12), metaData('first')).put(name(17), metaData('second')).put(name(3), metaData('older'));
@@ -44,15 +44,15 @@ describe('readDeltaTable', () => {
   });
 
   it.each<[string, object | string]>([
-    ['of the past', { version: 1 }],
-    ['of the future', { version: 5_000_000 }],
-    ['that is no version', { version: -1 }],
-    ['that is endless', { version: 1e300 }],
-    ['that is text', { version: '3' }],
-    ['that is no JSON', '{'],
+    ['too old', { version: 1 }],
+    ['in the future', { version: 5_000_000 }],
+    ['negative', { version: -1 }],
+    ['too large for a version', { version: 1e300 }],
+    ['a text', { version: '3' }],
+    ['not JSON', '{'],
     ['elsewhere', { version: 2, v2Checkpoint: { path: '../../../other/_delta_log/0.json' } }],
     ['of a billion parts', { version: 2, parts: 1e9 }],
-  ])('lists the log where there is a hint %s', async (_what, content) => {
+  ])('lists the log if the hint is %s', async (_case, content) => {
     const files = hint(new MemoryTableFiles(), content);
     files
       .put(name(5), metaData('five'))
@@ -88,7 +88,7 @@ describe('readDeltaTable', () => {
       () => new MemoryTableFiles().put(name(0), `{"metaData":${' '.repeat(2 ** 24)}`),
       'too-large',
     ],
-    ['a line that is no JSON', () => new MemoryTableFiles().put(name(0), '{"metaData":'), 'malformed'],
+    ['a line that is not JSON', () => new MemoryTableFiles().put(name(0), '{"metaData":'), 'malformed'],
     ['no schema', () => new MemoryTableFiles().put(name(0), '{"metaData":{}}'), 'malformed'],
     [
       'a schema of another kind',
@@ -100,11 +100,11 @@ describe('readDeltaTable', () => {
       () => new MemoryTableFiles().put(name(0), metaData('a', { partitionColumns: [1] })),
       'malformed',
     ],
-  ])('refuses a log with %s', async (_what, filesOf, fault) => {
+  ])('refuses a log with %s', async (_case, filesOf, fault) => {
     await expect(read(filesOf())).rejects.toMatchObject({ name: 'TableSchemaError', fault });
   });
 
-  it('ends a log that goes on for ever', async () => {
+  it('stops reading a log that never ends', async () => {
     const files = hint(new MemoryTableFiles(), { version: 3 });
     jest
       .spyOn(files, 'read')

@@ -13,7 +13,7 @@ import { MAX_PARTITIONINGS } from './table-columns';
 import type { TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** What the newest `metaData` action of a Delta table says. */
+/** The content of a Delta table's newest `metaData` action. */
 export interface DeltaTable {
   columns: SchemaColumn[];
   partitionColumns: string[];
@@ -21,19 +21,18 @@ export interface DeltaTable {
   description: string | null;
 }
 
-/** Names in a log; older ones than thirty days go by default. */
+/** Maximum number of files in a log; Delta removes files older than thirty days by default. */
 const MAX_FILES = 100_000;
-/** Commits after a checkpoint, which is written every ten by default. */
+/** Maximum number of commits after a checkpoint; Delta writes one every ten commits by default. */
 const MAX_COMMITS = 1000;
 const MAX_HINT_BYTES = 2 ** 20;
-/** Bytes of one commit, and of all that is read of a log. */
 const MAX_COMMIT_BYTES = 2 ** 25;
+/** Limit of all bytes read from one log. */
 const MAX_BYTES = 2 ** 28;
-/** Commits read at once. */
-const AT_ONCE = 4;
+const PARALLEL_READS = 4;
 
 const COMMIT = /^(\d{20})\.json$/;
-/** Whole, in numbered parts, or of the second version with a UUID. */
+/** A single file, numbered parts, or a file of the second version, with a UUID. */
 const CHECKPOINT =
   /^(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$|^(\d{20})\.checkpoint\.[0-9A-Za-z-]{1,64}\.(?:parquet|json)$/;
 
@@ -43,8 +42,8 @@ interface Checkpoint {
 }
 
 /**
- * Reads the schema of a Delta table from its log: from commits, and from a checkpoint where the newest commits do not
- * have it. Throws `TableSchemaError` and what `files` throws.
+ * Reads the schema of a Delta table from its log: from the newest commits or, if they do not contain it, from a
+ * checkpoint. Throws `TableSchemaError`, and the errors of `files`.
  */
 export async function readDeltaTable(location: string, files: TableFiles, signal: AbortSignal): Promise<DeltaTable> {
   const action = await new DeltaLog(`${location.replace(/\/+$/, '')}/_delta_log`, files, signal).metadata();
@@ -71,8 +70,8 @@ function fail(): never {
   throw malformed('has a partition column without a name');
 }
 
-function malformed(how: string): TableSchemaError {
-  return new TableSchemaError('malformed', `The log of the Delta table ${how}.`);
+function malformed(problem: string): TableSchemaError {
+  return new TableSchemaError('malformed', `The log of the Delta table ${problem}.`);
 }
 
 class DeltaLog {
@@ -85,21 +84,21 @@ class DeltaLog {
   ) {}
 
   async metadata(): Promise<JsonObject> {
-    return (await this.byHint()) ?? (await this.byList());
+    return (await this.metadataByHint()) ?? (await this.metadataByList());
   }
 
-  /** A log may be long to list: `_last_checkpoint` leads to its end, unless it is absent, old or a lie. */
-  private async byHint(): Promise<JsonObject | null> {
+  /** Listing a long log is slow, so `_last_checkpoint` leads to its end; returns null if that is absent, old or wrong. */
+  private async metadataByHint(): Promise<JsonObject | null> {
     const checkpoint = await this.lastCheckpoint();
     if (!checkpoint) return null;
     let newest: JsonObject | null = null;
-    for (let after = 1; after <= MAX_COMMITS; after += AT_ONCE) {
-      const versions = Array.from({ length: AT_ONCE }, (_, at) => checkpoint.version + after + at);
+    for (let after = 1; after <= MAX_COMMITS; after += PARALLEL_READS) {
+      const versions = Array.from({ length: PARALLEL_READS }, (_, at) => checkpoint.version + after + at);
       const commits = await Promise.all(versions.map((version) => this.commit(version)));
       const end = commits.findIndex((commit) => commit === 'absent');
-      const found = commits.slice(0, end === -1 ? AT_ONCE : end).filter(isObject);
+      const found = commits.slice(0, end === -1 ? PARALLEL_READS : end).filter(isObject);
       newest = found.at(-1) ?? newest;
-      if (end !== -1) return newest ?? unlessMissing(this.ofCheckpoint(checkpoint));
+      if (end !== -1) return newest ?? unlessMissing(this.metadataInCheckpoint(checkpoint));
     }
     return null;
   }
@@ -112,7 +111,7 @@ class DeltaLog {
     return hintedCheckpoint(hint['version'], hint);
   }
 
-  private async byList(): Promise<JsonObject> {
+  private async metadataByList(): Promise<JsonObject> {
     const listed = await this.files.list(this.directory, { maxFiles: MAX_FILES }, this.signal);
     const names = listed.map(({ name }) => name);
     const checkpoint = newestCheckpoint(names);
@@ -122,16 +121,19 @@ class DeltaLog {
       .filter((version) => version > (checkpoint?.version ?? -1))
       .sort((a, b) => b - a);
     if (versions.length > MAX_COMMITS) {
-      throw new TableSchemaError('too-large', `The Delta table has ${versions.length} commits without a checkpoint.`);
+      throw new TableSchemaError(
+        'too-large',
+        `The Delta table has ${versions.length} commits without a checkpoint; at most ${MAX_COMMITS} are read.`,
+      );
     }
     const oldest = (checkpoint?.version ?? -1) + 1;
     if (versions.length > 0 && versions[0]! - versions.length + 1 !== oldest) throw malformed('lacks commits');
-    for (let at = 0; at < versions.length; at += AT_ONCE) {
-      const commits = await Promise.all(versions.slice(at, at + AT_ONCE).map((version) => this.commit(version)));
+    for (let at = 0; at < versions.length; at += PARALLEL_READS) {
+      const commits = await Promise.all(versions.slice(at, at + PARALLEL_READS).map((version) => this.commit(version)));
       const newest = commits.find(isObject);
       if (newest) return newest;
     }
-    if (checkpoint) return this.ofCheckpoint(checkpoint);
+    if (checkpoint) return this.metadataInCheckpoint(checkpoint);
     throw new TableSchemaError('missing', `There is no Delta table in ${excerpt(this.directory)}.`);
   }
 
@@ -140,7 +142,7 @@ class DeltaLog {
     return content ? metadataIn(content) : 'absent';
   }
 
-  private async ofCheckpoint({ files }: Checkpoint): Promise<JsonObject> {
+  private async metadataInCheckpoint({ files }: Checkpoint): Promise<JsonObject> {
     for (const name of files) {
       const action = name.endsWith('.json')
         ? metadataIn(await this.read(name, MAX_COMMIT_BYTES))
@@ -158,7 +160,7 @@ class DeltaLog {
   }
 }
 
-/** Waits for what may be absent. */
+/** Returns null if the call fails with `missing`. */
 async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -176,7 +178,7 @@ function numbered(version: number): string {
   return String(version).padStart(20, '0');
 }
 
-/** Null for one that names no file of the log. */
+/** Returns null if the hint points to no file of the log. */
 function hintedCheckpoint(version: number, hint: JsonObject): Checkpoint | null {
   const start = `${numbered(version)}.checkpoint`;
   const second = hint['v2Checkpoint'];
@@ -195,7 +197,7 @@ function partNames(start: string, parts: number): string[] {
   return Array.from({ length: parts }, (_, at) => `${start}.${tenDigits(at + 1)}.${tenDigits(parts)}.parquet`);
 }
 
-/** The newest of which all parts are there. */
+/** Returns the newest checkpoint that has all its parts. */
 function newestCheckpoint(names: readonly string[]): Checkpoint | null {
   const present = new Set(names);
   let newest: Checkpoint | null = null;
@@ -213,7 +215,7 @@ function newestCheckpoint(names: readonly string[]): Checkpoint | null {
 
 const NEWLINE = 0x0a;
 
-/** The last `metaData` action of a commit, or null. Other lines are not read: they are many and long. */
+/** Returns the last `metaData` action of a commit, or null. Skips other lines, which are many and long. */
 function metadataIn(content: Buffer): JsonObject | null {
   let found: JsonObject | null = null;
   for (let at = content.indexOf('"metaData"'); at !== -1;) {
@@ -227,7 +229,7 @@ function metadataIn(content: Buffer): JsonObject | null {
 }
 
 function metadataOf(line: Buffer): JsonObject | null {
-  // A schema in a string has twice as many bytes where every other is a quote.
+  // Escaped quotes may double the bytes of a schema in a JSON string.
   if (line.length > 2 * MAX_SCHEMA_JSON_LENGTH)
     throw new TableSchemaError('too-large', 'A line of the Delta log is too long.');
   const action = parseJson(line, 'A line of the Delta log');

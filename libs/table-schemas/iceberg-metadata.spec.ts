@@ -60,7 +60,7 @@ const read = (content: object | string | Buffer) => {
 describe('readIcebergTable', () => {
   it.each([
     ['as it is', METADATA],
-    ['packed', gzipSync(JSON.stringify(METADATA))],
+    ['in gzip', gzipSync(JSON.stringify(METADATA))],
   ])('reads a file %s', async (_how, content) => {
     const table = await read(content);
     expect(table.columns.map(({ name, type, nullable, comment }) => [name, typeSql(type), nullable, comment])).toEqual([
@@ -86,7 +86,7 @@ describe('readIcebergTable', () => {
     ]);
   });
 
-  it('tells a transform that it does not know, and one of several columns', async () => {
+  it('keeps unknown transforms, and transforms of several columns', async () => {
     const fields = [
       { 'source-id': 1, transform: 'zero', name: 'id_zero' },
       { 'source-ids': [1, 3], transform: 'bucket[16]', name: 'both' },
@@ -101,7 +101,7 @@ describe('readIcebergTable', () => {
     ]);
   });
 
-  it('reads the first version', async () => {
+  it('reads format version 1', async () => {
     const { schemas: _schemas, 'partition-specs': _specs, ...others } = METADATA;
     const table = await read({
       ...others,
@@ -113,11 +113,11 @@ describe('readIcebergTable', () => {
   });
 
   it.each<[string, object | string | Buffer, string]>([
-    ['no JSON', '{', 'malformed'],
-    ['no object', '[]', 'malformed'],
+    ['text that is not JSON', '{', 'malformed'],
+    ['JSON that is not an object', '[]', 'malformed'],
     ['a later version', { ...METADATA, 'format-version': 4 }, 'unsupported'],
-    ['a schema that is not there', { ...METADATA, 'current-schema-id': 7 }, 'malformed'],
-    ['a spec that is not there', { ...METADATA, 'default-spec-id': 7 }, 'malformed'],
+    ['a missing schema', { ...METADATA, 'current-schema-id': 7 }, 'malformed'],
+    ['a missing spec', { ...METADATA, 'default-spec-id': 7 }, 'malformed'],
     ['bytes that unpack to gigabytes', gzipSync(Buffer.alloc(2 ** 25)), 'too-large'],
     ['a broken gzip file', gzipSync('{}').subarray(0, 15), 'malformed'],
     ['a file of any size', Buffer.alloc(2 ** 24 + 1), 'too-large'],
@@ -131,7 +131,7 @@ describe('readIcebergTable', () => {
       { ...METADATA, 'partition-specs': [{ 'spec-id': 3, fields: [{ 'source-id': 77, transform: 'day' }] }] },
       'malformed',
     ],
-  ])('refuses %s', async (_what, content, fault) => {
+  ])('refuses %s', async (_case, content, fault) => {
     await expect(read(content)).rejects.toMatchObject({ name: 'TableSchemaError', fault });
   });
 });

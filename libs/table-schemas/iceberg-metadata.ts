@@ -6,21 +6,21 @@ import { MAX_PARTITIONINGS, type PartitionTransform, plainColumn } from './table
 import type { TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** Bytes of a metadata file, unpacked. Most of it are snapshots: some ten thousand. */
+/** Limit of a metadata file, uncompressed: room for some ten thousand snapshots, which take up most of it. */
 const MAX_METADATA_BYTES = 2 ** 24;
 
-const inflate = promisify(gunzip);
+const gunzipAsync = promisify(gunzip);
 
-/** What an Iceberg table says of itself. */
+/** The part of an Iceberg table's metadata that describes its schema. */
 export interface IcebergTable {
   columns: SchemaColumn[];
   partitioning: PartitionTransform[];
   location: string | null;
-  /** `format-version` among them. */
+  /** Includes `format-version`. */
   properties: Record<string, string>;
 }
 
-/** Reads the metadata file of an Iceberg table, packed or not. Throws `TableSchemaError` and what `files` throws. */
+/** Reads the metadata file of an Iceberg table, gzipped or not. Throws `TableSchemaError`, and the errors of `files`. */
 export async function readIcebergTable(uri: string, files: TableFiles, signal: AbortSignal): Promise<IcebergTable> {
   const bytes = await unpacked(await files.read(uri, MAX_METADATA_BYTES, signal));
   const metadata = parseJson(bytes, `The metadata file ${excerpt(uri)}`);
@@ -30,20 +30,21 @@ export async function readIcebergTable(uri: string, files: TableFiles, signal: A
 async function unpacked(bytes: Buffer): Promise<Buffer> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return await inflate(bytes, { maxOutputLength: MAX_METADATA_BYTES });
+    return await gunzipAsync(bytes, { maxOutputLength: MAX_METADATA_BYTES });
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    const message = `The metadata of the table ${isLarge ? 'are too large to be read' : 'are no gzip file'}.`;
+    const problem = isLarge ? 'is too large to be read' : 'is not a valid gzip file';
+    const message = `The metadata file of the Iceberg table ${problem}.`;
     throw new TableSchemaError(isLarge ? 'too-large' : 'malformed', message, { cause: error });
   }
 }
 
 function icebergTable(metadata: Json): IcebergTable {
-  if (!isObject(metadata)) return fail('The metadata');
+  if (!isObject(metadata)) return fail('the JSON object');
   const version = metadata['format-version'];
   if (typeof version !== 'number') return fail('format-version');
   if (version > 3)
-    throw new TableSchemaError('unsupported', `Version ${version} of Iceberg's format is not known here.`);
+    throw new TableSchemaError('unsupported', `Version ${version} of the Iceberg format is not supported.`);
   const reader = new IcebergSchema();
   const columns = reader.columns(schemaOf(metadata));
   const own = Object.entries(isObject(metadata['properties']) ? metadata['properties'] : {});
@@ -56,7 +57,7 @@ function icebergTable(metadata: Json): IcebergTable {
   };
 }
 
-/** Version 1 may have one schema only. */
+/** A table of format version 1 may have only a single schema, `schema`. */
 function schemaOf(metadata: JsonObject): JsonObject {
   const schemas = metadata['schemas'];
   const id = metadata['current-schema-id'];
@@ -72,19 +73,19 @@ function fieldsOfSpec(metadata: JsonObject): Json[] {
   const fields = isObject(spec) ? spec['fields'] : metadata['partition-spec'];
   if (!Array.isArray(fields)) return fail('default-spec-id');
   if (fields.length > MAX_PARTITIONINGS)
-    throw new TableSchemaError('too-large', 'There are too many partition fields.');
+    throw new TableSchemaError('too-large', 'The Iceberg table has too many partition fields.');
   return fields;
 }
 
-/** Iceberg's names of transforms that Spark calls otherwise. */
+/** Spark's names of Iceberg transforms that differ. */
 const TRANSFORMS: Record<string, string> = { year: 'years', month: 'months', day: 'days', hour: 'hours' };
 
-/** Transforms that nobody knows here are told all the same: the columns of such a table are known. */
+/** Keeps unknown transforms: the columns of such a table are known. */
 function partitioning(fields: Json[], paths: ReadonlyMap<number, string[]>): PartitionTransform[] {
   return fields.flatMap((field) => {
     if (!isObject(field)) return fail('partition-specs');
     const text = textOf(field['transform']) ?? fail('transform');
-    // A field that was dropped from the partitions stays as this one.
+    // A field that was dropped from the partitioning remains as `void`.
     if (text === 'void') return [];
     const columns = sourcesOf(field).map((id) => (typeof id === 'number' ? paths.get(id) : null) ?? fail('source-id'));
     const [, name = text, argument] = /^(\w+)\[(\d{1,9})\]$/.exec(text) ?? [];
@@ -93,7 +94,7 @@ function partitioning(fields: Json[], paths: ReadonlyMap<number, string[]>): Par
   });
 }
 
-/** Since version 3 a field may come from several columns. */
+/** Since format version 3, a field may have several source columns. */
 function sourcesOf(field: JsonObject): (Json | undefined)[] {
   const sources = field['source-ids'];
   if (!Array.isArray(sources)) return [field['source-id']];
@@ -102,11 +103,11 @@ function sourcesOf(field: JsonObject): (Json | undefined)[] {
   return sources;
 }
 
-/** Iceberg's names of what Spark calls otherwise; as Iceberg's own reader for Spark has it. */
+/** Spark's names of Iceberg types that differ, as in Iceberg's own reader for Spark. */
 const TYPES: Record<string, string> = { timestamp: 'timestamp_ntz', timestamptz: 'timestamp', uuid: 'string' };
 
 class IcebergSchema {
-  /** Of each field's id, through structs alone. */
+  /** Paths of fields by id, except fields within lists and maps. */
   readonly paths = new Map<number, string[]>();
   private fields = 0;
 
@@ -157,6 +158,9 @@ function withoutSql({ name, type, nullable, comment }: SchemaColumn) {
   return { name, type, nullable, comment };
 }
 
-function fail(what: string): never {
-  throw new TableSchemaError('malformed', `${what} of the Iceberg table is missing or not what it should be.`);
+function fail(field: string): never {
+  throw new TableSchemaError(
+    'malformed',
+    `The metadata of the Iceberg table is malformed: ${field} is missing or invalid.`,
+  );
 }

@@ -3,31 +3,31 @@ import { atomicType, type DataType, MAX_FIELDS, MAX_NESTING, type StructField } 
 import { excerpt, TableSchemaError } from './table-schema-error';
 import { parseTypeText } from './type-text';
 
-/** Bytes of the JSON of one schema: some fifty thousand columns. */
+/** Maximum length of the JSON of one schema: some fifty thousand columns. */
 export const MAX_SCHEMA_JSON_LENGTH = 2 ** 23;
 
-/** Most of a table's metadata is snapshots and statistics. A level of a type takes up to four levels of JSON. */
+/** Leaves room for snapshots and statistics. One level of a type takes up to four levels of JSON. */
 const TABLE_JSON: UntrustedBounds = { bytes: 2 ** 25, values: 1_000_000, levels: 10 + 4 * MAX_NESTING };
 
-/** A column as Spark's JSON says it, with what SQL can say of it besides. */
+/** A column of Spark's schema JSON, with its SQL expressions. */
 export interface SchemaColumn extends StructField {
-  /** SQL text of what a row has where an INSERT gives nothing. */
+  /** SQL of the column's default value. */
   defaultSql: string | null;
-  /** SQL text of what Delta computes the column from. */
+  /** SQL from which Delta generates the column. */
   generatedSql: string | null;
 }
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = Record<string, Json | undefined>;
 
-/** @param what of the message: `The schema of the table` */
-export function parseJson(json: string | Buffer, what: string): Json {
+/** @param subject of messages: `The schema of the table` */
+export function parseJson(json: string | Buffer, subject: string): Json {
   try {
     return parseUntrusted(json, TABLE_JSON) as Json;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    if (error.fault === 'syntax') throw new TableSchemaError('malformed', `${what} is not JSON.`, { cause: error });
-    throw new TableSchemaError('too-large', `${what} is too large to be read.`, { cause: error });
+    if (error.fault === 'syntax') throw new TableSchemaError('malformed', `${subject} is not JSON.`, { cause: error });
+    throw new TableSchemaError('too-large', `${subject} is too large to be read.`, { cause: error });
   }
 }
 
@@ -39,14 +39,14 @@ export function textOf(value: Json | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The columns of a schema as Spark writes it in JSON (Delta keeps it, too). Throws `malformed` or `too-large`. */
+/** Parses a schema in Spark's JSON, which Delta uses, too. Throws `malformed` or `too-large`. */
 export function parseSchemaJson(text: string): SchemaColumn[] {
   if (text.length > MAX_SCHEMA_JSON_LENGTH)
     throw new TableSchemaError('too-large', 'The schema of the table is too large.');
   return columnsOfSchema(parseJson(text, 'The schema of the table'));
 }
 
-/** A column as Spark writes it in JSON, or only its type; `name` is of the column. Throws `malformed` or `too-large`. */
+/** Parses a column, or only its type, in Spark's JSON. Throws `malformed` or `too-large`. @param name of the column */
 export function parseColumnJson(text: string, name: string): SchemaColumn {
   if (text.length > MAX_SCHEMA_JSON_LENGTH)
     throw new TableSchemaError('too-large', 'The type of a column is too large.');
@@ -66,7 +66,7 @@ function columnsOfSchema(schema: Json): SchemaColumn[] {
   }));
 }
 
-/** The type says `string` where the table has `char(n)` or `varchar(n)`, however deep. */
+/** Returns the original type of a column with `char(n)` or `varchar(n)`, for which the schema itself has `string`. */
 function rawType(metadata: JsonObject): DataType | null {
   const text = textOf(metadata['__CHAR_VARCHAR_TYPE_STRING']);
   return text === null ? null : parseTypeText(text);
@@ -115,6 +115,6 @@ function fail(json: Json | undefined): never {
   const text = typeof json === 'string' ? json : JSON.stringify(json)?.slice(0, 1000);
   throw new TableSchemaError(
     'malformed',
-    `The schema of the table has ${excerpt(text ?? 'nothing')} in a wrong place.`,
+    `The schema of the table is malformed: ${excerpt(text ?? 'nothing')} is not a valid field or type.`,
   );
 }

@@ -13,16 +13,16 @@ export interface Bucketing {
   buckets: number;
 }
 
-/** What Spark keeps of a table among the properties that a metastore has for it. */
+/** Reads what Spark stores about a table in its metastore properties. */
 export class SparkProperties {
   constructor(private readonly properties: Properties) {}
 
-  /** `parquet`, `delta`, …; null for a table that Spark has not made from a data source. */
+  /** `parquet`, `delta`, …; null for a table that is not a Spark data source. */
   get provider(): string | null {
     return this.get(`${PREFIX}.provider`)?.toLowerCase() ?? null;
   }
 
-  /** Partition columns included; null where there is no schema. Throws `missing`, `malformed` or `too-large`. */
+  /** Includes partition columns; null if Spark stored no schema. Throws `missing`, `malformed` or `too-large`. */
   schema(): SchemaColumn[] | null {
     const text = this.largeValue(`${PREFIX}.schema`);
     return text === null ? null : parseSchemaJson(text);
@@ -39,20 +39,24 @@ export class SparkProperties {
     return { columns, sortColumns: this.list('numSortCols', 'sortCol'), buckets };
   }
 
-  /** One value, or the parts into which Spark cuts one that is longer than metastores take. */
+  /** Joins the parts into which Spark cuts a value that is too long for metastores. */
   private largeValue(key: string): string | null {
     const whole = this.get(key);
     if (whole !== null) return whole;
     const parts = this.count(`${key}.numParts`);
     if (parts === null) {
       if (this.get(`${key}.part.0`) === null) return null;
-      throw new TableSchemaError('missing', `The table has parts of ${key} and does not say how many there are.`);
+      throw new TableSchemaError(
+        'missing',
+        `The table has parts of the property ${key}, but ${key}.numParts is missing.`,
+      );
     }
     let length = 0;
     const texts: string[] = [];
     for (let at = 0; at < parts; at += 1) {
       const part = this.get(`${key}.part.${at}`);
-      if (part === null) throw new TableSchemaError('missing', `Part ${at} of the ${parts} of ${key} is missing.`);
+      if (part === null)
+        throw new TableSchemaError('missing', `Part ${at} of the ${parts} parts of the property ${key} is missing.`);
       length += part.length;
       if (length > MAX_SCHEMA_JSON_LENGTH)
         throw new TableSchemaError('too-large', 'The schema of the table is too large.');
@@ -66,7 +70,8 @@ export class SparkProperties {
     return Array.from({ length: count }, (_, at) => {
       const key = `${PREFIX}.schema.${itemKey}.${at}`;
       const item = this.get(key);
-      if (item === null) throw new TableSchemaError('missing', `The table lacks ${key} of ${count}.`);
+      if (item === null)
+        throw new TableSchemaError('missing', `The property ${key} of the table is missing; ${count} are expected.`);
       return item;
     });
   }
@@ -75,7 +80,8 @@ export class SparkProperties {
     const text = this.get(key);
     if (text === null) return null;
     const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-    if (count < 0 || count > MAX_FIELDS) throw new TableSchemaError('malformed', `${key} of the table is no count.`);
+    if (count < 0 || count > MAX_FIELDS)
+      throw new TableSchemaError('malformed', `The property ${key} of the table is not a valid count.`);
     return count;
   }
 

@@ -13,19 +13,19 @@ describe('names and literals', () => {
 
   it('writes names between backticks', () => {
     expect(quotedName('a`; DROP TABLE x; --')).toBe('`a``; DROP TABLE x; --`');
-    expect(() => quotedName('${spark.app.name}')).toThrow('SQL cannot write the name');
-    expect(() => quotedName('')).toThrow('SQL cannot write the name');
+    expect(() => quotedName('${spark.app.name}')).toThrow('SQL cannot express the name');
+    expect(() => quotedName('')).toThrow('SQL cannot express the name');
   });
 });
 
-describe('texts of others', () => {
+describe('SQL texts of others', () => {
   it.each([
     'SELECT 1',
     "SELECT ';', \";\", `;` -- ; ' \n, (1)",
     "SELECT /* ; ' */ 'it\\'s' /*+ hint(';') */",
     'SELECT r\'\\\' , R"\\d;"',
     'SELECT 4 -- the end',
-  ])('takes %j as one statement', (text) => expect(() => assertOneStatement(text, 'It')).not.toThrow());
+  ])('may be the single statement %j', (text) => expect(() => assertOneStatement(text, 'It')).not.toThrow());
 
   it.each([
     'SELECT 1; DROP TABLE x',
@@ -41,19 +41,21 @@ describe('texts of others', () => {
     'SELECT -- \r; DROP TABLE x',
     "SELECT /*+ a('*/ '); ; DROP TABLE x --'",
     "SELECT 1 */* 2 '*/'; DROP TABLE x --'",
-  ])('refuses %j', (text) => expect(() => assertOneStatement(text, 'It')).toThrow('It is not one statement'));
-
-  it.each(['', '1 -- a', '1 /* a */', '${x}', '1) , x INT, (y'])('takes no %j for an expression', (text) =>
-    expect(() => assertExpression(text, 'It')).toThrow('It is not one expression'),
+  ])('are refused if they are %j', (text) =>
+    expect(() => assertOneStatement(text, 'It')).toThrow('It is not a single SQL statement'),
   );
 
-  it('ends soon', () => {
+  it.each(['', '1 -- a', '1 /* a */', '${x}', '1) , x INT, (y'])('are no expression if they are %j', (text) =>
+    expect(() => assertExpression(text, 'It')).toThrow('It is not a single SQL expression'),
+  );
+
+  it('are checked in linear time', () => {
     const start = performance.now();
     for (const part of ["'", '`', '/*', '--\n', '(', '\\', "r'"]) {
       try {
         assertOneStatement(part.repeat(1e6), 'It');
       } catch {
-        // Either is right here.
+        // The test only measures the time.
       }
     }
     expect(performance.now() - start).toBeLessThan(15_000);

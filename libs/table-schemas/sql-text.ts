@@ -2,18 +2,18 @@ import { excerpt, TableSchemaError } from './table-schema-error';
 
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Spark puts settings and variables of the environment in the place of these, even within quotes. */
+/** Spark replaces these with settings and environment variables, even within quotes. */
 const VARIABLE = /\$\{\S+?\}/;
 
-/** A name between backticks. Throws `unsupported` for one in which Spark would replace a variable. */
+/** Quotes a name with backticks. Throws `unsupported` if Spark would replace a variable in it. */
 export function quotedName(name: string): string {
   if (name === '' || VARIABLE.test(name)) {
-    throw new TableSchemaError('unsupported', `SQL cannot write the name ${excerpt(name)}.`);
+    throw new TableSchemaError('unsupported', `SQL cannot express the name ${excerpt(name)}.`);
   }
   return `\`${name.replaceAll('`', '``')}\``;
 }
 
-/** A name as it is read best: between backticks where it needs them. */
+/** Quotes a name with backticks only if it needs them. */
 export function shownName(name: string): string {
   return PLAIN_NAME.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }
@@ -21,8 +21,8 @@ export function shownName(name: string): string {
 const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * A string literal, which Spark reads with backslash escapes (`spark.sql.parser.escapedStringLiterals` is false by
- * default). No character of the value ends it: what could is escaped, and so is `${`, which Spark takes for a variable.
+ * Returns a string literal, which Spark reads with backslash escapes (`spark.sql.parser.escapedStringLiterals` is false by
+ * default). Escapes every character that could end it, and `${`, which Spark would read as a variable.
  */
 export function literal(value: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is escaped
@@ -34,29 +34,28 @@ export function literal(value: string): string {
 
 const LINE_END = /[\r\n]/g;
 
-/** Brackets of a statement that may be open at once. */
+/** Maximum number of open brackets. */
 const MAX_OPEN = 10_000;
 
 /**
- * Throws `unsupported` unless the text, put as it is into a statement, can neither end it nor leave a quote or bracket
- * open.
- * @param what for the message: `The text of the view`
+ * Throws `unsupported` if the text, inserted into a statement, could end it or leave a quote or bracket open.
+ * @param subject of the message: `The text of the view`
  */
-export function assertOneStatement(text: string, what: string): void {
-  if (!scan(text).isWhole) throw new TableSchemaError('unsupported', `${what} is not one statement.`);
+export function assertOneStatement(text: string, subject: string): void {
+  if (!scan(text).isWhole) throw new TableSchemaError('unsupported', `${subject} is not a single SQL statement.`);
 }
 
-/** As {@link assertOneStatement}, for a text with more of the statement after it. */
-export function assertExpression(text: string, what: string): void {
+/** Like {@link assertOneStatement}, for a text in the middle of a statement. */
+export function assertExpression(text: string, subject: string): void {
   const { isWhole, hasComments } = scan(text);
   if (!isWhole || hasComments || VARIABLE.test(text) || text.trim() === '') {
-    throw new TableSchemaError('unsupported', `${what} is not one expression.`);
+    throw new TableSchemaError('unsupported', `${subject} is not a single SQL expression.`);
   }
 }
 
 /**
- * The place after the quoted text that begins at `at`; -1 if it has no end. Backslashes escape within `'` and `"`, a
- * backtick is doubled.
+ * Returns the offset after the quoted text that begins at `at`; -1 if it has no end. Backslashes escape within `'` and
+ * `"`, a backtick is doubled.
  */
 export function quotedEnd(text: string, at: number): number {
   const quote = text[at];
@@ -85,28 +84,28 @@ function scan(text: string): { isWhole: boolean; hasComments: boolean } {
   return { isWhole: depth === 0, hasComments };
 }
 
-/** The place after a quoted text, a comment or else one character; -1 if what begins here has no end. */
+/** Returns the offset after a quoted text, a comment or a single character; -1 if a quote or comment has no end. */
 function tokenEnd(text: string, at: number): number {
   if (`'"\``.includes(text[at]!)) return stringEnd(text, at);
   if (text.startsWith('--', at)) {
     LINE_END.lastIndex = at;
     const end = LINE_END.exec(text)?.index ?? text.length;
-    // Spark's comment goes on after a backslash at the end of its line.
+    // In Spark, a backslash at the end of the line continues the comment.
     return text[end - 1] === '\\' ? -1 : end;
   }
   if (text.startsWith('*/', at)) return at + 2;
-  // What is in a hint, `/*+ … */`, are tokens.
+  // The content of a hint, `/*+ … */`, is code.
   if (!text.startsWith('/*', at) || text[at + 2] === '+') return at + 1;
   const end = text.indexOf('*/', at + 2);
-  // Spark's comments are nested: one within another leaves the statement open.
+  // Spark's comments nest, so a comment within a comment may leave the statement open.
   return end === -1 || text.slice(at + 2, end).includes('/*') ? -1 : end + 2;
 }
 
-/** As {@link quotedEnd}, and of `r'…'`, in which a backslash is one. */
+/** Like {@link quotedEnd}, but knows raw strings, `r'…'`, in which a backslash escapes nothing. */
 function stringEnd(text: string, at: number): number {
   const before = text.slice(Math.max(at - 2, 0), at);
   if (text[at] === '`' || !/(?:^|\W)r$/i.test(before)) return quotedEnd(text, at);
-  // Whether a letter of another alphabet belongs to a name depends on the version of Spark.
+  // Spark versions differ on whether a non-ASCII letter belongs to the name before, so refuse it.
   if (/^\P{ASCII}/u.test(before)) return -1;
   return text.indexOf(text[at]!, at + 1) + 1 || -1;
 }

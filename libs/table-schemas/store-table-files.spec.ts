@@ -65,7 +65,7 @@ describe('StoreTableFiles', () => {
     ['abfss://other@acme1.dfs.core.windows.net/t', AZURE],
     ['abfss://lake@acme1.dfs.core.windows.net.evil.example/t', AZURE],
     ['abfss://lake@acme1.dfs.evil.example/t', AZURE],
-  ])('does not go to %s', async (uri, location) => {
+  ])('refuses %s, which is elsewhere', async (uri, location) => {
     const { store, asked } = storeOf('t');
     const files = new StoreTableFiles(store, location);
     for (const call of [
@@ -78,7 +78,7 @@ describe('StoreTableFiles', () => {
     expect(asked).toEqual([]);
   });
 
-  it('lists within bounds', async () => {
+  it('lists at most maxFiles files', async () => {
     const files = new StoreTableFiles(storeOf('t/a', 't/b', 't/c', 'u/d').store, S3);
     const names = (await files.list('s3://lake/t/', { maxFiles: 3 }, signal)).map(({ name }) => name);
     expect(names).toEqual(['a', 'b', 'c']);
@@ -86,7 +86,7 @@ describe('StoreTableFiles', () => {
     await expect(files.list('s3://lake/t', { maxFiles: 2 }, signal)).rejects.toMatchObject({ fault: 'too-large' });
   });
 
-  it('says what is absent or too large', async () => {
+  it('reports absent files and files that are too large', async () => {
     const files = new StoreTableFiles(storeOf('a').store, S3);
     await expect(files.read('s3://lake/b', 5, signal)).rejects.toMatchObject({ fault: 'missing' });
     await expect(files.sizeOf('s3://lake/b', signal)).rejects.toMatchObject({ fault: 'missing' });

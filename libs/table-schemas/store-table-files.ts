@@ -4,15 +4,15 @@ import { parseStoreUri, STORE_SCHEMES } from '../object-storage/store-uri';
 import type { TableFile, TableFiles } from './table-files';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** The bucket or container that is open. */
+/** Identifies the open bucket or container. */
 export interface StoreLocation {
   provider: StoreProvider;
   bucket: string;
-  /** Of Azure's storage account, else null. */
+  /** Azure's storage account, else null. */
   account: string | null;
 }
 
-/** The files of tables in one bucket or container, by the URIs that Hadoop's connectors use. */
+/** Reads the files of tables in one bucket or container, by the URIs of Hadoop's connectors. */
 export class StoreTableFiles implements TableFiles {
   constructor(
     private readonly store: ObjectStore,
@@ -38,12 +38,13 @@ export class StoreTableFiles implements TableFiles {
   async list(uri: string, { maxFiles }: { maxFiles: number }, signal: AbortSignal): Promise<TableFile[]> {
     const directory = this.pathOf(uri);
     const files: TableFile[] = [];
-    let looked = 0;
+    let count = 0;
     for (let token: string | null = null; ;) {
       const page = await this.store.list(directory, { token, signal });
-      looked += page.entries.length;
-      if (looked > maxFiles)
-        throw new TableSchemaError('too-large', `There are more than ${maxFiles} files in ${uri}.`);
+      count += page.entries.length;
+      if (count > maxFiles) {
+        throw new TableSchemaError('too-large', `The directory ${excerpt(uri)} has more than ${maxFiles} files.`);
+      }
       for (const { kind, path, sizeBytes } of page.entries) {
         if (kind === 'file') files.push({ name: path.slice(path.lastIndexOf('/') + 1), sizeBytes });
       }
@@ -63,8 +64,8 @@ export class StoreTableFiles implements TableFiles {
 
   private pathOf(uri: string): string {
     const { provider, bucket, account } = this.location;
-    const place = parseStoreUri(uri, provider);
-    if (place?.bucket === bucket && place.account === account) return place.path;
+    const target = parseStoreUri(uri, provider);
+    if (target?.bucket === bucket && target.account === account) return target.path;
     const opened = `${STORE_SCHEMES[provider][0]}://${this.authority()}`;
     throw new TableSchemaError(
       'outside',
@@ -79,10 +80,10 @@ export class StoreTableFiles implements TableFiles {
 }
 
 function missing(uri: string, cause?: unknown): TableSchemaError {
-  return new TableSchemaError('missing', `There is no file ${excerpt(uri)}.`, { cause });
+  return new TableSchemaError('missing', `The file ${excerpt(uri)} does not exist.`, { cause });
 }
 
-/** The store may send another number of bytes than it announced. */
+/** Counts the bytes, because the store may send more than it announced. */
 async function collect({ stream }: StoreContent, maxBytes: number, uri: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

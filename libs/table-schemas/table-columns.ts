@@ -2,7 +2,7 @@ import type { DataType } from './data-type';
 import type { SchemaColumn } from './schema-json';
 import type { Bucketing } from './spark-properties';
 
-/** By what keeps the columns: `spark` is a data source table other than Delta's and Iceberg's. */
+/** Says where a table keeps its columns: `spark` is a data source table other than Delta and Iceberg. */
 export type TableKind = 'hive' | 'spark' | 'delta' | 'iceberg' | 'view';
 
 export interface TableColumn {
@@ -16,44 +16,44 @@ export interface TableColumn {
   position: number;
   comment: string | null;
   nullable: boolean;
-  /** Whether the table is partitioned by its values as they are. */
+  /** True if the table is partitioned by the column itself, not by a transform of it. */
   partition: boolean;
   /** SQL text, see `SchemaColumn`. */
   defaultSql: string | null;
   generatedSql: string | null;
 }
 
-/** By what tables are partitioned in Spark's words. */
+/** The partition transforms that Spark knows, by its names. */
 export const KNOWN_TRANSFORMS = ['identity', 'bucket', 'truncate', 'years', 'months', 'days', 'hours'] as const;
 
 export interface PartitionTransform {
-  /** One of {@link KNOWN_TRANSFORMS}, or the name that a format has for one of its own. */
+  /** One of {@link KNOWN_TRANSFORMS}, or the name of a transform that only the table's format knows. */
   transform: string;
-  /** Paths of names. */
+  /** Paths of columns and their nested fields. */
   columns: string[][];
   /** Number of buckets, or the width to which values are cut. */
   argument: number | null;
 }
 
-/** All that a table's own metadata say of it; plain data, which JSON keeps. */
+/** The schema of a table as its metadata describe it; plain data that JSON can hold. */
 export interface TableColumns {
   kind: TableKind;
-  /** After `USING`; null for Hive's tables and views. */
+  /** The name after `USING`; null for Hive tables and views. */
   provider: string | null;
   columns: TableColumn[];
   partitioning: PartitionTransform[];
   bucketing: Bucketing | null;
-  /** Those that somebody set, without what Spark, Hive, Delta and Iceberg write themselves. */
+  /** The properties that users set, without those that Spark, Hive, Delta and Iceberg write. */
   properties: Record<string, string>;
-  /** Of a data source, such as `header` of CSV. */
+  /** Options of a data source, such as `header` of CSV. */
   options: Record<string, string>;
   comment: string | null;
 }
 
-/** The most partition columns, transforms and buckets' columns that are told. */
+/** Maximum number of partition columns or transforms. */
 export const MAX_PARTITIONINGS = 1000;
 
-/** A column of which only name, type and comment are known. */
+/** Returns a column with a name, type and comment only. */
 export function plainColumn(name: string, type: DataType, comment: string | null): SchemaColumn {
   return { name, type, comment, nullable: true, defaultSql: null, generatedSql: null };
 }

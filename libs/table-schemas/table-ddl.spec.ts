@@ -29,13 +29,13 @@ describe('ddlOf', () => {
     );
   });
 
-  it('writes an external one with its place', async () => {
+  it('writes an external table with its location', async () => {
     const text = await ddl(recorded('csv'));
     expect(text).toContain("`a b` int,\n  `ü` string)\nUSING `csv`\nOPTIONS (\n  'header' = 'true',\n  'sep' = '|')");
     expect(text).toMatch(/\nLOCATION 'file:\/data\/csv'$/);
   });
 
-  it("writes a Hive table in Hive's words", async () => {
+  it('writes a Hive table in Hive syntax', async () => {
     const table = recorded('text');
     const partitionColumns = [{ name: 'p', type: 'date', comment: 'day' }];
     const { [`spark.sql.sources.schema`]: _schema, ...properties } = table.properties;
@@ -62,7 +62,7 @@ describe('ddlOf', () => {
     );
   });
 
-  it('writes a transform that nobody knows by its name', async () => {
+  it('writes an unknown transform by its quoted name', async () => {
     const table = recorded('spark');
     const columns = await columnsOf(table, null, AbortSignal.timeout(60_000));
     const partitioning = [
@@ -84,7 +84,7 @@ describe('ddlOf', () => {
 
   const EVIL = "x'; DROP TABLE x; -- \\'; DROP TABLE x; --\n`; DROP TABLE x; --\0\\";
 
-  it('lets nobody out of the statement', async () => {
+  it('lets no value end the statement', async () => {
     const table = recorded('spark');
     const text = await ddl({
       ...table,
@@ -130,19 +130,21 @@ describe('ddlOf', () => {
     await expect(ddl(table)).rejects.toMatchObject({ fault: 'unsupported' });
   });
 
-  it('refuses texts that are more than one', async () => {
-    await expect(ddl({ ...recorded('view'), viewText: 'SELECT 1; DROP TABLE x' })).rejects.toThrow('not one statement');
+  it('refuses a view or a default that is more than one statement', async () => {
+    await expect(ddl({ ...recorded('view'), viewText: 'SELECT 1; DROP TABLE x' })).rejects.toThrow(
+      'not a single SQL statement',
+    );
     const table = recorded('spark');
     const schema = table.properties['spark.sql.sources.schema']!.replace(
       '"CURRENT_DEFAULT":"5"',
       '"CURRENT_DEFAULT":"5); DROP TABLE x; --"',
     );
     const properties = { ...table.properties, 'spark.sql.sources.schema': schema };
-    await expect(ddl({ ...table, properties })).rejects.toThrow('The default of `d` is not one expression');
+    await expect(ddl({ ...table, properties })).rejects.toThrow('The default of `d` is not a single SQL expression');
   });
 });
 
-/** Counted by the rules of Spark's lexer, apart from the code under test. */
+/** Counts statements by the rules of Spark's lexer, independently of the code under test. */
 function statements(sql: string): number {
   const rest = sql.replace(/'(?:[^'\\]|\\[^])*'|`(?:[^`]|``)*`/g, '');
   expect(rest).not.toMatch(/['`\0]|--/);

@@ -5,21 +5,20 @@ import { assertExpression, assertOneStatement, literal, quotedName } from './sql
 import { KNOWN_TRANSFORMS, type PartitionTransform, type TableColumn, type TableColumns } from './table-columns';
 import { TableSchemaError } from './table-schema-error';
 
-/** What Spark, too, hides of options and properties (`spark.redaction.regex`), for readers who may not use them. */
+/** Options and properties whose values are hidden, as in Spark (`spark.redaction.regex`): not every reader may use them. */
 const SECRET = /secret|password|passwd|token|access[._-]?key|credential|sas[._-]/i;
 const REDACTED = '*********(redacted)';
 
 const KNOWN = new Set<string>(KNOWN_TRANSFORMS);
 
 /**
- * One statement of Spark SQL that makes the table or view again, under the default settings of its parser. Throws
- * `unsupported` for what Spark cannot make, and for a view or an expression whose text is more than one statement.
+ * Returns one Spark SQL statement that creates the table or view again, under the default settings of Spark's parser.
+ * Throws `unsupported` for what Spark cannot create, and for a view or an expression whose text is not a single statement.
  *
- * What it cannot tell, because no statement says it: whether elements of arrays and values of maps may be null; the order
- * in which Hive sorts downwards; names of Iceberg's partition fields and its sort order; versions and features of Delta's
- * protocol that no property asks for; identity columns. Values of properties that look like secrets are hidden. For a
- * view: the settings and the current schema with which its text was written; run it with the view's schema as the current
- * one.
+ * The statement leaves out what SQL cannot express: nullability of array elements and map values; Hive's descending sort
+ * order; names of Iceberg's partition fields and its sort order; versions and features of Delta's protocol that no property
+ * enables; identity columns; the settings and the current schema with which a view was written, so run it in the view's
+ * schema. Values of properties that look like secrets are hidden.
  */
 export function ddlOf(table: Table, columns: TableColumns): string {
   const name = [table.catalog, table.schema, table.name].filter((part) => part !== null).map(quotedName);
@@ -33,10 +32,10 @@ function viewSql(
   { viewText, tableType }: Table,
   { columns, comment, properties }: TableColumns,
 ): string[] {
-  // Its text is YAML.
+  // The text of a metric view is YAML.
   if (tableType?.toUpperCase() === 'METRIC_VIEW')
-    throw new TableSchemaError('unsupported', 'Spark cannot make a metric view.');
-  if (!viewText) throw new TableSchemaError('missing', 'The metastore does not tell the text of the view.');
+    throw new TableSchemaError('unsupported', 'Spark SQL cannot create a metric view.');
+  if (!viewText) throw new TableSchemaError('missing', 'The metastore does not return the text of the view.');
   assertOneStatement(viewText, 'The text of the view');
   const names = columns.map((column) => `${quotedName(column.name)}${commentSql(column.comment)}`);
   return [
@@ -67,7 +66,7 @@ function columnSql({ name, type, nullable, comment, defaultSql, generatedSql }: 
   const parts = [quotedName(name), typeSql(type)];
   if (!nullable) parts.push('NOT NULL');
   if (generatedSql !== null) {
-    assertExpression(generatedSql, `What ${quotedName(name)} is computed from`);
+    assertExpression(generatedSql, `The generation expression of ${quotedName(name)}`);
     parts.push(`GENERATED ALWAYS AS (${generatedSql})`);
   } else if (defaultSql !== null) {
     assertExpression(defaultSql, `The default of ${quotedName(name)}`);
@@ -76,13 +75,13 @@ function columnSql({ name, type, nullable, comment, defaultSql, generatedSql }: 
   return `${parts.join(' ')}${commentSql(comment)}`;
 }
 
-/** `parquet`, or the name of a class. */
+/** @param provider `parquet`, or the name of a class */
 function providerSql(provider: string | null): string {
-  if (!provider) throw new TableSchemaError('missing', 'The metastore does not tell the format of the table.');
+  if (!provider) throw new TableSchemaError('missing', 'The metastore does not return the format of the table.');
   return provider.split('.').map(quotedName).join('.');
 }
 
-/** In Hive's statement the columns of partitions are not among the others. */
+/** A Hive statement lists partition columns apart from the others. */
 function hivePartitions(columns: readonly TableColumn[]): string {
   const partitions = columns.filter(({ partition }) => partition);
   return partitions.length > 0 ? `PARTITIONED BY ${listed(partitions.map(columnSql))}` : '';
@@ -108,7 +107,8 @@ function bucketsSql({ bucketing }: TableColumns): string {
 
 function storageSql({ serde, serdeProperties, inputFormat, outputFormat, properties }: Table): string[] {
   if (!serde || !inputFormat || !outputFormat || properties['storage_handler']) {
-    throw new TableSchemaError('unsupported', 'The table has a storage handler or no format, which Spark cannot make.');
+    const message = 'Spark cannot create the table: it has a storage handler, or no SerDe or file format.';
+    throw new TableSchemaError('unsupported', message);
   }
   const { 'serialization.format': format, ...others } = serdeProperties;
   const own = { ...others, ...(format === undefined || format === '1' ? {} : { 'serialization.format': format }) };
@@ -119,7 +119,7 @@ function storageSql({ serde, serdeProperties, inputFormat, outputFormat, propert
   ];
 }
 
-/** A managed table has its place by its name. Iceberg's are all external to Hive, wherever they are. */
+/** The location of a managed table follows from its name. Iceberg tables are all external to Hive. */
 function locationSql(table: Table, { kind }: TableColumns): string {
   const location = locationOf(table);
   const isExternal = table.tableType?.toUpperCase().includes('EXTERNAL') || kind === 'iceberg';

@@ -1,20 +1,19 @@
-/** A file of a directory. */
 export interface TableFile {
   name: string;
   sizeBytes: number;
 }
 
 /**
- * What is read of the files of tables. Every call has a bound and ends when `signal` aborts. Throws a `TableSchemaError`,
- * which is `missing` for what is absent and `outside` for a URI elsewhere, or the error of the store.
+ * Reads the files of a table. Every call is bounded and ends when `signal` aborts. Throws a `TableSchemaError`, `missing`
+ * for an absent file and `outside` for a URI elsewhere, or the error of the store.
  */
 export interface TableFiles {
-  /** The whole file; one of more than `maxBytes` is `too-large`. */
+  /** Reads the whole file; throws `too-large` if it has more than `maxBytes`. */
   read(uri: string, maxBytes: number, signal: AbortSignal): Promise<Buffer>;
-  /** The bytes from `start` to before `end`, both within the file. */
+  /** Reads the bytes from `start` to `end`, which is exclusive; both are within the file. */
   readPart(uri: string, range: { start: number; end: number }, signal: AbortSignal): Promise<Buffer>;
-  /** Bytes. */
+  /** Returns the size in bytes. */
   sizeOf(uri: string, signal: AbortSignal): Promise<number>;
-  /** What lies in a directory, without those below; more than `maxFiles` are `too-large`. An absent directory is empty. */
+  /** Lists the files directly in a directory; throws `too-large` above `maxFiles`. An absent directory is empty. */
   list(uri: string, options: { maxFiles: number }, signal: AbortSignal): Promise<TableFile[]>;
 }

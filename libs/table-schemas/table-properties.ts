@@ -1,7 +1,7 @@
 import type { TableKind } from './table-columns';
 
-/** What Hive, and those who write to its metastore, keep for themselves. */
-const OF_METASTORES = [
+/** Properties that Hive and other writers of its metastore keep for themselves. */
+const METASTORE_PROPERTIES = [
   'bucketing_version',
   'column_stats_accurate',
   'comment',
@@ -24,7 +24,7 @@ const OF_METASTORES = [
   'translated_to_external',
 ];
 
-const OF_ICEBERG = [
+const ICEBERG_PROPERTIES = [
   'current-schema',
   'current-snapshot-id',
   'current-snapshot-summary',
@@ -41,7 +41,7 @@ const OF_ICEBERG = [
   'uuid',
 ];
 
-const OF_DELTA = [
+const DELTA_PROPERTIES = [
   'delta.columnmapping.maxcolumnid',
   'delta.lastcommittimestamp',
   'delta.lastupdateversion',
@@ -50,20 +50,20 @@ const OF_DELTA = [
   'table_type',
 ];
 
-const NEVER: Record<TableKind, ReadonlySet<string>> = {
-  hive: new Set(OF_METASTORES),
-  spark: new Set(OF_METASTORES),
-  view: new Set(OF_METASTORES),
-  delta: new Set([...OF_METASTORES, ...OF_DELTA]),
-  iceberg: new Set([...OF_METASTORES, ...OF_ICEBERG]),
+const INTERNAL: Record<TableKind, ReadonlySet<string>> = {
+  hive: new Set(METASTORE_PROPERTIES),
+  spark: new Set(METASTORE_PROPERTIES),
+  view: new Set(METASTORE_PROPERTIES),
+  delta: new Set([...METASTORE_PROPERTIES, ...DELTA_PROPERTIES]),
+  iceberg: new Set([...METASTORE_PROPERTIES, ...ICEBERG_PROPERTIES]),
 };
 
-/** Properties that a statement may set, by name. */
+/** Returns the properties that a statement may set, sorted by name. */
 export function keptProperties(properties: Readonly<Record<string, string>>, kind: TableKind): Record<string, string> {
   const kept = Object.entries(properties).filter(([name]) => {
     const text = name.toLowerCase();
     const isInternal = text.startsWith('spark.sql.') || (kind === 'view' && text.startsWith('view.'));
-    return !isInternal && !NEVER[kind].has(text);
+    return !isInternal && !INTERNAL[kind].has(text);
   });
   return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,13 +1,13 @@
 /**
- * - `malformed`: what the table keeps of itself cannot be read
- * - `missing`: a part of it is not there
- * - `too-large`: there is more than may be read
- * - `unsupported`: a kind or feature that is not known here, or that SQL cannot express
- * - `outside`: the credentials do not open the place of the files
+ * - `malformed`: the table's metadata cannot be parsed
+ * - `missing`: a part of the metadata does not exist
+ * - `too-large`: the metadata exceed a limit
+ * - `unsupported`: the kind of table or a feature is unknown, or SQL cannot express it
+ * - `outside`: the credentials do not open the location of the files
  */
 export type TableSchemaFault = 'malformed' | 'missing' | 'too-large' | 'unsupported' | 'outside';
 
-/** Why the columns or the DDL of a table cannot be told; the message is for users. */
+/** The columns or the DDL of a table cannot be determined. The message is for users. */
 export class TableSchemaError extends Error {
   constructor(
     readonly fault: TableSchemaFault,
@@ -19,9 +19,9 @@ export class TableSchemaError extends Error {
   }
 }
 
-const SHOWN = 200;
+const MAX_EXCERPT_LENGTH = 200;
 
-/** What a stranger wrote, for a message. */
+/** Quotes an untrusted text in a message: on one line, of bounded length. */
 export function excerpt(text: string): string {
-  return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+  return JSON.stringify(text.length > MAX_EXCERPT_LENGTH ? `${text.slice(0, MAX_EXCERPT_LENGTH)}…` : text);
 }

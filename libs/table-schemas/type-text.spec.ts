@@ -27,7 +27,7 @@ describe('parseTypeText', () => {
     expect([typeText(type), typeName(type)]).toEqual([shown, name]);
   });
 
-  it('reads what a struct says of its fields', () => {
+  it('reads NOT NULL and comments of the fields of a struct', () => {
     const type = parseTypeText(`struct<a:int NOT NULL COMMENT 'it\\'s, <x>:',b:string comment "\\u00fc">`);
     expect(typeSql(type)).toBe("struct<`a`: int NOT NULL COMMENT 'it\\'s, <x>:', `b`: string COMMENT 'ü'>");
   });
@@ -51,7 +51,7 @@ describe('parseTypeText', () => {
     ['deep', 'array<'.repeat(100_000)],
     ['long', 'x'.repeat(2 ** 22 + 1)],
     ['wide', `struct<${'a:int,'.repeat(200_000)}a:int>`],
-  ])('refuses a %s one', (_what, text) =>
+  ])('refuses a type that is too %s', (_case, text) =>
     expect(() => parseTypeText(text)).toThrow(expect.objectContaining({ fault: 'too-large' })),
   );
 
@@ -61,7 +61,7 @@ describe('parseTypeText', () => {
     ['an open quote', `struct<a:int comment '${'\\'.repeat(2e6)}`],
     ['backticks', `struct<${'`'.repeat(2e6 + 1)}`],
     ['an open bracket', `decimal(${' '.repeat(2e6)}`],
-  ])('ends soon at %s', (_what, text) => {
+  ])('takes linear time for %s', (_case, text) => {
     const start = performance.now();
     expect(() => parseTypeText(text)).toThrow(expect.objectContaining({ fault: 'malformed' }));
     expect(performance.now() - start).toBeLessThan(15_000);

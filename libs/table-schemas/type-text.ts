@@ -2,18 +2,18 @@ import { atomicType, type DataType, MAX_FIELDS, MAX_NESTING, type StructField } 
 import { quotedEnd } from './sql-text';
 import { excerpt, TableSchemaError } from './table-schema-error';
 
-/** Characters of the text of one type; Hive keeps at most a few megabytes in a column of its database. */
+/** Maximum length of the text of one type; Hive's database stores a few megabytes at most. */
 const MAX_TEXT_LENGTH = 2 ** 22;
 
 const UNQUOTED_NAME = /[^:,<>`'"()]+(?=:)/y;
 const FIRST_WORD = /[^\s:,<>`'"()]+/y;
-/** `int`, `double precision`, `decimal(10, 2)`, `interval day to second`: up to what may follow a type in a struct. */
+/** Matches `int`, `double precision`, `decimal(10, 2)` or `interval day to second`, without anything that follows. */
 const ATOM =
   /(?:interval\s+\w+(?:\s+to\s+\w+)?|double\s+precision|timestamp\s+with(?:out)?\s+(?:local\s+)?time\s+zone|\w+(?:\s*\([^()<>]*\))?(?:\s+collate\s+\w+)?)/iy;
 
 /**
- * The type that a text of Hive or Spark says, such as ``struct<a:int,`b c`:array<map<string,decimal(10,2)>>>``. What Spark
- * does not know is `foreign`. Throws `malformed` or `too-large`.
+ * Parses the text of a type from Hive or Spark, such as ``struct<a:int,`b c`:array<map<string,decimal(10,2)>>>``. Types that
+ * Spark does not know are `foreign`. Throws `malformed` or `too-large`.
  */
 export function parseTypeText(text: string): DataType {
   if (text.length > MAX_TEXT_LENGTH) throw new TableSchemaError('too-large', 'The text of a type is too long.');
@@ -84,7 +84,7 @@ class TypeTextParser {
     return { name, type, nullable, comment };
   }
 
-  /** Spark writes names as they are, spaces and all, where Hive keeps the text. */
+  /** In a Hive table, Spark writes names without quotes, even if they contain spaces. */
   private name(): string {
     if (this.text[this.at] === '`') return this.quoted().replaceAll('``', '`');
     return (this.match(UNQUOTED_NAME) ?? this.match(FIRST_WORD) ?? this.fail())[0].trim();
@@ -135,7 +135,7 @@ class TypeTextParser {
 
   private fail(): never {
     const rest = excerpt(this.text.slice(this.at));
-    throw new TableSchemaError('malformed', `The type ${excerpt(this.text)} cannot be read from ${rest} on.`);
+    throw new TableSchemaError('malformed', `The type ${excerpt(this.text)} is malformed at ${rest}.`);
   }
 }
 

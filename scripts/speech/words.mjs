@@ -5,7 +5,6 @@ export const NOT_YET = [
   'libs/metastore-clients',
   'libs/node-agent',
   'libs/run-bridges',
-  'libs/table-schemas',
   'test/clouds',
   'test/fakes',
   'test/fixtures',
