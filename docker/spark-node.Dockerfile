@@ -2,15 +2,15 @@
 #   docker build -f docker/spark-node.Dockerfile --target spark-node   -t managed-spark-node .
 #   docker build -f docker/spark-node.Dockerfile --target worker-local -t managed-spark-worker-local .
 # spark-node runs one agent, which reads /etc/spark-node/agent.json (libs/node-agent/config.ts has its fields).
-# worker-local is the platform's worker with all that nodes need: its Spark nodes (endpoint local://) are processes of
+# worker-local is the platform's worker with everything that nodes need: its Spark nodes (endpoint local://) are processes of
 # the same container.
-# Both run as root, so that each run of a job can be a user of its own, who reads neither the agent's files nor those of
-# other runs (ADR 0012). Of root's capabilities they need CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID and SETUID and no other.
+# Both run as root, so that each run of a job can have a user of its own, who can read neither the agent's files nor those of
+# other runs (ADR 0012). They need only these capabilities of root: CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID and SETUID.
 
-# Debian 12 is the newest that has Java 17, on which Spark 3.5 runs.
+# Debian 12 is the newest release with Java 17, on which Spark 3.5 runs.
 ARG NODE_VERSION=24
 
-# The same stage stands in Dockerfile, so that the builder's cache serves both. Keep them alike.
+# Dockerfile has the same stage, so that the builder's cache serves both. Keep them alike.
 FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -27,7 +27,7 @@ FROM node:${NODE_VERSION}-bookworm-slim AS spark
 RUN apt-get update \
   && apt-get install -y --no-install-recommends python3 python3-venv \
   && rm -rf /var/lib/apt/lists/*
-# Exact versions by their hashes; `npm run pins` renews them. Spark is built from its source distribution, by what is
+# Exact versions with their hashes; `npm run pins` updates them. Spark is built from its source distribution, with the packages
 # installed before it and nothing else.
 COPY scripts/embedded/requirements /tmp/requirements
 RUN python3 -m venv /opt/python \
@@ -52,10 +52,10 @@ RUN mkdir -p /usr/share/man/man1 \
   && ln -s "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")" /opt/java \
   && install -d -m 711 /var/lib/platform /var/lib/platform/nodes /var/lib/spark-node \
   && install -d -m 700 -o node -g node /var/lib/platform/data
-# The users of runs. Java and Hadoop fail for one without a name.
+# The users of runs. Java and Hadoop fail for a user without a name.
 RUN seq 1900000000 1900004095 | sed 's|.*|spark-&:x:&:&::/nonexistent:/bin/sh|' >> /etc/passwd
 COPY --from=spark /opt/python /opt/python
-# Spark looks up the machine's own name, which some builders do not know. These are there while the image is built.
+# Spark looks up the machine's own name, which some builders do not know. These are only set while the image is built.
 ARG SPARK_LOCAL_HOSTNAME=localhost
 ARG SPARK_LOCAL_IP=127.0.0.1
 RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
@@ -64,13 +64,13 @@ COPY scripts/class-archive /tmp/scripts/class-archive
 COPY scripts/embedded/deadline.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
   && rm -r /tmp/scripts
-# By which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
+# The jars with which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
 ARG MAVEN_REPOSITORY_URL
 COPY scripts/connectors /tmp/scripts/connectors
 # The kernel of Scala notebooks (ADR 0034).
 COPY scripts/scala-kernel /tmp/scripts/scala-kernel
 COPY --from=spark /opt/scala-kernel /opt/scala-kernel
-# By which queries of clusters with turbo are accelerated.
+# The jar that accelerates queries of clusters with turbo.
 COPY scripts/turbo /tmp/scripts/turbo
 COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs \
   scripts/embedded/scala-compiler.mjs /tmp/scripts/embedded/
@@ -100,9 +100,9 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER 0:0
-# As in Dockerfile.
+# The same as in Dockerfile.
 RUN node dist/worker.js 2>&1 | grep 'The configuration is not usable' > /dev/null
-# As in Dockerfile.
+# The same as in Dockerfile.
 ARG VERSION=0.0.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="managed-spark-worker-local" \
