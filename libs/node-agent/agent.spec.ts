@@ -30,11 +30,11 @@ import type {
 } from '../contracts/agent-protocol';
 import { Agent, type AgentEnd } from './agent';
 import type { AgentConfig } from './config';
-import { type LiveProcess, processesOf, signal } from './processes';
+import { type LiveProcess, nodeProcesses, signal } from './processes';
 import type { Confinement } from './sandbox';
 import { plainRunSpec } from '../../test/harness/run-spec';
 
-/** How long a test waits for one event, which may be late on a busy machine. */
+/** Maximum wait for one event, which may be late on a busy machine. */
 const DEADLINE_MS = 60_000;
 
 async function until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
@@ -47,7 +47,7 @@ async function until<T>(what: string, look: () => T | null | undefined | false):
   }
 }
 
-/** The other end of the protocol, kept in memory. It can be away, and refuse. */
+/** An in-memory control plane that tests can disconnect, and that can refuse requests. */
 class FakeControlPlane {
   readonly reports: RunReport[] = [];
   readonly registrations: RegisterRequest[] = [];
@@ -62,15 +62,15 @@ class FakeControlPlane {
   drain = false;
   leaseMs = 60_000;
   away = false;
-  /** Takes logs, but neither polls nor reports. */
+  /** Accepts logs, but neither polls nor reports. */
   deaf = false;
   refusal: number | null = null;
   logLimit: number | undefined;
-  /** Keeps runs in the desired state after their end, as if it were not on record yet. */
+  /** Keeps runs in the desired state after their end, as if the end were not on record yet. */
   forgetful = false;
-  /** Has no file to give for now. */
+  /** Returns no files for now. */
   holdFiles = false;
-  /** Whether answers ask for what the node uses, and whether a poll with it is refused, as by an older release. */
+  /** `wanted`: responses request utilization. `refused`: a poll with it is refused, as by an older release. */
   utilization: 'unknown' | 'wanted' | 'refused' = 'unknown';
   readonly utilizations: NodeUtilization[] = [];
   daemons: DesiredDaemons = {
@@ -221,10 +221,7 @@ const SPEC = plainRunSpec({
   kill_grace_ms: 10_000,
 });
 
-/**
- * Stands in for spark-submit: writes the event log that names the application and runs the application as a shell
- * script.
- */
+/** A fake spark-submit. It writes the event log that names the application and runs the application as a shell script. */
 const FAKE_SUBMIT = `#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -237,7 +234,7 @@ echo started >>"$SPARK_HOME/starts"
 . "$application"
 `;
 
-/** Runs have their own users here if the agent is root, else the agent's. */
+/** If the agent is root, runs have users of their own here; otherwise they have the agent's. */
 const KINDS = process.getuid?.() === 0 ? (['none', 'users'] as const) : (['none'] as const);
 
 describe.each(KINDS)('Agent with confinement %s', (kind) => {
@@ -272,12 +269,12 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'agent-'));
     mkdirSync(`${root}/spark/bin`, { recursive: true });
-    // Where a job leaves marks, whoever it is.
+    // A folder in which every job can leave marks, whatever its user.
     for (const folder of [root, `${root}/spark`]) chmodSync(folder, 0o777);
     writeFileSync(`${root}/spark/bin/spark-submit`, FAKE_SUBMIT);
     chmodSync(`${root}/spark/bin/spark-submit`, 0o755);
     nodes += 1;
-    // No two nodes of a machine have the same users: ending those of one would end the other's.
+    // No two nodes of a machine have the same users: killing those of one would kill the other's.
     const users = { firstUid: 1_900_000_000 + nodes * 16, uids: 16, bubblewrap: null };
     confinement = kind === 'users' ? { kind, ...users } : { kind };
     agents = [];
@@ -313,7 +310,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
 
   const processes = (): LiveProcess[] => {
     const uids = confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
-    return processesOf({ nodeDir: config.node_dir, uids });
+    return nodeProcesses({ nodeDir: config.node_dir, uids });
   };
   const startAgent = (): Agent => {
     const agent = new Agent(config, confinement);
@@ -358,7 +355,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       for (const name of ['spec.json', 'box']) await until(`no ${name}`, () => !existsSync(`${runDir('1')}/${name}`));
     });
 
-    it('ends where the node has no connectors, before anything is started', async () => {
+    it('ends before it starts if the node has no connectors', async () => {
       startAgent();
       script('1', 'echo never');
       plane.run('1', { mounts });
@@ -378,7 +375,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       conf: { 'spark.test.a': 'hidden' },
     };
 
-    it('has them, and does not show them, whoever reads its log: an agent after kill -9', async () => {
+    it('has them, and hides them in its log, even from an agent after kill -9', async () => {
       const first = startProcess();
       const wait = (file: string) => `while [ ! -e ${root}/${file} ]; do sleep 0.02; done`;
       script(
@@ -402,7 +399,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       expect(existsSync(`${root}/read`)).toBe(kind === 'none');
     });
 
-    it('does not begin while one cannot be had', async () => {
+    it('does not start while one cannot be read', async () => {
       startAgent();
       script('1', 'echo never');
       plane.run('1', { secrets: { env: {}, conf: {}, fault: 'There is no secret "a".' } });
@@ -411,18 +408,18 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     });
   });
 
-  describe('on a machine that its provider takes back', () => {
+  describe('on a machine that its provider reclaims', () => {
     const announce = (fields: object) =>
       writeFileSync(`${root}/notice`, JSON.stringify({ detail: 'Taken back.', ...fields }));
     const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
     const reason = 'SPOT_INTERRUPTED';
-    const message = 'The provider takes the machine of the run back: Taken back.';
+    const message = 'The provider reclaims the machine of the run: Taken back.';
 
     beforeEach(() => {
       config.interruption_notice = { kind: 'file', path: `${root}/notice` };
     });
 
-    it('says so, takes no more runs, and lets those that it has go on for now', async () => {
+    it('reports it, accepts no more runs, and lets the present ones continue for now', async () => {
       startAgent();
       script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
       script('2', `touch ${root}/two`);
@@ -439,7 +436,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       expect(existsSync(`${root}/two`)).toBe(false);
     });
 
-    it('ends its runs before that, with their logs', async () => {
+    it('ends its runs before the machine ends, and ships their logs', async () => {
       startAgent();
       script('1', 'trap "echo last words; exit 1" TERM; echo first; while :; do sleep 0.02; done');
       plane.run('1', {});
@@ -450,7 +447,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     });
   });
 
-  it('is drained once it is to go and its runs have ended', async () => {
+  it('is drained once a drain is requested and its runs have ended', async () => {
     startAgent();
     script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
     plane.run('1', {});
@@ -464,7 +461,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
   });
 
-  it('registers once, keeps its token to itself and says that it is ready', async () => {
+  it('registers once, keeps its token secret and reports that it is ready', async () => {
     startAgent();
     await until('ready', () => plane.observed?.state === 'ready');
     expect(plane.registrations).toHaveLength(1);
@@ -496,7 +493,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     await until('the folder is gone', () => !existsSync(runDir('1')));
   });
 
-  it('tells the application id while the run goes on, and its log', async () => {
+  it('reports the application id and ships the log during the run', async () => {
     startAgent();
     script('1', `echo hello; while [ ! -e ${root}/go ]; do sleep 0.02; done; echo bye`);
     plane.run('1', {});
@@ -509,7 +506,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(plane.log('1')).toBe('hello\nbye\n');
   });
 
-  it('says why a job failed', async () => {
+  it('reports why a job failed', async () => {
     startAgent();
     script('1', `printf 'Traceback (most recent call last):\\n  File "a"\\nValueError: no\\n' >&2; exit 3`);
     plane.run('1', {});
@@ -521,7 +518,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     });
   });
 
-  it('ships a log of many chunks whole', async () => {
+  it('ships all chunks of a long log', async () => {
     startAgent();
     script(
       '1',
@@ -534,7 +531,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(lines[19_999]).toBe('line 19999 of a log that is longer than one chunk');
   });
 
-  it('ends a run that lacks a file, with what the control plane says', async () => {
+  it("ends a run whose file is missing, with the control plane's message", async () => {
     startAgent();
     plane.run('1', {});
     expect(await plane.ended('1')).toMatchObject({
@@ -545,7 +542,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(existsSync(`${root}/spark/starts`)).toBe(false);
   });
 
-  it('stops a run in order when it ends in time', async () => {
+  it('stops a run gracefully if it ends in time', async () => {
     startAgent();
     const leave = `echo bye; while [ ! -e ${root}/go ]; do sleep 0.02; done; exit 0`;
     script('1', `trap "${leave}" TERM; echo up; while :; do sleep 0.02; done`);
@@ -559,7 +556,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(plane.states('1')).not.toContain('killing');
   });
 
-  it('kills a run that does not end in time, with what it started', async () => {
+  it('kills a run that does not end in time, with its child processes', async () => {
     startAgent();
     script(
       '1',
@@ -576,14 +573,14 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(processes()).toEqual([]);
   });
 
-  it('ends a run that takes longer than it may', async () => {
+  it('ends a run that exceeds its timeout', async () => {
     startAgent();
     script('1', 'while :; do sleep 0.02; done');
     plane.run('1', { timeout_ms: 100 });
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'TIMEOUT' });
   });
 
-  it('stops a run that it never saw start without starting it', async () => {
+  it('stops a run before its start without starting it', async () => {
     plane.run('1', {});
     plane.stop('1', 1000);
     startAgent();
@@ -591,14 +588,14 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(existsSync(`${root}/spark/starts`)).toBe(false);
   });
 
-  it('tells a driver that somebody else killed', async () => {
+  it('reports a driver that somebody else killed', async () => {
     startAgent();
     script('1', 'kill -9 $$');
     plane.run('1', {});
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'SIGNALLED', exit_code: 137 });
   });
 
-  it('goes on with its runs after kill -9: one start, one end, a log without gap or repetition', async () => {
+  it('continues its runs after kill -9: one start, one end, a log without gap or repetition', async () => {
     const first = startProcess();
     script('1', `i=0; while [ ! -e ${root}/go ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; exit 4`);
     plane.run('1', {});
@@ -618,7 +615,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(sequence).toEqual([...new Set(sequence)].sort((a, b) => a - b));
   });
 
-  it('tells the end of a run that ended while no agent lived', async () => {
+  it('reports the end of a run that ended while no agent was running', async () => {
     const first = startProcess();
     script('1', `echo up; while [ ! -e ${root}/go ]; do sleep 0.02; done; echo last`);
     plane.run('1', {});
@@ -633,7 +630,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(starts()).toBe(1);
   });
 
-  it('tells a run whose driver was killed while no agent lived', async () => {
+  it('reports a run whose driver was killed while no agent was running', async () => {
     const first = startProcess();
     script('1', 'echo up; while :; do sleep 0.02; done');
     plane.run('1', {});
@@ -662,7 +659,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(starts()).toBe(1);
   });
 
-  it('lets only one agent work on a node', async () => {
+  it('runs only one agent on a node', async () => {
     startProcess();
     await until('ready', () => plane.observed?.state === 'ready');
     const second = spawn(process.execPath, [join(compiled, 'node-agent/main.js'), `${root}/config.json`], {
@@ -672,7 +669,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await exitOf(second)).toBe(1);
   });
 
-  it('carries on while the control plane is away, and tells all when it is back', async () => {
+  it('continues while the control plane is down, and reports everything once it is back', async () => {
     startAgent();
     script('1', `echo up; while [ ! -e ${root}/go ]; do sleep 0.02; done; echo down`);
     plane.run('1', {});
@@ -686,7 +683,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(plane.log('1')).toBe('up\ndown\n');
   });
 
-  it('ends its runs when its lease has passed', async () => {
+  it('ends its runs when its lease has expired', async () => {
     plane.leaseMs = 1_500;
     startAgent();
     script('1', 'echo up; while :; do sleep 0.02; done');
@@ -698,7 +695,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'LEASE_EXPIRED' });
   });
 
-  it('ends its runs when only their logs are still taken', async () => {
+  it('ends its runs if the control plane accepts only their logs', async () => {
     plane.leaseMs = 1_500;
     startAgent();
     script('1', 'while :; do echo up; sleep 0.02; done');
@@ -711,7 +708,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'LEASE_EXPIRED' });
   });
 
-  it('tells an end again that the control plane has lost', async () => {
+  it('reports an end again that the control plane has lost', async () => {
     startAgent();
     script('1', 'exit 0');
     plane.forgetful = true;
@@ -725,7 +722,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(starts()).toBe(1);
   });
 
-  it('kills everything and leaves for good when its token is refused', async () => {
+  it('kills everything and ends permanently when its token is refused', async () => {
     const child = startProcess();
     script('1', 'trap "" TERM; echo up; while :; do sleep 0.02; done');
     plane.run('1', {});
@@ -736,7 +733,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(processes()).toEqual([]);
   });
 
-  it('ends its runs and says so when it is asked to end', async () => {
+  it('ends its runs and reports that when it is stopped', async () => {
     const child = startProcess();
     script('1', 'echo up; while :; do sleep 0.02; done');
     plane.run('1', {});
@@ -747,7 +744,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(processes()).toEqual([]);
   });
 
-  it('tells what the node uses if it is asked to, and again once a process of an older release has refused it', async () => {
+  it("reports the node's utilization on request, and again after a process of an older release has refused it", async () => {
     plane.leaseMs = 400;
     startAgent();
     await until('polls beyond the first sample', () => plane.calls.filter((call) => call === 'POST /poll').length > 6);
@@ -756,12 +753,12 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     await until('refused', () => plane.utilizations.length > 0);
     plane.utilization = 'wanted';
     const refused = plane.utilizations.length;
-    const { disk_mb, memory_mb } = await until('told again', () => plane.utilizations[refused]);
+    const { disk_mb, memory_mb } = await until('reported again', () => plane.utilizations[refused]);
     expect(disk_mb.total).toBeGreaterThan(disk_mb.average);
     expect(memory_mb.max).toBeGreaterThan(0);
   });
 
-  it('runs the bootstrap script once, before it is ready, though it is one of Windows', async () => {
+  it('runs the bootstrap script once, before it is ready, even with line ends of Windows', async () => {
     const bootstrap_script = `\uFEFF#!/bin/sh\r\nset -e\r\necho once >>${root}/bootstrapped\r\n`;
     plane.daemons = { ...plane.daemons, bootstrap_script };
     const first = startProcess();
@@ -790,15 +787,15 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       return (await until('failed', seen)).error ?? '';
     };
 
-    it('that hangs is ended when its time is up, with what it started', async () => {
+    it('that hangs is killed after its timeout, with its child processes', async () => {
       const script = `echo begun; sh -c 'trap "" TERM HUP; exec sleep 1000' & sleep 1000`;
       const error = await failure(script, { bootstrap_timeout_ms: 300 });
-      // A busy machine may not come to the output in this time.
+      // On a busy machine there may be no output within this time.
       expect(error).toMatch(/took longer than 0.3 seconds\.(?: Its last output: begun)?$/);
       expect(processes().filter(({ argv }) => argv.includes('1000'))).toEqual([]);
     });
 
-    it('that prints without end costs the log of the node and no more', async () => {
+    it('that prints without end only fills the log of the node', async () => {
       plane.logLimit = 1024 * 1024;
       const script = 'yes 0123456789abcde | head -c 209715200; echo the end; exit 4';
       expect(await failure(script)).toMatch(/ended with 4. Its last output: [^]*the end$/);
@@ -808,21 +805,21 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       expect(plane.logs.get('/node/logs/stdout')?.length).toBeLessThan(3 * 1024 * 1024);
     });
 
-    it('that says nothing a text can hold is told of all the same', async () => {
+    it('whose output has NUL is reported', async () => {
       expect(await failure(`head -c 100 /dev/zero; printf 'why\\377'; exit 5`)).toMatch(/ended with 5.*: why\uFFFD$/);
     });
 
-    // As root, who can make a small disk.
+    // Only root can create a small disk.
     if (kind === 'none') return;
 
-    it('that fills the disk is ended before the node loses its journal', async () => {
+    it('that fills the disk is stopped before the node loses its journal', async () => {
       mkdirSync(`${root}/node`);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'bootstrap', `${root}/node`]);
       try {
-        // Most at once; the rest no faster than a busy agent looks.
+        // Fills most of the disk at once, and the rest more slowly than a busy agent checks it.
         const fill =
           'head -c 45000000 /dev/zero >"$HOME/x"; while head -c 100000 /dev/zero >>"$HOME/x"; do sleep 0.02; done';
-        expect(await failure(`${fill}; exit 9`)).toMatch(/filled the disk of the node, so it was ended/);
+        expect(await failure(`${fill}; exit 9`)).toMatch(/filled the disk of the node, so it was stopped/);
         expect(statfsSync(`${root}/node`).bavail).toBeGreaterThan(0);
         expect(JSON.parse(readFileSync(`${root}/node/agent.json`, 'utf8'))).toMatchObject({ node_id: '5' });
       } finally {
@@ -840,9 +837,9 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     await plane.ended('1');
     const lines = await until('its log', () => {
       const text = plane.logs.get('/node/logs/stdout')?.toString() ?? '';
-      return text.includes('run ended') ? text.trim().split('\n') : null;
+      return text.includes('Run ended') ? text.trim().split('\n') : null;
     });
-    const line = lines.find((text) => text.includes('run ended')) ?? '';
+    const line = lines.find((text) => text.includes('Run ended')) ?? '';
     expect(JSON.parse(line)).toMatchObject({ run_id: '1', correlation_id: 'correlation-1', outcome: 'done' });
   });
 });

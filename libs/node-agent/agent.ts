@@ -12,7 +12,7 @@ import type {
 } from '../contracts/agent-protocol';
 import { BoundedLog } from './bounded-log';
 import { type AgentConfig, neededPaths } from './config';
-import { AnswerError, ControlPlane } from './control-plane';
+import { ResponseError, ControlPlane } from './control-plane';
 import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
 import { InterruptionWatch, runsEndAt } from './interruption';
@@ -26,7 +26,7 @@ import { Sandboxes } from './sandboxes';
 import { UtilizationSampler } from './utilization-sampler';
 import { Backoff, pause } from './waiting';
 
-/** What the agent keeps about its node. */
+/** The agent's own state, which survives a restart. */
 interface NodeJournal {
   agent_id: string;
   node_id: string | null;
@@ -35,23 +35,23 @@ interface NodeJournal {
   log_limit_bytes?: number;
 }
 
-/** Why the agent stops: it was asked to, or the control plane no longer wants the node. */
+/** The reason why the agent ended: it was stopped, or the control plane no longer wants the node. */
 export type AgentEnd = 'stopped' | 'not-wanted';
 
 const POLL_WAIT_MS = 25_000;
 const TICK_MS = 100;
 /** The control plane accepts twenty times as many, but messages can be long. */
-const RUNS_OF_REPORT = 50;
-const LAST_REPORT_MS = 3_000;
+const MAX_RUNS_PER_REPORT = 50;
+const LAST_REPORT_TIMEOUT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
-/** For the end of runs before their machine's; the rest of that time is for their logs. */
+/** Grace period of runs before their machine ends. The rest of that time is for their logs. */
 const INTERRUPTION_GRACE_MS = 3_000;
-/** Of each log, until the control plane says how much it keeps. */
+/** Limit of each log until the control plane sends its own. */
 const LOG_LIMIT_BYTES = 100 * 1024 * 1024;
-/** Consecutive refusals of the bootstrap token after which it counts as spent. */
-const REGISTER_REFUSALS = 5;
+/** After this many consecutive refusals, the bootstrap token counts as used. */
+const MAX_REGISTER_REFUSALS = 5;
 
-/** Does on its node what the control plane wants, and reports what it sees. */
+/** Runs what the control plane wants on its node, and reports the state of the node. */
 export class Agent {
   private readonly controlPlane: ControlPlane;
   private readonly log: NodeLog;
@@ -60,7 +60,7 @@ export class Agent {
   private readonly nodeLogs: LogShipper[];
   private readonly boundedLogs: BoundedLog[];
   private readonly utilization: UtilizationSampler;
-  /** Whether the control plane's last answer asked for it. */
+  /** True if the control plane's last response requested utilization. */
   private takesUtilization = false;
   private readonly journal: NodeJournal;
   private readonly journalPath: string;
@@ -72,8 +72,8 @@ export class Agent {
   private draining = false;
   private readonly interruptions: InterruptionWatch | null;
   private interruption: (NodeInterruption & { runsEndAt: number }) | null = null;
-  /** What the last report said of the node itself, as JSON. */
-  private sentNotes = '{}';
+  /** The node's own status in the last report, as JSON. */
+  private sentStatus = '{}';
   private wakeReporter: () => void = () => undefined;
   private notWanted = false;
   private ticker: NodeJS.Timeout | undefined;
@@ -137,11 +137,11 @@ export class Agent {
     this.interruptions = notice
       ? new InterruptionWatch(notice, {
           announced: (interruption) => this.announce(interruption),
-          failing: (error) => this.log.warn('notices of interruptions cannot be read', { error: error.message }),
+          failing: (error) => this.log.warn('The interruption notice cannot be read', { error: error.message }),
         })
       : null;
     this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
-      this.log.warn('utilization not measured', { error: error.message }),
+      this.log.warn('The utilization of the node cannot be measured', { error: error.message }),
     );
     this.context = {
       owner,
@@ -166,40 +166,40 @@ export class Agent {
           logs[stream],
           null,
           (offset, chunk) => this.controlPlane.sendLog(`/node/logs/${stream}`, offset, chunk),
-          (error) => this.log.warn('node log refused', { stream, error: error.message }),
+          (error) => this.log.warn('The control plane refused a node log', { stream, error: error.message }),
         ),
     );
   }
 
-  /** Works until {@link stop} or until the control plane no longer wants the node. */
+  /** Runs until {@link stop}, or until the control plane no longer wants the node. */
   async work(): Promise<AgentEnd> {
-    this.log.info('agent started', { pid: process.pid, agent_id: this.journal.agent_id });
+    this.log.info('Agent started', { pid: process.pid, agent_id: this.journal.agent_id });
     for (const run of await Run.restore(this.context)) {
       this.runs.set(run.id, run);
       this.unsent.set(run.id, run.report);
-      // One that has not started yet waits for the first poll, which brings the node's environment, or for a stop.
+      // A run that has not started waits for a stop or for the first poll, whose response has the node's environment.
       if (!run.ended && run.started) void run.begin();
     }
     this.ticker = setInterval(() => this.tick(), TICK_MS);
     const watching = this.interruptions?.watch(this.stopping.signal);
     try {
       await this.register();
-      // Nobody waits for its end, which a disk that hangs would hold up.
+      // Not awaited: a hanging disk would delay the agent's end.
       void this.utilization.work(this.stopping.signal);
       await Promise.all([this.pollLoop(), this.reportLoop()]);
     } finally {
       this.stopping.abort();
       await watching;
       clearInterval(this.ticker);
-      await this.windUp();
+      await this.shutDown();
       this.controlPlane.close();
     }
     return this.notWanted ? 'not-wanted' : 'stopped';
   }
 
-  /** Ends the agent with its runs and daemons; {@link work} returns when that is done. */
+  /** Ends the agent with its runs and daemons. {@link work} returns once they have ended. */
   stop(): void {
-    this.log.info('agent stopping');
+    this.log.info('Agent stopping');
     this.stopping.abort();
     this.wakeReporter();
   }
@@ -212,25 +212,25 @@ export class Agent {
       try {
         this.controlPlane.token = this.config.bootstrap_token;
         const { agent_id } = this.journal;
-        const answer = await this.controlPlane.register(
+        const response = await this.controlPlane.register(
           { agent_id, hostname: hostname(), pid: process.pid },
           this.stopping.signal,
         );
-        const { node_id, node_token, lease_ms } = answer;
+        const { node_id, node_token, lease_ms } = response;
         Object.assign(this.journal, { node_id, node_token, lease_ms });
         writeJson(this.journalPath, this.journal);
-        this.log.info('agent registered', { node_id });
+        this.log.info('Agent registered', { node_id });
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        const refused = error instanceof AnswerError && (error.status === 401 || error.status === 410);
+        const refused = error instanceof ResponseError && (error.status === 401 || error.status === 410);
         refusals = refused ? refusals + 1 : 0;
-        if (refusals >= REGISTER_REFUSALS) return this.leave('the bootstrap token is refused');
-        this.log.warn('registering failed', { error: (error as Error).message });
+        if (refusals >= MAX_REGISTER_REFUSALS) return this.leave('The control plane refused the bootstrap token');
+        this.log.warn('The registration failed', { error: (error as Error).message });
         await pause(backoff.next(), this.stopping.signal);
       }
     }
     this.controlPlane.token = this.journal.node_token ?? '';
-    this.controlPlane.lastContact = this.controlPlane.heardAt = performance.now();
+    this.controlPlane.lastContact = this.controlPlane.leaseStartedAt = performance.now();
   }
 
   private async pollLoop(): Promise<void> {
@@ -239,47 +239,49 @@ export class Agent {
     while (!this.stopping.signal.aborted) {
       const sentBefore = new Map([...this.runs].map(([id, run]) => [id, run.ended && !this.unsent.has(id)]));
       try {
-        const answer = await this.controlPlane.poll(
-          { version, wait_ms: POLL_WAIT_MS, ...this.askedUtilization() },
+        const response = await this.controlPlane.poll(
+          { version, wait_ms: POLL_WAIT_MS, ...this.requestedUtilization() },
           this.stopping.signal,
         );
-        version = answer.version;
-        this.takesUtilization = answer.takes_utilization ?? false;
+        version = response.version;
+        this.takesUtilization = response.takes_utilization ?? false;
         backoff.reset();
-        this.talks('poll');
-        this.apply(answer, sentBefore);
+        this.logCallState('poll');
+        this.apply(response, sentBefore);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        if (this.unwanted(error)) return this.leave('the node token is refused');
-        // It may be the refusal of an older process beside the one that asked for it.
+        if (this.isUnwanted(error)) return this.leave('The control plane refused the node token');
+        // An older control plane process, beside the one that requested the utilization, may have refused it.
         this.takesUtilization = false;
-        this.talks('poll', error as Error);
+        this.logCallState('poll', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
   }
 
-  /** What has not been told yet; what nobody asks for is dropped, since it would be told as of a later time. */
-  private askedUtilization(): Pick<PollRequest, 'utilization'> {
+  /** Returns the samples since the last call. Without a request they are dropped, because they would be sent as of a later time. */
+  private requestedUtilization(): Pick<PollRequest, 'utilization'> {
     const utilization = this.utilization.take();
     return this.takesUtilization && utilization ? { utilization } : {};
   }
 
-  private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {
-    const { log_limit_bytes: limit } = answer;
+  private apply(response: PollResponse, sentBefore: Map<string, boolean>): void {
+    const { log_limit_bytes: limit } = response;
     if (limit !== undefined && limit !== this.journal.log_limit_bytes) {
       this.journal.log_limit_bytes = limit;
-      this.keepJournal();
+      this.saveJournal();
     }
-    if (answer.drain) {
+    if (response.drain) {
       this.draining = true;
       this.daemons.drain();
     }
     this.daemons
-      .apply(answer.daemons)
-      .catch((error: Error) => this.log.warn('daemons not brought about', { error: error.message }));
-    const wanted = new Set(answer.runs.map((run) => run.run_id));
-    for (const desired of answer.runs) {
+      .apply(response.daemons)
+      .catch((error: Error) =>
+        this.log.warn('The daemons could not be changed to the desired state', { error: error.message }),
+      );
+    const wanted = new Set(response.runs.map((run) => run.run_id));
+    for (const desired of response.runs) {
       try {
         this.applyRun(desired, sentBefore.get(desired.run_id) ?? false);
       } catch (error) {
@@ -289,19 +291,23 @@ export class Agent {
     }
     for (const [id, run] of this.runs) {
       if (wanted.has(id)) continue;
-      // Its end is on record, be it ours or the one that the control plane wrote while it could not reach us.
+      // The end is on record: either ours, or the one that the control plane wrote while it could not reach this node.
       this.runs.delete(id);
       this.unsent.delete(id);
-      run.discard().catch((error: Error) => this.log.warn('run left behind', { run_id: id, error: error.message }));
+      run
+        .discard()
+        .catch((error: Error) =>
+          this.log.warn('The files of a run could not be removed', { run_id: id, error: error.message }),
+        );
     }
   }
 
-  /** On a full disk the agent goes on; only a restarted one would not know. */
-  private keepJournal(): void {
+  /** On a full disk the agent continues with the limit in memory. A restarted agent starts with the previous one. */
+  private saveJournal(): void {
     try {
       writeJson(this.journalPath, this.journal);
     } catch (error) {
-      this.log.warn('journal not written', { error: (error as Error).message });
+      this.log.warn('The journal of the agent could not be written', { error: (error as Error).message });
     }
   }
 
@@ -320,7 +326,7 @@ export class Agent {
       if (desired.action === 'stop') run.stop('stop', 0);
       void run.begin();
     } else if (run.ended) {
-      // The control plane had our report before it answered and still asks: it has lost it.
+      // The control plane received our report before it responded and still requests the run, so it has lost the report.
       if (endSentBefore) this.context.changed(run.report);
     } else {
       if (desired.action === 'stop') run.stop('stop', desired.spec.kill_grace_ms);
@@ -328,9 +334,9 @@ export class Agent {
     }
   }
 
-  /** A run that cannot even be written down, such as on a full disk, can only be ended in the report. */
+  /** Ends a run that could not be saved, for example because the disk is full. It exists only in the report. */
   private refuse(desired: DesiredRun, reason: RunReason, message: string): void {
-    this.log.warn('run not accepted', { run_id: desired.run_id, message });
+    this.log.warn('The run was not accepted', { run_id: desired.run_id, message });
     rmSync(`${this.config.node_dir}/runs/${desired.run_id}`, { recursive: true, force: true });
     this.context.changed({
       run_id: desired.run_id,
@@ -349,31 +355,31 @@ export class Agent {
   private async reportLoop(): Promise<void> {
     const backoff = new Backoff(100, 2_000);
     while (!this.stopping.signal.aborted) {
-      if (!this.hasNews) {
+      if (!this.hasUnsentState) {
         await new Promise<void>((resolve) => {
           this.wakeReporter = resolve;
-          if (this.stopping.signal.aborted || this.hasNews) resolve();
+          if (this.stopping.signal.aborted || this.hasUnsentState) resolve();
         });
         continue;
       }
       try {
         await this.reportOnce(this.stopping.signal);
         backoff.reset();
-        this.talks('report');
+        this.logCallState('report');
       } catch (error) {
-        if (this.unwanted(error)) return this.leave('the node token is refused');
-        this.talks('report', error as Error);
+        if (this.isUnwanted(error)) return this.leave('The control plane refused the node token');
+        this.logCallState('report', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
   }
 
-  private get hasNews(): boolean {
-    return this.unsent.size > 0 || this.daemonsUnsent || JSON.stringify(this.notes()) !== this.sentNotes;
+  private get hasUnsentState(): boolean {
+    return this.unsent.size > 0 || this.daemonsUnsent || JSON.stringify(this.nodeStatus()) !== this.sentStatus;
   }
 
-  /** What reports say of the node itself; nothing on a node about which there is nothing to say. */
-  private notes(): Omit<ReportRequest, 'daemons' | 'runs'> {
+  /** Returns the node's own status for a report. It has no fields for what is unknown or does not apply. */
+  private nodeStatus(): Omit<ReportRequest, 'daemons' | 'runs'> {
     const { interruption } = this;
     const { load } = this.daemons;
     return {
@@ -383,101 +389,101 @@ export class Agent {
     };
   }
 
-  /** Runs are forgotten once their end is on record. */
+  /** A run is removed once its end is on record. */
   private isDrained(): boolean {
     return this.daemons.isWorker ? this.daemons.isDrained : this.runs.size === 0 && this.unsent.size === 0;
   }
 
   private announce(interruption: NodeInterruption): void {
     this.interruption = { ...interruption, runsEndAt: runsEndAt(interruption, Date.now()) };
-    this.log.warn('the provider takes the machine back', { ...interruption });
+    this.log.warn('The provider reclaims the machine', { ...interruption });
     this.wakeReporter();
   }
 
   private async reportOnce(signal: AbortSignal): Promise<void> {
-    const runs = [...this.unsent.values()].slice(0, RUNS_OF_REPORT);
+    const runs = [...this.unsent.values()].slice(0, MAX_RUNS_PER_REPORT);
     this.daemonsUnsent = false;
-    const notes = this.notes();
+    const nodeStatus = this.nodeStatus();
     try {
-      await this.controlPlane.report({ daemons: this.daemons.state, runs, ...notes }, signal);
+      await this.controlPlane.report({ daemons: this.daemons.state, runs, ...nodeStatus }, signal);
     } catch (error) {
       this.daemonsUnsent = true;
       throw error;
     }
-    this.sentNotes = JSON.stringify(notes);
+    this.sentStatus = JSON.stringify(nodeStatus);
     for (const sent of runs) if (this.unsent.get(sent.run_id) === sent) this.unsent.delete(sent.run_id);
   }
 
   private tick(): void {
-    for (const shipper of this.nodeLogs) shipper.kick();
-    for (const log of this.boundedLogs) log.keepBounded();
+    for (const shipper of this.nodeLogs) shipper.wake();
+    for (const log of this.boundedLogs) log.truncate();
     for (const run of this.runs.values()) {
       try {
         run.tick();
       } catch (error) {
-        this.log.warn('run not looked after', { run_id: run.id, error: (error as Error).message });
+        this.log.warn('A run could not be checked', { run_id: run.id, error: (error as Error).message });
       }
     }
     if (this.interruption && Date.now() >= this.interruption.runsEndAt) {
       const message = interruptedMessage(this.interruption);
       for (const run of this.runs.values()) run.stop('interruption', INTERRUPTION_GRACE_MS, message);
     }
-    if (this.hasNews) this.wakeReporter();
+    if (this.hasUnsentState) this.wakeReporter();
     const { lease_ms: lease } = this.journal;
-    if (lease !== null && performance.now() - this.controlPlane.heardAt > lease)
+    if (lease !== null && performance.now() - this.controlPlane.leaseStartedAt > lease)
       for (const run of this.runs.values()) run.stop('lease', 0);
   }
 
-  /** Logs when a kind of call begins to fail and when it works again, not every try in between. */
-  private talks(call: 'poll' | 'report', error: Error | null = null): void {
+  /** Logs when a kind of call starts to fail and when it works again, not every attempt in between. */
+  private logCallState(call: 'poll' | 'report', error: Error | null = null): void {
     const failing = this.failing.has(call);
     if (error && !failing && !this.stopping.signal.aborted) {
       this.failing.add(call);
-      this.log.warn(`${call} failed`, { error: error.message });
+      this.log.warn(`The ${call} call fails`, { error: error.message });
     } else if (!error && failing) {
       this.failing.delete(call);
-      this.log.info(`${call} works again`);
+      this.log.info(`The ${call} call works again`);
     }
   }
 
-  private unwanted(error: unknown): boolean {
-    return error instanceof AnswerError && (error.status === 401 || error.status === 410);
+  private isUnwanted(error: unknown): boolean {
+    return error instanceof ResponseError && (error.status === 401 || error.status === 410);
   }
 
   private leave(why: string): void {
-    this.log.warn('the control plane does not want this node', { why });
+    this.log.warn('The control plane does not want this node', { why });
     this.notWanted = true;
     this.stop();
   }
 
-  private async windUp(): Promise<void> {
+  private async shutDown(): Promise<void> {
     const runs = [...this.runs.values()];
     for (const run of runs) {
       run.stop('node-stop', this.notWanted ? 0 : NODE_STOP_GRACE_MS);
       if (!run.begun && !run.ended) void run.begin();
     }
-    const looking = setInterval(() => runs.forEach((run) => run.tick()), TICK_MS / 2);
-    const settled = new AbortController();
-    const gone = Promise.all([this.daemons.stop(), ...runs.map((run) => run.gone)]);
-    await Promise.race([gone, pause(NODE_STOP_GRACE_MS + LAST_REPORT_MS, settled.signal)]);
-    settled.abort();
-    clearInterval(looking);
-    if (!this.notWanted) await this.lastWords(runs);
+    const ticking = setInterval(() => runs.forEach((run) => run.tick()), TICK_MS / 2);
+    const waiting = new AbortController();
+    const gone = Promise.all([this.daemons.stop(), ...runs.map((run) => run.driverEnded)]);
+    await Promise.race([gone, pause(NODE_STOP_GRACE_MS + LAST_REPORT_TIMEOUT_MS, waiting.signal)]);
+    waiting.abort();
+    clearInterval(ticking);
+    if (!this.notWanted) await this.sendLastReports(runs);
     for (const shipper of this.nodeLogs) shipper.close();
     for (const run of runs) run.close();
   }
 
-  private async lastWords(runs: Run[]): Promise<void> {
+  private async sendLastReports(runs: Run[]): Promise<void> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), LAST_REPORT_MS);
-    const words = async (): Promise<void> => {
+    const timer = setTimeout(() => limit.abort(), LAST_REPORT_TIMEOUT_MS);
+    const sendAll = async (): Promise<void> => {
       while (runs.some((run) => !run.ended) && !limit.signal.aborted) await pause(20, limit.signal);
       await Promise.all(this.nodeLogs.map((shipper) => shipper.drain()));
       while ((this.unsent.size > 0 || this.daemonsUnsent) && !limit.signal.aborted) await this.reportOnce(limit.signal);
     };
-    const aborted = pause(LAST_REPORT_MS, limit.signal);
-    await Promise.race([words(), aborted]).catch((error: Error) =>
-      this.log.warn('last report failed', { error: error.message }),
+    const aborted = pause(LAST_REPORT_TIMEOUT_MS, limit.signal);
+    await Promise.race([sendAll(), aborted]).catch((error: Error) =>
+      this.log.warn('The last report failed', { error: error.message }),
     );
     clearTimeout(timer);
     limit.abort();
@@ -485,5 +491,5 @@ export class Agent {
 }
 
 function interruptedMessage({ detail }: NodeInterruption): string {
-  return `The provider takes the machine of the run back: ${detail}`;
+  return `The provider reclaims the machine of the run: ${detail}`;
 }

@@ -7,30 +7,30 @@ import { identify, killSession, type NodeOwner, type ProcessId } from './process
 import type { Sandbox } from './sandbox';
 import { pause } from './waiting';
 
-/** Of the output, what is told with a failure; bytes of each stream. */
-const TOLD_BYTES = 4_000;
-const LOOK_MS = 100;
-const END_MS = 10_000;
-/** Of the disk, what a script must leave to the node: so much, or so large a part of a small one. */
-const LEFT_BYTES = 256 * 1024 * 1024;
-const LEFT_PART = 0.1;
-/** What a script that writes to a file of its own, and not to the log, cannot keep from being told. */
+/** Maximum output of each stream in the error message; bytes. */
+const OUTPUT_BYTES = 4_000;
+const DISK_CHECK_INTERVAL_MS = 100;
+const KILL_TIMEOUT_MS = 10_000;
+/** A script must leave this much of the disk free: these bytes, or this share of a small disk. */
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
+const MIN_FREE_SHARE = 0.1;
+/** The output may contain NUL, which PostgreSQL cannot store. */
 const NUL = /\0/g;
 
-/** What a bootstrap script needs from the node's agent. */
+/** The parts of the node's agent that a bootstrap script needs. */
 export interface BootstrapContext {
   owner: NodeOwner;
   sandbox: Sandbox;
-  /** Output of the node. */
+  /** Logs of the node. */
   logs: { stdout: BoundedLog; stderr: BoundedLog };
-  /** Starts the file, which is in the sandbox's folder, with its output in the log of the node. */
+  /** Starts the file, which is in the sandbox's folder. Its output goes to the logs of the node. */
   launch: (path: string, file: string) => ChildProcess;
   signal: AbortSignal;
 }
 
 /**
- * Runs the script unless it has been run on this node. Answers a sentence why it failed, with the end of its output; null if it did
- * not. Whatever it does to the time and the disk of the node, it ends: after `timeoutMs`, or when the disk is about to be full.
+ * Runs the script unless it has already run on this node. Returns a sentence that says why it failed, with the end of its output; null
+ * if it succeeded. The script always ends: after `timeoutMs` at the latest, or when the disk is almost full.
  */
 export async function runBootstrapScript(
   script: string | null,
@@ -41,7 +41,7 @@ export async function runBootstrapScript(
   const { nodeDir } = owner;
   const [marker, journal] = [`${nodeDir}/bootstrap.done`, `${nodeDir}/bootstrap.json`];
   if (script === null || script.trim() === '' || existsSync(marker)) return null;
-  // One that an earlier agent left half done must not run beside its repetition.
+  // A script that an earlier agent left running must not run beside its repetition.
   const last = readJson<ProcessId>(journal);
   if (last) await endSession(last, owner);
   const path = `${nodeDir}/spark/bootstrap.sh`;
@@ -49,25 +49,25 @@ export async function runBootstrapScript(
   const text = shellScript(script);
   writeFileSync(path, text.startsWith('#!') ? text : `#!/bin/sh\n${text}`);
   chmodSync(path, 0o500);
-  sandbox.give('bootstrap.sh');
+  sandbox.chown('bootstrap.sh');
   const begin = [logs.stderr.length, logs.stdout.length];
   const child = context.launch(path, 'bootstrap.sh');
   const process = child.pid === undefined ? null : identify(child.pid);
-  const settled = new AbortController();
+  const decided = new AbortController();
   let problem: string | null;
   try {
     if (process) writeJson(journal, process);
-    const given = AbortSignal.any([settled.signal, signal]);
-    problem = await Promise.race([endOf(child), untilLate(timeoutMs, given), untilFull(nodeDir, given)]);
+    const cancelled = AbortSignal.any([decided.signal, signal]);
+    problem = await Promise.race([endOf(child), untilTimeout(timeoutMs, cancelled), untilFull(nodeDir, cancelled)]);
   } catch (error) {
-    problem = `could not be followed: ${(error as Error).message}`;
+    problem = `could not be monitored: ${(error as Error).message}`;
   } finally {
-    settled.abort();
+    decided.abort();
   }
   if (process && problem !== null) await endSession(process, owner);
   problem ??= mark(marker);
   if (problem === null) return null;
-  const output = [logs.stderr, logs.stdout].map((log, at) => log.since(begin[at] ?? 0, TOLD_BYTES)).join('\n');
+  const output = [logs.stderr, logs.stdout].map((log, at) => log.since(begin[at] ?? 0, OUTPUT_BYTES)).join('\n');
   return `The bootstrap script ${problem}. Its last output: ${output.replace(NUL, '').trim()}`;
 }
 
@@ -80,7 +80,7 @@ function endOf(child: ChildProcess): Promise<string | null> {
   });
 }
 
-async function untilLate(ms: number, signal: AbortSignal): Promise<string> {
+async function untilTimeout(ms: number, signal: AbortSignal): Promise<string> {
   await pause(ms, signal);
   return `took longer than ${duration(ms)}`;
 }
@@ -88,12 +88,12 @@ async function untilLate(ms: number, signal: AbortSignal): Promise<string> {
 async function untilFull(path: string, signal: AbortSignal): Promise<string> {
   const isFull = (): boolean => {
     const { bavail, blocks, bsize } = statfsSync(path);
-    return bavail * bsize < Math.min(LEFT_BYTES, blocks * bsize * LEFT_PART);
+    return bavail * bsize < Math.min(MIN_FREE_BYTES, blocks * bsize * MIN_FREE_SHARE);
   };
-  // A disk that was full before is not the script's doing.
+  // A disk that was already full is not the script's fault.
   const wasFull = isFull();
-  while (!signal.aborted && (wasFull || !isFull())) await pause(LOOK_MS, signal);
-  return 'filled the disk of the node, so it was ended';
+  while (!signal.aborted && (wasFull || !isFull())) await pause(DISK_CHECK_INTERVAL_MS, signal);
+  return 'filled the disk of the node, so it was stopped';
 }
 
 function mark(marker: string): string | null {
@@ -101,13 +101,13 @@ function mark(marker: string): string | null {
     writeFileSync(marker, '');
     return null;
   } catch (error) {
-    return `ended well, but the node could not note it: ${(error as Error).message}`;
+    return `succeeded, but the node could not save that: ${(error as Error).message}`;
   }
 }
 
-/** One that makes processes faster than they are ended goes on until its node is destroyed. */
+/** Gives up after a while: a script that starts processes faster than they are killed runs until its node is destroyed. */
 async function endSession(leader: ProcessId, owner: NodeOwner): Promise<void> {
-  const deadline = performance.now() + END_MS;
+  const deadline = performance.now() + KILL_TIMEOUT_MS;
   while (!killSession(leader, owner) && performance.now() < deadline) await pause(20);
 }
 

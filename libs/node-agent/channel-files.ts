@@ -8,34 +8,34 @@ import {
 } from '../contracts/channel-records';
 import { openPlain, readAt } from './files';
 
-/** A file that is longer is begun anew once the other side has read all of it. */
-const LONG_FILE = 8 * 1024 * 1024;
-/** A file of requests is never longer than this; one that is was written by somebody else. */
-const MAX_FILE_BYTES = LONG_FILE + 5 * MAX_PAYLOAD_BYTES;
-/** Bytes of a file in one read, unless a record is longer. */
-const READ_AT_ONCE = 256 * 1024;
-/** How much is read before the other side is told of it; bytes. */
-const TELL_EVERY = 1024 * 1024;
+/** A longer file is truncated once the other side has read all of it. */
+const TRUNCATE_ABOVE_BYTES = 8 * 1024 * 1024;
+/** Maximum length of a file of requests. The agent never writes a longer one. */
+const MAX_FILE_BYTES = TRUNCATE_ABOVE_BYTES + 5 * MAX_PAYLOAD_BYTES;
+/** Maximum bytes per read, unless a record is longer. */
+const READ_BYTES = 256 * 1024;
+/** Bytes read before they are acknowledged to the other side. */
+const ACKNOWLEDGE_EVERY_BYTES = 1024 * 1024;
 
-/** What a job has written in the place of records. */
-export class ForeignRecords extends Error {}
+/** The job wrote data that are not records. */
+export class InvalidRecordsError extends Error {}
 
 /**
- * Reads the records that the process of a run appends to a file, which it also cuts once all of it was acknowledged. It is
- * the job's file: whatever else is there ends the reading with {@link ForeignRecords}.
+ * Reads the records that the process of a run appends to a file. The process also truncates the file once all of it is acknowledged. The
+ * file belongs to the job, so any other content ends the reading with {@link InvalidRecordsError}.
  */
 export class RecordReader {
   /** Number of the last record of its own file that the other side has read. */
   acknowledged = 0;
   private position = 0;
 
-  /** @param expected number of the record that is wanted next; earlier ones are left out */
+  /** @param expected number of the next record; earlier ones are skipped */
   constructor(
     private readonly path: string,
     private expected: number,
   ) {}
 
-  /** The next records that are whole, at most about so many bytes but one at least if there is one. */
+  /** Returns the next complete records, up to about `maxBytes` bytes but at least one if there is one. */
   read(maxBytes: number): NumberedPayload[] {
     const fd = openPlain(this.path);
     if (fd === null) return [];
@@ -48,14 +48,14 @@ export class RecordReader {
 
   private readFrom(fd: number, maxBytes: number): NumberedPayload[] {
     const { size } = fstatSync(fd);
-    // Cut by its writer, which begins anew.
+    // The writer has truncated the file and starts again.
     if (size < this.position) this.position = 0;
     const records: NumberedPayload[] = [];
     let [chunk, at, restarted]: [Buffer, number, boolean] = [Buffer.alloc(0), 0, false];
-    /** The next bytes, fewer where the file ends. */
+    /** Returns the next bytes; fewer at the end of the file. */
     const bytes = (count: number): Buffer => {
       if (chunk.length - at < count) {
-        chunk = readAt(fd, this.position, Math.min(Math.max(count, READ_AT_ONCE), size - this.position));
+        chunk = readAt(fd, this.position, Math.min(Math.max(count, READ_BYTES), size - this.position));
         at = 0;
       }
       return chunk.subarray(at, at + count);
@@ -65,9 +65,9 @@ export class RecordReader {
       if (head.length < FILE_HEADER) break;
       const header = decodeFileHeader(head);
       if (header === null || header.number > this.expected) {
-        // It was cut and has grown beyond this place since, unless it is the same once more.
+        // The file may have been truncated and grown beyond this position, so it is read once more from its start.
         if (restarted || this.position === 0) {
-          throw new ForeignRecords('The job wrote something other than records to its channel.');
+          throw new InvalidRecordsError('The job wrote something other than records to its channel.');
         }
         [chunk, at, restarted] = [Buffer.alloc(0), 0, true];
         this.position = 0;
@@ -90,17 +90,17 @@ export class RecordReader {
 
 /** Appends records to a file that the process of a run reads. */
 export class RecordWriter {
-  /** Number of the last record in the file; 0 while that is unknown. */
+  /** Number of the last record in the file; 0 if it is unknown. */
   last: number;
   private size: number;
-  private toldAt = 0;
+  private unacknowledgedBytes = 0;
 
-  /** @throws ForeignRecords when the file holds what no agent wrote */
+  /** @throws InvalidRecordsError if the file holds data that no agent wrote */
   constructor(private readonly path: string) {
     const fd = this.open();
     try {
       const { last, end } = wholeRecords(fd);
-      // An agent that died while it wrote left a part behind, which nobody has read.
+      // An agent that died while writing left an incomplete record, which no process has read.
       ftruncateSync(fd, end);
       this.last = last;
       this.size = end;
@@ -110,13 +110,13 @@ export class RecordWriter {
   }
 
   /**
-   * @param read number of the last record of the other file that was taken care of
+   * @param read number of the last processed record of the other file
    * @param acknowledged number of the last record of this file that the other side has read
    */
   append(records: readonly NumberedPayload[], read: number, acknowledged: number): void {
     const fd = this.open();
     try {
-      if (this.size > LONG_FILE && this.last > 0 && acknowledged >= this.last) {
+      if (this.size > TRUNCATE_ABOVE_BYTES && this.last > 0 && acknowledged >= this.last) {
         ftruncateSync(fd, 0);
         this.size = 0;
       }
@@ -131,30 +131,31 @@ export class RecordWriter {
     }
   }
 
-  /** Tells the other side, now and then, how much of its file was taken care of. */
-  tell(read: number, bytes: number, acknowledged: number): void {
-    this.toldAt += bytes;
-    if (this.toldAt < TELL_EVERY) return;
-    this.toldAt = 0;
+  /** Acknowledges the processed records of the other file, once per {@link ACKNOWLEDGE_EVERY_BYTES}. */
+  acknowledge(read: number, bytes: number, acknowledged: number): void {
+    this.unacknowledgedBytes += bytes;
+    if (this.unacknowledgedBytes < ACKNOWLEDGE_EVERY_BYTES) return;
+    this.unacknowledgedBytes = 0;
     this.append([{ number: 0, payload: Buffer.alloc(0) }], read, acknowledged);
   }
 
   private open(): number {
     const fd = openPlain(this.path, constants.O_RDWR | constants.O_APPEND);
-    if (fd === null) throw new ForeignRecords('The file of requests is gone.');
+    if (fd === null) throw new InvalidRecordsError('The file of requests is missing.');
     return fd;
   }
 }
 
-/** Number of the last whole record of a file, and where it ends. */
+/** Returns the number of the last complete record of a file, and where it ends. */
 function wholeRecords(fd: number): { last: number; end: number } {
   const { size } = fstatSync(fd);
-  if (size > MAX_FILE_BYTES) throw new ForeignRecords('The file of requests is longer than an agent makes it.');
+  if (size > MAX_FILE_BYTES)
+    throw new InvalidRecordsError('The file of requests is longer than any that an agent writes.');
   let [last, end] = [0, 0];
   while (size - end >= FILE_HEADER) {
     const header = decodeFileHeader(readAt(fd, end, FILE_HEADER));
     if (!header || (last > 0 && header.number > 0 && header.number !== last + 1))
-      throw new ForeignRecords('The file of requests holds what no agent wrote.');
+      throw new InvalidRecordsError('The file of requests holds data that no agent wrote.');
     if (size - end < FILE_HEADER + header.length) break;
     end += FILE_HEADER + header.length;
     if (header.number > 0) last = header.number;

@@ -11,7 +11,7 @@ describe('chooseConfinement', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('removes what a process left that died while it tried, and not what another one is trying', async () => {
+  it('removes the folders of a process that died during a probe, and not those of running probes', async () => {
     for (const name of ['.confinement-left', '.confinement-new', 'node'])
       mkdirSync(join(dir, name, 'box'), { recursive: true });
     for (const name of ['.confinement-left', 'node']) utimesSync(join(dir, name), 0, 0);

@@ -5,33 +5,33 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Confinement, folderMode, type NeededPaths, Sandbox, visiblePaths } from './sandbox';
 
-/** What a machine offers for a confinement. */
-export interface ConfinementMeans {
-  /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
+/** The machine's means of confinement. */
+export interface ConfinementOptions {
+  /** Path of bubblewrap's `bwrap`; null for the system's, `none` for no bubblewrap. */
   bubblewrap: string | null;
-  /** User ids that nothing else uses; fewer than two are not used. */
+  /** First user id that nothing else uses. Ranges of fewer than two ids are not used. */
   firstUid: number;
   uids: number;
-  /** Where nodes, and with them sandboxes, will be. */
+  /** Parent folder of the nodes and their sandboxes. */
   dir: string;
   needed: NeededPaths;
 }
 
-/** The best confinement that works here; `problem` says what kept it from being better, null where nothing did. */
+/** The strictest confinement that works here; `problem` says why stricter ones do not, null if there are none. */
 export interface ChosenConfinement {
   confinement: Confinement;
   problem: string | null;
 }
 
-const PROBE_DEADLINE_MS = 10_000;
-/** Begins the name of a folder in which a confinement is tried. */
+const PROBE_TIMEOUT_MS = 10_000;
+/** Prefix of the folders in which a confinement is tried. */
 export const PROBE_PREFIX = '.confinement-';
-/** A folder of a probe that is older than this was left by a process that died in it; milliseconds. */
-const LEFT_AFTER_MS = 60_000;
+/** A probe's folder of this age was left by a process that died; milliseconds. */
+const STALE_AFTER_MS = 60_000;
 
-/** Tries what the machine's kernel, container and user allow, the strictest first. */
-export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
-  removeLeft(means.dir);
+/** Tries the confinements that the machine's kernel, container and user allow, the strictest first. */
+export async function chooseConfinement(means: ConfinementOptions): Promise<ChosenConfinement> {
+  removeStaleProbes(means.dir);
   const problems: string[] = [];
   const bubblewrap = bubblewrapNamed(means.bubblewrap);
   for (const candidate of candidates(bubblewrap, means)) {
@@ -39,17 +39,17 @@ export async function chooseConfinement(means: ConfinementMeans): Promise<Chosen
     if (problem === null) return { confinement: candidate, problem: problems.length > 0 ? problems.join(' ') : null };
     problems.push(problem);
   }
-  if (bubblewrap === null) problems.push('There is no bubblewrap (bwrap) here.');
+  if (bubblewrap === null) problems.push('Bubblewrap (bwrap) is not installed.');
   return { confinement: { kind: 'none' }, problem: problems.join(' ') };
 }
 
-/** Removes what probes left that were cut short: nobody else knows of it. */
-function removeLeft(dir: string): void {
+/** Removes the folders of interrupted probes, which no other code removes. */
+function removeStaleProbes(dir: string): void {
   if (!existsSync(dir)) return;
   for (const name of readdirSync(dir).filter((entry) => entry.startsWith(PROBE_PREFIX))) {
     const path = join(dir, name);
-    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - made > LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
+    const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - modifiedAt > STALE_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -60,7 +60,7 @@ function bubblewrapNamed(name: string | null): string | null {
 
 function candidates(
   bubblewrap: string | null,
-  { firstUid, uids }: ConfinementMeans,
+  { firstUid, uids }: ConfinementOptions,
 ): Exclude<Confinement, { kind: 'none' }>[] {
   if (process.platform !== 'linux') return [];
   if (process.getuid?.() !== 0) return bubblewrap === null ? [] : [{ kind: 'namespaces', bubblewrap }];
@@ -69,23 +69,23 @@ function candidates(
   return [...(bubblewrap === null ? [] : [{ ...users, bubblewrap }]), { ...users, bubblewrap: null }];
 }
 
-/** What keeps a confinement from working, in a sentence; null when it works. */
+/** Returns a sentence that says why a confinement does not work; null if it works. */
 async function problemOf(
   confinement: Exclude<Confinement, { kind: 'none' }>,
-  { dir, needed }: ConfinementMeans,
+  { dir, needed }: ConfinementOptions,
 ): Promise<string | null> {
   const folder = join(dir, `${PROBE_PREFIX}${randomUUID()}`);
-  // Whoever starts a node reports what is missing.
+  // A missing program is reported when the node starts.
   const present = [...needed.paths, needed.python].filter((path) => path !== null).filter((path) => existsSync(path));
   const visible = visiblePaths(needed);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // On the way to a box, as a node's folders will be.
+    // These folders are parents of a box, like a node's folders will be.
     for (const path of [dir, folder]) chmodSync(path, folderMode(confinement));
     const ends = confinement.kind === 'users' ? [0, confinement.uids - 1] : [0];
     for (const index of ends) {
-      const place = { dir: `${folder}/${index}`, index, visible, shared: [], mark: folder };
-      await tryOut(new Sandbox(confinement, place), present);
+      const options = { dir: `${folder}/${index}`, index, visible, shared: [], mark: folder };
+      await probe(new Sandbox(confinement, options), present);
     }
     return null;
   } catch (error) {
@@ -103,14 +103,14 @@ id -un >/dev/null && : >tmp/file && test ! -w / && test -r /proc/self/stat || ex
 for path; do test -r "$path" || { echo "jobs cannot read $path" >&2; exit 1; }; done
 `;
 
-async function tryOut(sandbox: Sandbox, needed: readonly string[]): Promise<void> {
-  sandbox.make(['tmp']);
-  sandbox.own();
+async function probe(sandbox: Sandbox, needed: readonly string[]): Promise<void> {
+  sandbox.create(['tmp']);
+  sandbox.chownBox();
   const [program = '', ...args] = sandbox.launch('probe', ['/bin/sh', '-c', TRIAL, 'trial', ...needed], {});
-  await promisify(execFile)(program, args, { env: sandbox.environment(), timeout: PROBE_DEADLINE_MS });
+  await promisify(execFile)(program, args, { env: sandbox.environment(), timeout: PROBE_TIMEOUT_MS });
 }
 
-/** Names a confinement for people. */
+/** Returns the name of a confinement for messages. */
 export function describe(confinement: Confinement): string {
   switch (confinement.kind) {
     case 'users':

@@ -20,8 +20,8 @@ import {
 import { decodeRecords, type NumberedPayload } from '../contracts/channel-records';
 import { parseTrusted } from '../json/parse-json';
 
-/** An answer of the control plane that is not a success, with what it says. */
-export class AnswerError extends Error {
+/** A response of the control plane that is not a success. The message is the response's. */
+export class ResponseError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -29,7 +29,7 @@ export class AnswerError extends Error {
     super(message);
   }
 
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   get retryable(): boolean {
     return this.status >= 500 || this.status === 408 || this.status === 425 || this.status === 429;
   }
@@ -46,23 +46,23 @@ interface Call {
 }
 
 const CALL_TIMEOUT_MS = 15_000;
-/** A fetch that brings nothing for this long is given up. */
-const FILE_IDLE_MS = 30_000;
+/** A download that receives no bytes for this long fails. */
+const FILE_IDLE_TIMEOUT_MS = 30_000;
 
-/** Status of an answer to a request that is for another process. */
+/** Response status for a request that another process must serve. */
 const MISDIRECTED = 421;
 
-/** The agent's only way out: calls to the control plane over kept connections. */
+/** The agent's only connection to the outside: calls to the control plane over persistent connections. */
 export class ControlPlane {
-  /** The node's token, or the bootstrap token before it has one. */
+  /** The node's token, or the bootstrap token until the node has one. */
   token = '';
-  /** Time of the last answer, by the monotonic clock; milliseconds. */
+  /** Time of the last response, by the monotonic clock; milliseconds. */
   lastContact = performance.now();
   /**
-   * When the latest poll or report began that was answered well, by the monotonic clock; milliseconds. The control plane
-   * has heard the node since then, so the lease counts from here: an answer itself may be half a minute younger.
+   * Time at which the latest successful poll or report was sent, by the monotonic clock; milliseconds. The lease counts from here,
+   * because the control plane knows of the node since then: the response itself may arrive half a minute later.
    */
-  heardAt = performance.now();
+  leaseStartedAt = performance.now();
   private readonly connections: http.Agent;
   private readonly base: URL;
 
@@ -81,25 +81,25 @@ export class ControlPlane {
   }
 
   poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse> {
-    return this.heard(this.post('/poll', request, request.wait_ms + CALL_TIMEOUT_MS, signal));
+    return this.renewLease(this.post('/poll', request, request.wait_ms + CALL_TIMEOUT_MS, signal));
   }
 
   async report(request: ReportRequest, signal: AbortSignal): Promise<void> {
-    const send = (report: ReportRequest) => this.heard(this.post('/report', report, CALL_TIMEOUT_MS, signal));
+    const send = (report: ReportRequest) => this.renewLease(this.post('/report', report, CALL_TIMEOUT_MS, signal));
     try {
       await send(request);
     } catch (error) {
       const { daemons, runs } = request;
       const isPlain = Object.keys(request).length === Object.keys({ daemons, runs }).length;
-      if (isPlain || !(error instanceof AnswerError) || error.status !== 400) throw error;
-      // A control plane of version 1 refuses what it does not know.
+      if (isPlain || !(error instanceof ResponseError) || error.status !== 400) throw error;
+      // A control plane of version 1 refuses fields that it does not know.
       await send({ daemons, runs });
     }
   }
 
-  /** Sends a piece of a log; answers the length that the store holds then. */
+  /** Sends a chunk of a log. Returns the length of the stored log. */
   async sendLog(path: string, offset: number, chunk: Buffer, correlationId?: string): Promise<number> {
-    const answer = await this.json<LogChunkResponse>({
+    const response = await this.json<LogChunkResponse>({
       method: 'PUT',
       path: `${path}?offset=${offset}`,
       body: chunk,
@@ -107,10 +107,10 @@ export class ControlPlane {
       correlationId,
       timeoutMs: CALL_TIMEOUT_MS,
     });
-    return answer.size;
+    return response.size;
   }
 
-  /** What the process of a run is asked, behind a number; waits for it. */
+  /** Waits for the requests to the process of a run that follow the record `after`. */
   async runRequests(
     runId: string,
     after: number,
@@ -119,20 +119,20 @@ export class ControlPlane {
     signal: AbortSignal,
   ): Promise<NumberedPayload[]> {
     const path = `/runs/${runId}/requests?after=${after}&wait_ms=${waitMs}`;
-    const answer = await this.send({
+    const response = await this.send({
       method: 'GET',
       path,
       correlationId,
       timeoutMs: waitMs + CALL_TIMEOUT_MS,
       signal,
     });
-    if (answer.statusCode !== 200) throw await refusal(answer);
-    return decodeRecords(await bytesOf(answer));
+    if (response.statusCode !== 200) throw await errorOf(response);
+    return decodeRecords(await bytesOf(response));
   }
 
-  /** Sends what the process of a run says, as records; answers the number of the one that is wanted next. */
+  /** Sends the frames of a run's process, as records. Returns the number of the record that the control plane expects next. */
   async sendFrames(runId: string, records: Buffer, correlationId: string, signal: AbortSignal): Promise<number> {
-    const answer = await this.json<FramesResponse>({
+    const response = await this.json<FramesResponse>({
       method: 'PUT',
       path: `/runs/${runId}/frames`,
       body: records,
@@ -141,10 +141,10 @@ export class ControlPlane {
       timeoutMs: CALL_TIMEOUT_MS,
       signal,
     });
-    return answer.next;
+    return response.next;
   }
 
-  /** Fetches a file of a run into `target`, which appears only when it is whole. */
+  /** Fetches a file of a run into `target`, which appears only once the file is complete. */
   async fetchFile(
     runId: string,
     { index, key }: RunFileAddress,
@@ -156,20 +156,20 @@ export class ControlPlane {
       method: 'GET',
       path: `/runs/${runId}/files/${index}${key ? `?key=${encodeURIComponent(key)}` : ''}`,
       correlationId,
-      timeoutMs: FILE_IDLE_MS,
+      timeoutMs: FILE_IDLE_TIMEOUT_MS,
       signal,
     };
-    const answer = await this.send(call);
-    if (answer.statusCode !== 200) throw await refusal(answer);
-    await pipeline(answer, createWriteStream(`${target}.part`, { mode: 0o600 }), { signal });
+    const response = await this.send(call);
+    if (response.statusCode !== 200) throw await errorOf(response);
+    await pipeline(response, createWriteStream(`${target}.part`, { mode: 0o600 }), { signal });
     await rename(`${target}.part`, target);
   }
 
-  private async heard<T>(call: Promise<T>): Promise<T> {
-    const begun = performance.now();
-    const answer = await call;
-    this.heardAt = Math.max(this.heardAt, begun);
-    return answer;
+  private async renewLease<T>(call: Promise<T>): Promise<T> {
+    const sentAt = performance.now();
+    const response = await call;
+    this.leaseStartedAt = Math.max(this.leaseStartedAt, sentAt);
+    return response;
   }
 
   private post<T>(path: string, body: object, timeoutMs: number, signal?: AbortSignal): Promise<T> {
@@ -177,19 +177,19 @@ export class ControlPlane {
   }
 
   private async json<T>(call: Call): Promise<T> {
-    const answer = await this.send(call);
-    const status = answer.statusCode ?? 0;
-    if (status < 200 || status > 299) throw await refusal(answer);
-    const text = await textOf(answer);
+    const response = await this.send(call);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw await errorOf(response);
+    const text = await textOf(response);
     return text === '' ? ({} as T) : parseTrusted<T>(text);
   }
 
   private async send(call: Call): Promise<http.IncomingMessage> {
-    const answer = await this.attempt(call);
-    // A proxy that answers for an absent control plane, or a process that serves clients only, does not count as contact.
-    const status = answer.statusCode ?? 500;
+    const response = await this.attempt(call);
+    // A proxy that responds for an absent control plane, or a process that only serves clients, does not count as contact.
+    const status = response.statusCode ?? 500;
     if (status < 500 && status !== MISDIRECTED) this.lastContact = performance.now();
-    return answer;
+    return response;
   }
 
   private attempt(call: Call, repeated = false): Promise<http.IncomingMessage> {
@@ -217,10 +217,10 @@ export class ControlPlane {
         resolve,
       );
       request.on('timeout', () =>
-        request.destroy(new Error(`No answer from the control plane in ${call.timeoutMs} ms.`)),
+        request.destroy(new Error(`The control plane did not respond within ${call.timeoutMs} ms.`)),
       );
       request.on('error', (error: NodeJS.ErrnoException) => {
-        // The server may have closed a kept connection just as it was used again; every call can be repeated.
+        // The server may have closed an idle connection just as it was used again. Every call can be repeated.
         const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         if (stale && !repeated && !call.signal?.aborted) this.attempt(call, true).then(resolve, reject);
         else reject(error);
@@ -230,25 +230,25 @@ export class ControlPlane {
   }
 }
 
-async function textOf(answer: http.IncomingMessage): Promise<string> {
-  return (await bytesOf(answer)).toString('utf8');
+async function textOf(response: http.IncomingMessage): Promise<string> {
+  return (await bytesOf(response)).toString('utf8');
 }
 
-async function bytesOf(answer: http.IncomingMessage): Promise<Buffer> {
+async function bytesOf(response: http.IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const part of answer) parts.push(part as Buffer);
+  for await (const part of response) parts.push(part as Buffer);
   return Buffer.concat(parts);
 }
 
-async function refusal(answer: http.IncomingMessage): Promise<AnswerError> {
-  const status = answer.statusCode ?? 0;
-  let said = '';
+async function errorOf(response: http.IncomingMessage): Promise<ResponseError> {
+  const status = response.statusCode ?? 0;
+  let message = '';
   try {
-    const body = parseTrusted<unknown>(await textOf(answer));
+    const body = parseTrusted<unknown>(await textOf(response));
     if (typeof body === 'object' && body !== null && 'error_message' in body && typeof body.error_message === 'string')
-      said = body.error_message;
+      message = body.error_message;
   } catch {
-    // A proxy's page says no more than its status.
+    // The body is not JSON, such as a proxy's page, so the status has to do.
   }
-  return new AnswerError(status, said || `The control plane answered ${status}.`);
+  return new ResponseError(status, message || `The control plane responded with status ${status}.`);
 }

@@ -17,9 +17,7 @@ import { NodeLog } from './node-log';
 import { markedProcesses, signal } from './processes';
 import { Sandboxes } from './sandboxes';
 
-/**
- * Stands in for Spark's daemons: a master counts the workers connected to it and says so on its page, as a worker does.
- */
+/** Fakes of Spark's daemons. A master counts the workers connected to it and shows the number on its page, as a worker does. */
 const FAKE_SPARK_CLASS = `
 const fs = require('node:fs');
 const net = require('node:net');
@@ -70,7 +68,7 @@ describe('Daemons', () => {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'daemons-'));
     mkdirSync(`${root}/spark/bin`, { recursive: true });
-    // As the daemons' own process is recognized.
+    // The daemons' own process is recognized by this.
     symlinkSync(process.execPath, `${root}/java`);
     writeFileSync(`${root}/spark/bin/spark-class`, `#!${root}/java${FAKE_SPARK_CLASS}`);
     chmodSync(`${root}/spark/bin/spark-class`, 0o755);
@@ -136,14 +134,14 @@ describe('Daemons', () => {
   });
   const ready = (): Promise<void> => until('ready', () => observed?.state === 'ready');
 
-  it('is ready when the master has all its workers, and tells its address', async () => {
+  it('is ready when the master has all its workers, and reports its address', async () => {
     await make().apply(desired({}));
     await ready();
     expect(observed?.master_url).toMatch(/^spark:\/\/127\.0\.0\.1:\d+$/);
     expect(starts()).toEqual(['Master', 'Worker', 'Worker']);
   });
 
-  describe('a worker that is to go', () => {
+  describe('a draining worker', () => {
     let master: Daemons;
 
     beforeEach(async () => {
@@ -163,7 +161,7 @@ describe('Daemons', () => {
       return daemons;
     };
 
-    it('is told so, and is drained when it has no executor left', async () => {
+    it('receives the signal, and is drained once it has no executors left', async () => {
       const daemons = await begin();
       daemons.drain();
       await until('told', () => existsSync(`${root}/spark/told`));
@@ -174,7 +172,7 @@ describe('Daemons', () => {
       expect(daemons.state).toMatchObject({ state: 'ready', error: null });
     });
 
-    it('is not started again once it has ended, by another agent neither', async () => {
+    it('is not started again once it has ended, not even by another agent', async () => {
       const daemons = await begin();
       daemons.drain();
       const [pid = 0] = pidOf('worker.Worker');
@@ -189,7 +187,7 @@ describe('Daemons', () => {
     });
   });
 
-  it('needs no worker to be ready as a master alone', async () => {
+  it('is ready as a master without workers', async () => {
     await make().apply(desired({ role: 'master', workers: 0 }));
     await ready();
     expect(starts()).toEqual(['Master']);
@@ -212,13 +210,13 @@ describe('Daemons', () => {
     await ready();
   });
 
-  it('starts a daemon again that was killed, at the same address', async () => {
+  it('restarts a daemon that was killed, at the same address', async () => {
     await make().apply(desired({}));
     await ready();
     const url = observed?.master_url;
     for (const pid of pidOf('master.Master')) signal(pid, 'SIGKILL');
     await until(
-      'the crash is told',
+      'the crash is reported',
       () => observed?.state === 'starting' && (observed.error ?? '').includes('SIGKILL'),
     );
     await ready();
@@ -235,7 +233,7 @@ describe('Daemons', () => {
     await until('one worker', () => pidOf('worker.Worker').length === 1);
   });
 
-  it('finds the daemons of an agent before it, and ends one that was never written down', async () => {
+  it('adopts the daemons of an earlier agent, and kills one that was never recorded', async () => {
     await make().apply(desired({ workers: 1 }));
     await ready();
     const pids = [...pidOf('master.Master'), ...pidOf('worker.Worker')];

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { DesiredDaemons, NodeLoad, ObservedDaemons } from '../contracts/agent-protocol';
-import { telltaleLine } from '../spark/daemon-end';
+import { mostTellingLine } from '../spark/daemon-end';
 import { gpuDiscoveryScript, gpusOfWorker } from '../spark/accelerator';
 import {
   masterCommand,
@@ -17,7 +17,7 @@ import {
   type DaemonCommand,
   type DaemonSecrets,
   type MasterStatus,
-  type WorkerPlace,
+  type WorkerSettings,
 } from '../spark/daemon-command';
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
 import type { BoundedLog } from './bounded-log';
@@ -29,8 +29,8 @@ import {
   identify,
   isAlive,
   killSession,
-  processesIn,
-  processesOf,
+  sessionProcesses,
+  nodeProcesses,
   signal,
   signalGroup,
   type LiveProcess,
@@ -41,7 +41,7 @@ import type { Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { Backoff, pause } from './waiting';
 
-/** What the daemons need from their agent. */
+/** The parts of the agent that the daemons need. */
 export interface DaemonsContext {
   owner: NodeOwner;
   runtime: SparkRuntime;
@@ -49,53 +49,53 @@ export interface DaemonsContext {
   bindAddress: string;
   env: Record<string, string>;
   log: NodeLog;
-  /** The same log, as far as it is kept. */
+  /** The same log, cut to its limit. */
   logs: { stdout: BoundedLog; stderr: BoundedLog };
   changed: (observed: ObservedDaemons) => void;
 }
 
-/** What the journal keeps of a daemon, so that a restarted agent finds it. */
+/** The saved state of a daemon, with which a restarted agent finds it. */
 interface DaemonJournal {
   process: ProcessId;
   port: number;
   web_ui_port: number;
-  /** Master that a worker was told to join. */
+  /** Master that a worker joined. */
   master_url: string | null;
   started_at: number;
-  /** What its page requires; absent if an older agent started it. */
+  /** Token that its page requires; absent if an older agent started it. */
   ui_token?: string;
-  /** Whether it knows the signal to move away what it holds; absent if an older agent started it. */
+  /** True if it handles the signal to decommission; absent if an older agent started it. */
   can_drain?: boolean;
 }
 
-/** Of control planes that say nothing of it. */
+/** Timeout if the control plane sends none. */
 const BOOTSTRAP_TIMEOUT_MS = 10 * 60_000;
 const TAIL_BYTES = 4_000;
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** Crashes in a row after which the node counts as failed; it goes on trying. */
-const CRASHES_TO_FAIL = 5;
-/** A daemon that ran this long did not crash at once. */
+/** After this many crashes in a row the node counts as failed; the daemon is still restarted. */
+const MAX_CRASHES = 5;
+/** A daemon that ran this long did not crash at its start. */
 const STEADY_MS = 30_000;
 const STOP_GRACE_MS = 2_000;
-/** Between two looks at ready daemons. */
-const LOOK_MS = 5_000;
-/** The same at a master, whose applications wait. */
-const MASTER_LOOK_MS = 2_000;
-const PAGE_DEADLINE_MS = 4_000;
+/** Time between two checks of ready daemons. */
+const CHECK_INTERVAL_MS = 5_000;
+/** Time between two checks of a master, whose applications wait for executors. */
+const MASTER_CHECK_INTERVAL_MS = 2_000;
+const PAGE_TIMEOUT_MS = 4_000;
 
-/** Keeps the Spark daemons of the node as the control plane wants them. */
+/** Runs the Spark daemons of the node that the control plane wants. */
 export class Daemons {
   private desired: DesiredDaemons | null = null;
   private observed: ObservedDaemons = { state: 'starting', master_url: null, error: null };
   private readonly loops = new Map<string, Daemon>();
-  /** Names of daemons that are being ended; their successors wait for that. */
+  /** Names of daemons that are ending. Their successors wait for that. */
   private readonly retiring = new Set<string>();
   private bootstrapped: Promise<boolean> | null = null;
   private readonly stopping = new AbortController();
   private watching = false;
-  /** Ends the pause between two checks when something has happened. */
+  /** Ends the pause between two checks after a change. */
   private waking = new AbortController();
-  private readonly ofDaemons = new DaemonLoad();
+  private readonly daemonLoad = new DaemonLoad();
   private draining = false;
 
   private readonly nodeDir: string;
@@ -105,40 +105,40 @@ export class Daemons {
     this.nodeDir = context.owner.nodeDir;
     mkdirSync(`${this.nodeDir}/daemons`, { recursive: true, mode: 0o700 });
     const dir = `${this.nodeDir}/spark`;
-    this.sandbox = context.sandboxes.ofDaemons(dir);
-    const made = JSON.stringify(context.sandboxes.confinement);
-    // Not once it is there: daemons of an earlier agent may be at work in it.
-    if (readText(`${dir}/made`) === made) return;
+    this.sandbox = context.sandboxes.daemonSandbox(dir);
+    const confinement = JSON.stringify(context.sandboxes.confinement);
+    // An existing folder with the same confinement is kept, because daemons of an earlier agent may be using it.
+    if (readText(`${dir}/confinement`) === confinement) return;
     rmSync(dir, { recursive: true, force: true });
-    this.sandbox.make(['home', 'local', 'tmp', 'work']);
-    this.sandbox.own();
-    writeFileSync(`${dir}/made`, made);
+    this.sandbox.create(['home', 'local', 'tmp', 'work']);
+    this.sandbox.chownBox();
+    writeFileSync(`${dir}/confinement`, confinement);
   }
 
   get state(): ObservedDaemons {
     return this.observed;
   }
 
-  /** What the daemons tell of their load; null while it is unknown, and on nodes that tell nothing. */
+  /** The load that the daemons report; null if it is unknown, and on nodes whose daemons report none. */
   get load(): NodeLoad | null {
-    return this.ofDaemons.current;
+    return this.daemonLoad.current;
   }
 
-  /** Whether the node is there for its worker, which has executors of runs of other nodes. */
+  /** True if the node's purpose is its worker, whose executors belong to runs of other nodes. */
   get isWorker(): boolean {
     return this.desired?.role === 'worker';
   }
 
-  /** Whether the worker that is to go has no executor left. */
+  /** True if the draining worker has no executors left. */
   get isDrained(): boolean {
-    return this.ofDaemons.isDrained;
+    return this.daemonLoad.isDrained;
   }
 
-  /** Has the worker move what its executors hold to others and take no more; it is not started again once it ends. */
+  /** Makes the worker move its executors' data to others and accept no more. It is not started again once it ends. */
   drain(): void {
     if (this.draining) return;
     this.draining = true;
-    this.context.log.info('draining');
+    this.context.log.info('The node is draining');
     this.waking.abort();
   }
 
@@ -147,12 +147,12 @@ export class Daemons {
     return { ...this.context.env, ...this.desired?.env };
   }
 
-  /** What the daemons require of drivers; null if they require nothing, and while nothing is known about them. */
+  /** Secret that the daemons require of drivers; null if they require none, and until the control plane has sent their settings. */
   get sparkSecret(): string | null {
     return this.desired?.spark_secret ?? null;
   }
 
-  /** Brings the daemons to what is desired; may be called repeatedly with the same. */
+  /** Changes the daemons to the desired state. Repeated calls with the same state have no effect. */
   async apply(desired: DesiredDaemons): Promise<void> {
     this.desired = { spark_secret: this.sparkSecret, ...desired };
     this.bootstrapped ??= this.bootstrap(desired).catch((error: Error) => {
@@ -177,8 +177,8 @@ export class Daemons {
   }
 
   /**
-   * Resolves once no executor is left of an application whose driver was ended: after its master has dropped it or, if
-   * that takes too long, after this node has killed what it finds of it. Gives up after ten seconds.
+   * Resolves once no executor is left of an application whose driver has ended: after its master has dropped it or, if that takes too
+   * long, after this node has killed the executors that it finds. Gives up after ten seconds.
    */
   async applicationGone(master: string, applicationId: string): Promise<void> {
     const place = this.loops.get('master')?.place;
@@ -188,30 +188,30 @@ export class Daemons {
       const status = await this.masterStatus(place);
       const executors = executorsOf(this.workerProcesses()).filter((found) => found.applicationId === applicationId);
       if (status && !status.activeApplications.includes(applicationId) && executors.length === 0) return;
-      this.endStrays();
+      this.killOrphans();
       if (performance.now() - start > 3_000) for (const { pid } of executors) signal(pid, 'SIGKILL');
       await pause(100, this.stopping.signal);
       if (this.stopping.signal.aborted) return;
     }
-    this.context.log.warn('executors may be left', { application_id: applicationId });
+    this.context.log.warn('Executors of an ended application may still run', { application_id: applicationId });
   }
 
-  /** The workers of this node and what they have started: executors and their Python workers. */
+  /** Returns the processes of this node's workers: executors and their Python workers. */
   private workerProcesses(): LiveProcess[] {
     const workers = [...this.loops].filter(([name]) => name !== 'master');
-    return processesIn(new Set(workers.flatMap(([, daemon]) => daemon.leader?.pid ?? [])));
+    return sessionProcesses(new Set(workers.flatMap(([, daemon]) => daemon.leader?.pid ?? [])));
   }
 
-  /** Ends Python workers whose executor is gone: they notice that only when the user's code gives them the time. */
-  private endStrays(): void {
+  /** Kills Python workers whose executor has ended. They notice that only when the user's code lets them. */
+  private killOrphans(): void {
     const found = this.workerProcesses();
     const executors = new Set(executorsOf(found).map(({ pid }) => pid));
     const byPid = new Map(found.map((process) => [process.pid, process]));
     for (const process of found.filter(isPythonWorker)) {
-      let first = process;
-      for (let parent = byPid.get(first.parent); parent && isPythonWorker(parent); parent = byPid.get(first.parent))
-        first = parent;
-      if (!executors.has(first.parent)) signal(process.pid, 'SIGKILL');
+      let topmost = process;
+      for (let parent = byPid.get(topmost.parent); parent && isPythonWorker(parent); parent = byPid.get(topmost.parent))
+        topmost = parent;
+      if (!executors.has(topmost.parent)) signal(process.pid, 'SIGKILL');
     }
   }
 
@@ -219,7 +219,7 @@ export class Daemons {
     const next = { ...this.observed, ...change };
     if (JSON.stringify(next) === JSON.stringify(this.observed)) return;
     this.observed = next;
-    this.context.log.info('daemons', { ...next });
+    this.context.log.info('The state of the daemons changed', { ...next });
     this.context.changed(next);
   }
 
@@ -237,12 +237,12 @@ export class Daemons {
     return false;
   }
 
-  /** Ends daemons that an earlier agent had started but not yet written down when it died. */
+  /** Kills daemons that an earlier agent started but had not recorded when it died. */
   private sweep(): void {
     const folder = `${this.nodeDir}/daemons`;
     const known = readdirSync(folder).map((name) => readJson<DaemonJournal>(`${folder}/${name}`));
     const sessions = new Set(known.map((daemon) => daemon?.process.pid));
-    for (const { pid, argv, session } of processesOf(this.context.owner)) {
+    for (const { pid, argv, session } of nodeProcesses(this.context.owner)) {
       if (!argv.some((word) => /^org\.apache\.spark\.deploy\.(?:master\.Master|worker\.Worker)$/.test(word))) continue;
       if (!sessions.has(session)) signal(pid, 'SIGKILL');
     }
@@ -255,7 +255,7 @@ export class Daemons {
     const wanted = this.wanted(desired, masterUrl);
     for (const [name, daemon] of this.loops) {
       const moved = daemon.masterUrl !== null && masterUrl !== null && daemon.masterUrl !== masterUrl;
-      // Workers outlive a master that is away for a moment; they look for it by themselves.
+      // Workers outlive a master that is away for a moment, and reconnect by themselves.
       const left = !wanted.has(name) && (daemon.masterUrl === null || masterUrl !== null);
       if (moved || left) this.retire(name, daemon);
     }
@@ -272,7 +272,7 @@ export class Daemons {
     const { role } = desired;
     if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
     const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
-    // A worker that starts before its master listens would wait ten seconds for its second try.
+    // A worker that starts before its master listens would wait ten seconds for its second attempt.
     if (masterUrl !== null)
       for (let number = 1; number <= workers; number++)
         wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
@@ -315,15 +315,15 @@ export class Daemons {
     );
   }
 
-  /** What the worker offers of the node's GPUs, after writing the script that tells which; null if none. */
-  private gpusOf(number: number, { gpus = 0, workers }: DesiredDaemons): WorkerPlace['gpus'] {
+  /** Returns the node's GPUs that the worker offers, after writing the script that prints them; null if it has none. */
+  private gpusOf(number: number, { gpus = 0, workers }: DesiredDaemons): WorkerSettings['gpus'] {
     const amount = gpusOfWorker(gpus, number, Math.max(1, workers));
     if (amount === 0) return null;
     const file = gpuScript(`worker-${number}`);
     const path = `${this.nodeDir}/spark/${file}`;
     rmSync(path, { force: true });
     writeFileSync(path, gpuDiscoveryScript(number, Math.max(1, workers)), { mode: 0o500 });
-    this.sandbox.give(file);
+    this.sandbox.chown(file);
     return { amount, discoveryScript: resolve(path) };
   }
 
@@ -342,14 +342,14 @@ export class Daemons {
       bindAddress,
       log,
       launch: (name, command) => this.launch(name, command, this.gpuFiles(name)),
-      // Those of other roles are needed by the runs that the node still has.
+      // The runs that the node still has need the daemons of other roles.
       isLast: () => this.draining && this.desired?.role === 'worker',
       crashed: (name, times, detail) => {
         this.waking.abort();
-        const line = telltaleLine(readTail(log.stderr, TAIL_BYTES).toString('utf8'));
+        const line = mostTellingLine(readTail(log.stderr, TAIL_BYTES).toString('utf8'));
         const why = line === null ? '.' : `: ${line}`;
         this.observe({
-          state: times >= CRASHES_TO_FAIL ? 'failed' : 'starting',
+          state: times >= MAX_CRASHES ? 'failed' : 'starting',
           error: `The Spark ${name} ended (${detail})${why}`,
         });
       },
@@ -369,7 +369,7 @@ export class Daemons {
     const [program = '', ...args] = this.sandbox.launch(name, command.argv, env, '.', files);
     const [stdout, stderr] = [log.stdout, log.stderr].map((path) => openSync(path, 'a', 0o600));
     try {
-      // Straight to the files: a pipe through the agent would end the daemon with it.
+      // Output goes straight to the files: a pipe through the agent would end the daemon with the agent.
       return spawn(program, args, {
         detached: true,
         cwd: '/',
@@ -381,33 +381,33 @@ export class Daemons {
     }
   }
 
-  /** Follows the daemons until they are ready, and again after each crash. */
+  /** Checks the daemons until they are ready, and again after each crash. */
   private async watch(): Promise<void> {
     const { signal: stopped } = this.stopping;
     while (!stopped.aborted) {
-      const ready = await this.look().catch((error: Error) => {
+      const ready = await this.checkReady().catch((error: Error) => {
         this.observe({ error: `The daemons could not be supervised: ${error.message}` });
         return false;
       });
       if (ready) this.observe({ state: 'ready', error: null });
       else if (this.observed.state === 'ready') this.observe({ state: 'starting' });
-      if (ready) this.endStrays();
+      if (ready) this.killOrphans();
       this.waking = new AbortController();
       const until = AbortSignal.any([stopped, this.waking.signal]);
-      await pause(ready ? this.lookMs() : this.observed.master_url === null ? 25 : 50, until);
+      await pause(ready ? this.checkIntervalMs() : this.observed.master_url === null ? 25 : 50, until);
     }
   }
 
-  private lookMs(): number {
-    if (this.desired?.role === 'master') return MASTER_LOOK_MS;
-    return this.draining && this.desired?.role === 'worker' ? MIN_SAMPLE_INTERVAL_MS : LOOK_MS;
+  private checkIntervalMs(): number {
+    if (this.desired?.role === 'master') return MASTER_CHECK_INTERVAL_MS;
+    return this.draining && this.desired?.role === 'worker' ? MIN_SAMPLE_INTERVAL_MS : CHECK_INTERVAL_MS;
   }
 
-  private async look(): Promise<boolean> {
+  private async checkReady(): Promise<boolean> {
     const { desired } = this;
     if (!desired) return false;
     if (desired.role === 'single') return true;
-    if (desired.role === 'worker') return this.lookAtWorker();
+    if (desired.role === 'worker') return this.checkWorker();
     const place = this.loops.get('master')?.place;
     if (!place) return false;
     const { bindAddress } = this.context;
@@ -420,64 +420,67 @@ export class Daemons {
     const status = await this.masterStatus(place);
     if (!status?.alive) return false;
     if (desired.role === 'master') {
-      await this.ofDaemons.observeMaster(status.activeApplications, (path) => this.page(place, path));
+      await this.daemonLoad.observeMaster(status.activeApplications, (path) => this.page(place, path));
       return true;
     }
     return status.aliveWorkers >= desired.workers;
   }
 
-  private async lookAtWorker(): Promise<boolean> {
+  private async checkWorker(): Promise<boolean> {
     const daemon = this.loops.get('worker-1');
     const place = daemon?.place;
     if (!place) {
-      // Only one that is to go has none for good.
+      // Only a draining node stays without a worker; otherwise the worker is started again.
       const hasEnded = this.draining && (!daemon || daemon.hasEnded);
-      if (hasEnded) this.ofDaemons.observeWorker({ usedCores: 0, executors: 0 }, true);
+      if (hasEnded) this.daemonLoad.observeWorker({ usedCores: 0, executors: 0 }, true);
       return hasEnded;
     }
     const page = (await this.page(place)) ?? '';
-    if (this.draining) this.tellToDrain(daemon);
+    if (this.draining) this.requestDrain(daemon);
     const load = parseWorkerLoad(page);
-    if (load) this.ofDaemons.observeWorker(load, this.draining);
+    if (load) this.daemonLoad.observeWorker(load, this.draining);
     return parseWorkerRegistered(page);
   }
 
-  /** The signal is for the worker itself: it would end the processes around it. Repeated, it changes nothing. */
-  private tellToDrain({ leader, canDrain }: Daemon): void {
+  /** Sends the signal only to the worker, because it would end the processes around it. Repeating it has no effect. */
+  private requestDrain({ leader, canDrain }: Daemon): void {
     if (!leader || !canDrain) return;
-    for (const { pid, argv } of processesIn(new Set([leader.pid])))
+    for (const { pid, argv } of sessionProcesses(new Set([leader.pid])))
       if (argv[0]?.endsWith('/java') && argv.includes(WORKER_CLASS)) signal(pid, 'SIGPWR');
   }
 
-  private async masterStatus(place: DaemonPlace): Promise<MasterStatus | null> {
+  private async masterStatus(place: DaemonPorts): Promise<MasterStatus | null> {
     return parseMasterStatus((await this.page(place)) ?? '');
   }
 
-  private page({ webUiPort: port, uiToken }: DaemonPlace, path = '/json/'): Promise<string | null> {
+  private page({ webUiPort: port, uiToken }: DaemonPorts, path = '/json/'): Promise<string | null> {
     const headers = { [UI_TOKEN_HEADER]: uiToken };
-    const signal = AbortSignal.timeout(PAGE_DEADLINE_MS);
+    const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
     return new Promise((resolve) => {
-      const request = get({ host: this.context.bindAddress, port, path, timeout: 2_000, headers, signal }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (part: string) => {
-          text += part;
-          // Applications put their names there.
-          if (text.length > MAX_PAGE_BYTES) answer.destroy();
-        });
-        answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
-        answer.on('error', () => resolve(null));
-        // After what came before; of an answer that is too long it is all that comes.
-        answer.on('close', () => resolve(null));
-      });
+      const request = get(
+        { host: this.context.bindAddress, port, path, timeout: 2_000, headers, signal },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (part: string) => {
+            text += part;
+            // The page contains names of applications, which users choose.
+            if (text.length > MAX_PAGE_BYTES) response.destroy();
+          });
+          response.on('end', () => resolve(response.statusCode === 200 ? text : null));
+          response.on('error', () => resolve(null));
+          // Fires after the other events; for a response that is too long, it is the only one.
+          response.on('close', () => resolve(null));
+        },
+      );
       request.on('timeout', () => request.destroy());
       request.on('error', () => resolve(null));
     });
   }
 }
 
-/** Where a running daemon is, and what its page requires. */
-interface DaemonPlace {
+/** The ports of a running daemon, and the token that its page requires. */
+interface DaemonPorts {
   port: number;
   webUiPort: number;
   uiToken: string;
@@ -488,18 +491,18 @@ interface DaemonContext {
   bindAddress: string;
   log: NodeLog;
   launch: (name: string, command: DaemonCommand) => ChildProcess;
-  /** Whether no other one is started once this one ends, or has ended. */
+  /** Returns true if a daemon that ends or has ended is not started again. */
   isLast: () => boolean;
   crashed: (name: string, times: number, detail: string) => void;
 }
 
-/** One daemon that is restarted whenever it ends. */
+/** A daemon that is restarted whenever it ends. */
 class Daemon {
   private current: DaemonJournal | null = null;
   private ended = false;
   private readonly stopping = new AbortController();
-  /** Resolves once the daemon is asked to end. */
-  private readonly asked = new Promise<null>((resolve) => {
+  /** Resolves once the daemon must stop. */
+  private readonly stopRequested = new Promise<null>((resolve) => {
     this.stopping.signal.addEventListener('abort', () => resolve(null));
   });
   private done: Promise<void> = Promise.resolve();
@@ -509,35 +512,35 @@ class Daemon {
     private readonly name: string,
     readonly masterUrl: string | null,
     private readonly context: DaemonContext,
-    private readonly command: (uiToken: string, place: { port: number; webUiPort: number }) => DaemonCommand,
+    private readonly command: (uiToken: string, ports: { port: number; webUiPort: number }) => DaemonCommand,
   ) {
     this.path = `${context.owner.nodeDir}/daemons/${name}.json`;
   }
 
-  /** Null while there is none. */
-  get place(): DaemonPlace | null {
+  /** Null if it is not running. */
+  get place(): DaemonPorts | null {
     if (!this.current) return null;
     const { port, web_ui_port: webUiPort, ui_token: uiToken = '' } = this.current;
     return { port, webUiPort, uiToken };
   }
 
-  /** Whether it ended and is not started again. */
+  /** True if it has ended and is not started again. */
   get hasEnded(): boolean {
     return this.ended;
   }
 
-  /** Whether it knows the signal to move away what it holds. */
+  /** True if it handles the signal to decommission. */
   get canDrain(): boolean {
     return this.current?.can_drain ?? false;
   }
 
-  /** Leader of its session; null while there is none. */
+  /** Leader of its session; null if it is not running. */
   get leader(): ProcessId | null {
     return this.current?.process ?? null;
   }
 
   start(): void {
-    this.done = this.loop().catch((error: Error) => this.context.crashed(this.name, CRASHES_TO_FAIL, error.message));
+    this.done = this.loop().catch((error: Error) => this.context.crashed(this.name, MAX_CRASHES, error.message));
   }
 
   async stop(): Promise<void> {
@@ -557,26 +560,26 @@ class Daemon {
       if (this.stopping.signal.aborted) return;
       if (this.context.isLast()) {
         this.current = null;
-        this.context.log.info('daemon ended', { daemon: this.name, detail });
+        this.context.log.info('Spark daemon ended', { daemon: this.name, detail });
         continue;
       }
       const steady = this.current !== null && Date.now() - this.current.started_at > STEADY_MS;
       this.current = null;
       crashes = steady ? 1 : crashes + 1;
       if (steady) backoff.reset();
-      this.context.log.warn('daemon ended', { daemon: this.name, detail, crashes });
+      this.context.log.warn('Spark daemon ended', { daemon: this.name, detail, crashes });
       this.context.crashed(this.name, crashes, detail);
       await pause(backoff.next(), this.stopping.signal);
     }
   }
 
-  /** The daemon of an earlier agent, if it runs. */
+  /** Returns the running daemon of an earlier agent; null if there is none. */
   private adoptable(): DaemonJournal | null {
     const last = readJson<DaemonJournal>(this.path);
     return last && last.master_url === this.masterUrl && isAlive(last.process) ? last : null;
   }
 
-  /** Finds the daemon of an earlier agent or starts one; resolves with how it ended. */
+  /** Adopts the daemon of an earlier agent or starts one. Resolves with the way it ended. */
   private async runOnce(): Promise<string> {
     const found = this.adoptable();
     let ended: Promise<string>;
@@ -586,7 +589,7 @@ class Daemon {
     } else {
       const last = readJson<DaemonJournal>(this.path);
       if (last) while (!killSession(last.process, this.context.owner)) await pause(20);
-      // The old address is kept where it can be, since workers and drivers know it.
+      // The port of the last process is used again if possible, because workers and drivers know it.
       const host = this.context.bindAddress;
       const port = last && (await isFree(host, last.port)) ? last.port : await freePort(host);
       const webUiPort = await freePort(host);
@@ -604,12 +607,12 @@ class Daemon {
       writeJson(this.path, this.current);
     }
     const leader = this.current.process;
-    const detail = await Promise.race([ended, this.asked]);
+    const detail = await Promise.race([ended, this.stopRequested]);
     if (detail !== null) return detail;
     if (isAlive(leader)) signalGroup(leader.pid, 'SIGTERM');
-    const patience = new AbortController();
-    await Promise.race([ended, pause(STOP_GRACE_MS, patience.signal)]);
-    patience.abort();
+    const grace = new AbortController();
+    await Promise.race([ended, pause(STOP_GRACE_MS, grace.signal)]);
+    grace.abort();
     while (!killSession(leader, this.context.owner)) await pause(20);
     return 'stopped';
   }

@@ -46,19 +46,19 @@ describe('EventLog', () => {
     expect([log.kept, log.isCut, log.ending().length]).toEqual([100, true, 0]);
   });
 
-  it('stays when the folder of the job goes', () => {
+  it('stays when the folder of the job is removed', () => {
     write('local-1', 'event\n');
     const log = open();
-    log.settle();
+    log.archive();
     rmSync(folder, { recursive: true });
     expect(log.kept).toBe(6);
-    log.settle();
+    log.archive();
     expect(readFileSync(join(dir, 'events'), 'utf8')).toBe('event\n');
     // An agent that starts again.
     expect(open().kept).toBe(6);
   });
 
-  it('is of no application before there is one', () => {
+  it('names no application before there is one', () => {
     write('local-1', 'event\n');
     application = null;
     expect(open().kept).toBe(0);
@@ -78,11 +78,11 @@ describe('EventLog', () => {
     ],
     ['a pipe for the folder', () => (rmSync(folder, { recursive: true }), execFileSync('mkfifo', [folder]))],
     ['nothing', () => rmSync(folder, { recursive: true })],
-  ])('follows no job that puts %s in its place', (_what, trap) => {
+  ])('is not read if a job puts %s in its place', (_what, trap) => {
     trap();
     const log = open();
     expect([log.findApplication() === null || log.findApplication() === 'local-1', log.kept]).toEqual([true, 0]);
-    log.settle();
+    log.archive();
     expect(existsSync(join(dir, 'events'))).toBe(false);
   });
 
@@ -94,7 +94,7 @@ describe('EventLog', () => {
     expect(log.kept).toBe(0);
     chownSync(join(folder, 'local-1'), uid, uid);
     expect(log.kept).toBe(15);
-    log.settle();
+    log.archive();
     const fd = log.open();
     expect(fd === null ? null : fstatSync(fd).uid).toBe(0);
     if (fd !== null) closeSync(fd);

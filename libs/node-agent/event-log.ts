@@ -3,24 +3,24 @@ import { applicationIdOf } from '../spark/application-id';
 import { firstNames, openPlain, readOnce } from './files';
 import type { MaskableLog } from './masked-log';
 
-/** No more names than this are read from the folder; Spark creates only a few. */
-const LOOKED_AT = 1_000;
+/** Maximum number of names that are read from the folder. Spark creates only a few. */
+const MAX_NAMES = 1_000;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * The event log that Spark keeps of an application, in a folder of the job's: what is there may be anything, and in the
- * folder's place may be a link to another job's.
+ * The event log that Spark writes for an application. Its folder belongs to the job, so the content may be anything, and the folder may
+ * have been replaced by a link to another job's.
  */
 export class EventLog implements MaskableLog {
-  /** Where it is once the job is gone. */
-  private readonly settledPath: string;
+  /** Path of the log once the job has ended. */
+  private readonly archivedPath: string;
 
   /**
    * @param dir the agent's folder for the run
    * @param folder the job's folder of event logs
-   * @param uid the job's user; null where that is the agent's
-   * @param application id of the application, once it is known
-   * @param limit bytes; read each time, since the control plane may change it
+   * @param uid the job's user; null if it is the agent's
+   * @param application returns the id of the application, once it is known
+   * @param limit returns the maximum size, bytes; called each time, because the control plane may change it
    */
   constructor(
     dir: string,
@@ -29,12 +29,12 @@ export class EventLog implements MaskableLog {
     private readonly application: () => string | null,
     private readonly limit: () => number,
   ) {
-    this.settledPath = `${dir}/events`;
+    this.archivedPath = `${dir}/events`;
   }
 
-  /** Id of an application of which there is a log. */
+  /** Returns the id of an application that has a log. */
   findApplication(): string | null {
-    const names = this.inFolder((folder) => firstNames(folder, LOOKED_AT)) ?? [];
+    const names = this.inFolder((folder) => firstNames(folder, MAX_NAMES)) ?? [];
     return names.map(applicationIdOf).find((id) => id !== null) ?? null;
   }
 
@@ -46,7 +46,7 @@ export class EventLog implements MaskableLog {
     return this.size > this.limit();
   }
 
-  /** Nothing: Spark's History Server takes no line that is not an event. */
+  /** Returns nothing: Spark's History Server refuses lines that are not events. */
   ending(): Buffer {
     return Buffer.alloc(0);
   }
@@ -55,19 +55,19 @@ export class EventLog implements MaskableLog {
     return readOnce(this.open(), position, length);
   }
 
-  /** Opens it to be read; null while there is none. The caller closes it. */
+  /** Opens the log for reading; returns null if there is none. The caller closes it. */
   open(): number | null {
-    return openPlain(this.settledPath) ?? this.inFolder((folder) => this.find(folder)?.fd ?? null);
+    return openPlain(this.archivedPath) ?? this.inFolder((folder) => this.find(folder)?.fd ?? null);
   }
 
-  /** Takes it out of the job's folder, which is about to be removed. Only once no process of the job is left. */
-  settle(): void {
+  /** Moves the log out of the job's folder, which is about to be removed. Only allowed once no process of the job is left. */
+  archive(): void {
     this.inFolder((folder) => {
       const found = this.find(folder);
       if (!found) return;
       closeSync(found.fd);
-      renameSync(found.path, this.settledPath);
-      if (this.uid !== null) lchownSync(this.settledPath, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+      renameSync(found.path, this.archivedPath);
+      if (this.uid !== null) lchownSync(this.archivedPath, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     });
   }
 
@@ -81,14 +81,14 @@ export class EventLog implements MaskableLog {
     }
   }
 
-  /** What `look` finds in the folder, which stays the same one meanwhile; null for a folder that cannot be read. */
-  private inFolder<T>(look: (folder: string) => T): T | null {
+  /** Applies `action` to the folder, which cannot be replaced meanwhile; returns null if the folder cannot be read. */
+  private inFolder<T>(action: (folder: string) => T): T | null {
     let fd: number | null = null;
     try {
       fd = openSync(this.folder, FOLDER);
-      return look(`/proc/self/fd/${fd}`);
+      return action(`/proc/self/fd/${fd}`);
     } catch {
-      // It is the job's, which may have removed it or closed it to others.
+      // The folder belongs to the job, which may have removed it or closed it to others.
       return null;
     } finally {
       if (fd !== null) closeSync(fd);

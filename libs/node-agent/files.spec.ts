@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstNames, readTail, readText, removeTrees } from './files';
 
-describe('files that a job may have made', () => {
+describe('files that a job may have created', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('files that a job may have made', () => {
 
   const at = (name: string): string => join(folder, name);
 
-  it('are read as plain files: no link is followed, no pipe waited for, no device opened', () => {
+  it('are read only if they are regular: links are not followed, pipes do not block, devices stay closed', () => {
     writeFileSync(at('secret'), 'secret');
     symlinkSync(at('secret'), at('link'));
     execFileSync('mkfifo', [at('pipe')]);
@@ -25,14 +25,14 @@ describe('files that a job may have made', () => {
     expect(readText(at('secret'))).toBe('secret');
   });
 
-  it('are read up to a bound', () => {
+  it('are not read beyond a limit', () => {
     writeFileSync(at('long'), 'x'.repeat(11));
     expect([readText(at('long'), 10), readTail(at('long'), 10).length]).toEqual([null, 10]);
     for (const name of ['a', 'b', 'c']) writeFileSync(at(name), '');
     expect(firstNames(folder, 2)).toHaveLength(2);
   });
 
-  it('are removed, closed and deep ones too, and links but not what they lead to', async () => {
+  it('are removed, including closed and deep folders, and links without their targets', async () => {
     writeFileSync(at('kept'), '');
     mkdirSync(at('tree/closed/inner'), { recursive: true });
     symlinkSync(at('kept'), at('tree/link'));

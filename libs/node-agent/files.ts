@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 import { parseTrusted } from '../json/parse-json';
 
-/** A journal, or the description of a run with its files and mounts, is shorter; bytes. */
+/** Maximum size of a journal, or of the specification of a run with its files and mounts; bytes. */
 const MAX_TEXT_LENGTH = 64 * 1024 * 1024;
-/** Names in one folder that are looked at. */
-const LOOKED_AT = 100_000;
-/** If somebody has put a link or a pipe in a file's place, it is neither followed nor waited for. */
-const PLAINLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Maximum number of names that are read from one folder. */
+const MAX_NAMES = 100_000;
+/** Flags that neither follow a link nor wait for a pipe that a process put in the place of a file. */
+const REGULAR_FILE_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Writes a file readable by its owner alone, so that a reader sees the old content or the new, never a part. */
+/** Writes a file that only its owner can read. A reader sees the old content or the new, never a part. */
 export function writeAtomic(path: string, content: string | Buffer): void {
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, content, { mode: 0o600 });
@@ -31,11 +31,11 @@ export function writeJson(path: string, value: object): void {
   writeAtomic(path, `${JSON.stringify(value)}\n`);
 }
 
-/** Opens a plain file; null when there is none of that name. The caller closes it. */
+/** Opens a regular file; returns null if the name is missing or not a regular file. The caller closes it. */
 export function openPlain(path: string, flags: number = constants.O_RDONLY): number | null {
   let fd: number;
   try {
-    fd = openSync(path, flags | PLAINLY);
+    fd = openSync(path, flags | REGULAR_FILE_FLAGS);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENXIO') return null;
@@ -46,7 +46,7 @@ export function openPlain(path: string, flags: number = constants.O_RDONLY): num
   return null;
 }
 
-/** Content of a text file of at most `maxBytes`; null when there is no plain file of that name, or a longer one. */
+/** Returns the content of a text file of at most `maxBytes`; null if it is missing, not a regular file or longer. */
 export function readText(path: string, maxBytes = MAX_TEXT_LENGTH): string | null {
   const fd = openPlain(path);
   if (fd === null) return null;
@@ -58,13 +58,13 @@ export function readText(path: string, maxBytes = MAX_TEXT_LENGTH): string | nul
   }
 }
 
-/** A file of the agent's own making as `T`; null when it does not exist. */
+/** Parses a file that the agent itself wrote; null if it does not exist. */
 export function readJson<T>(path: string): T | null {
   const text = readText(path);
   return text === null ? null : parseTrusted<T>(text);
 }
 
-/** The last `count` bytes of a file; none of a file that does not exist. */
+/** Returns the last `count` bytes of a file; no bytes if the file does not exist. */
 export function readTail(path: string, count: number): Buffer {
   const fd = openPlain(path);
   if (fd === null) return Buffer.alloc(0);
@@ -77,22 +77,22 @@ export function readTail(path: string, count: number): Buffer {
   }
 }
 
-/** The record at a zip file's end, behind which is a comment of at most 65,535 bytes. */
+/** Signature of the record at a zip file's end, which a comment of at most 65,535 bytes can follow. */
 const ZIP_END = Buffer.from('PK\x05\x06', 'latin1');
 const ZIP_TAIL = 22 + 65_535;
 
-/** Whether a file is a zip file, as jars are, as far as its end tells. */
+/** Returns true if the end of a file is that of a zip file, such as a jar. */
 export function isZip(path: string): boolean {
   return readTail(path, ZIP_TAIL).includes(ZIP_END);
 }
 
-/** What a file holds from `position` on, at most `length` bytes. */
+/** Returns at most `length` bytes of a file from `position` on. */
 export function readAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
 }
 
-/** The same of a file that was opened for this, and is closed; nothing of null. */
+/** Reads like {@link readAt} and closes the file. Returns no bytes for null. */
 export function readOnce(fd: number | null, position: number, length: number): Buffer {
   if (fd === null) return Buffer.alloc(0);
   try {
@@ -102,7 +102,7 @@ export function readOnce(fd: number | null, position: number, length: number): B
   }
 }
 
-/** The first names of a folder, in no order: somebody may have put millions there. */
+/** Returns up to `count` names of a folder, in no order, because a process may have put millions there. */
 export function firstNames(folder: string, count: number): string[] {
   const names: string[] = [];
   const entries = opendirSync(folder);
@@ -116,8 +116,8 @@ export function firstNames(folder: string, count: number): string[] {
 }
 
 /**
- * Removes files and folders with everything in them, however deep or many, with a separate process, since that may take
- * minutes. What a job has closed to its own user is opened first. Rejects when something is left.
+ * Removes files and folders with everything in them, however deep or many. It uses a separate process because that may take minutes, and
+ * first opens folders that a job has closed to its own user. Rejects if something is left.
  */
 export function removeTrees(paths: readonly string[]): Promise<void> {
   const script = 'rm -rf -- "$@" 2>/dev/null || { chmod -R u+rwX -- "$@"; rm -rf -- "$@"; }';
@@ -131,10 +131,10 @@ export function removeTrees(paths: readonly string[]): Promise<void> {
   });
 }
 
-/** Removes what a user has left in folders where everybody may. What cannot be removed stays. */
-export async function removeLeftBy(uid: number, folders: readonly string[]): Promise<void> {
+/** Removes the files of a user in folders where every user may write. Files that cannot be removed stay. */
+export async function removeFilesOf(uid: number, folders: readonly string[]): Promise<void> {
   const left = folders.flatMap((folder) =>
-    firstNames(folder, LOOKED_AT)
+    firstNames(folder, MAX_NAMES)
       .map((name) => `${folder}/${name}`)
       .filter((path) => ownerOf(path) === uid),
   );

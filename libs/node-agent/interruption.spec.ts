@@ -9,10 +9,10 @@ import { InterruptionWatch, readNotice, runsEndAt } from './interruption';
 
 const AT = '2026-01-31T08:00:00.000Z';
 
-// Fakes of what the machines of providers are told, over HTTP.
+// Fakes of the providers' metadata services, over HTTP.
 describe('notices of interruptions', () => {
   let server: LoopbackServer;
-  /** Answers by path; what is not there is 404. */
+  /** Responses by path; any other path returns 404. */
   let pages: Record<string, string>;
   let requests: { method: string | undefined; url: string; headers: IncomingMessage['headers'] }[];
   let answer: ((request: IncomingMessage, response: ServerResponse) => void) | null;
@@ -47,7 +47,7 @@ describe('notices of interruptions', () => {
     expect([action?.method, action?.headers['x-aws-ec2-metadata-token']]).toEqual(['GET', 'the-token']);
   });
 
-  it('of Google Cloud say nothing of when', async () => {
+  it('of Google Cloud have no time', async () => {
     pages['/computeMetadata/v1/instance/preempted'] = 'FALSE';
     expect(await read('gcp')).toBeNull();
     pages['/computeMetadata/v1/instance/preempted'] = 'TRUE\n';
@@ -55,7 +55,7 @@ describe('notices of interruptions', () => {
     expect(requests[0]?.headers['metadata-flavor']).toBe('Google');
   });
 
-  it('of Azure are those of evictions of this very machine', async () => {
+  it('of Azure are evictions of this very machine', async () => {
     const events = '/metadata/scheduledevents?api-version=2020-07-01';
     const of = (type: string, name: string) => ({
       EventType: type,
@@ -72,8 +72,8 @@ describe('notices of interruptions', () => {
     expect(requests.every(({ headers }) => headers['metadata'] === 'true')).toBe(true);
   });
 
-  it.each(['aws', 'gcp', 'azure'] as const)('of %s are not what a broken service says', async (kind) => {
-    // On a busy machine the answer may come too late.
+  it.each(['aws', 'gcp', 'azure'] as const)('of %s are not read from a broken service', async (kind) => {
+    // On a busy machine the response may be late.
     const fails = (reason: string) =>
       eventually(async () => (await expect(read(kind)).rejects.toThrow(reason), true), { timeoutMs: 30_000 });
     answer = (_request, response) => response.writeHead(500).end('TRUE');
@@ -86,7 +86,7 @@ describe('notices of interruptions', () => {
     await expect(read(kind)).rejects.toThrow();
   });
 
-  it('in a file are noticed once it is there', async () => {
+  it('in a file are noticed once the file exists', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notice-'));
     const path = join(folder, 'notice.json');
     const stopping = new AbortController();
@@ -103,7 +103,10 @@ describe('notices of interruptions', () => {
       expect(await announced).toEqual({ detail: singleLine('d'.repeat(5_000)), ends_at: AT });
       expect(failing).toHaveBeenCalledTimes(1);
       writeFileSync(path, '{"ends_at": "soon"}');
-      expect(await readNotice({ kind: 'file', path })).toEqual({ detail: 'The machine is taken back.', ends_at: null });
+      expect(await readNotice({ kind: 'file', path })).toEqual({
+        detail: 'The provider reclaims the machine.',
+        ends_at: null,
+      });
     } finally {
       stopping.abort();
       rmSync(folder, { recursive: true });

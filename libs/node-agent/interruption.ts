@@ -5,40 +5,40 @@ import { parseUntrusted, SHORT_JSON } from '../json/parse-json';
 import { pause } from './waiting';
 
 /**
- * Where a provider announces that it takes the machine back. Oracle Cloud has no place: its machines only hear of it by its
- * Events service, which is for accounts.
+ * The source of a provider's announcement that it reclaims the machine. Oracle Cloud has none that a machine can read: it announces
+ * interruptions through its Events service, which belongs to the account.
  */
 export type InterruptionNotice =
   | { kind: 'file'; path: string }
-  /** `base_url` is where the machine's metadata are, if not where the provider has them. */
+  /** `base_url` replaces the provider's address of the metadata service. */
   | { kind: MetadataKind; base_url?: string };
 
 export type MetadataKind = 'aws' | 'gcp' | 'azure';
 
 export const NOTICE_KINDS: readonly InterruptionNotice['kind'][] = ['file', 'aws', 'gcp', 'azure'];
 
-const EVERY_MS = 5_000;
-/** A file costs nothing. */
-const FILE_EVERY_MS = 500;
-const DEADLINE_MS = 2_000;
+const POLL_INTERVAL_MS = 5_000;
+/** Reading a file is cheap. */
+const FILE_POLL_INTERVAL_MS = 500;
+const REQUEST_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** Runs end so long before their machine. */
+/** Runs end this long before their machine. */
 const BEFORE_END_MS = 10_000;
-/** The same after a notice that does not say when: the shortest time that a provider gives is half a minute. */
+/** Runs end this long after a notice without a time. The shortest time that a provider gives is half a minute. */
 const AFTER_NOTICE_MS = 25_000;
 
-/** When the runs of an interrupted machine have to end, by the wall clock; milliseconds. */
+/** Returns when the runs of an interrupted machine have to end, by the wall clock; milliseconds. */
 export function runsEndAt({ ends_at }: NodeInterruption, now: number): number {
   return ends_at === null ? now + AFTER_NOTICE_MS : Date.parse(ends_at) - BEFORE_END_MS;
 }
 
 export interface InterruptionListener {
   announced: (interruption: NodeInterruption) => void;
-  /** The source fails where it did not before: that is no notice. */
+  /** The source started to fail, which is not a notice. */
   failing: (error: Error) => void;
 }
 
-/** Looks for the notice until there is one. */
+/** Polls for the notice until it appears. */
 export class InterruptionWatch {
   constructor(
     private readonly notice: InterruptionNotice,
@@ -56,34 +56,40 @@ export class InterruptionWatch {
         if (!fails && !stopped.aborted) this.listener.failing(error as Error);
         fails = true;
       }
-      await pause(this.notice.kind === 'file' ? FILE_EVERY_MS : EVERY_MS, stopped);
+      await pause(this.notice.kind === 'file' ? FILE_POLL_INTERVAL_MS : POLL_INTERVAL_MS, stopped);
     }
   }
 }
 
-/** The notice, or null while there is none. */
+/** Returns the notice; null if there is none yet. */
 export async function readNotice(notice: InterruptionNotice, stopped?: AbortSignal): Promise<NodeInterruption | null> {
   if (notice.kind === 'file') return readFileNotice(notice.path);
   const { base, read } = SOURCES[notice.kind];
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline;
-  return read((path, options = {}) => ask(`${notice.base_url ?? base}${path}`, { ...options, signal }));
+  return read((path, options = {}) => request(`${notice.base_url ?? base}${path}`, { ...options, signal }));
 }
 
-type Ask = (path: string, options?: { method?: string; headers?: Record<string, string> }) => Promise<string | null>;
+type MetadataRequest = (
+  path: string,
+  options?: { method?: string; headers?: Record<string, string> },
+) => Promise<string | null>;
 
 const AZURE_HEADERS = { headers: { Metadata: 'true' } };
 
-/** The metadata of machines of each provider. */
-const SOURCES: Record<MetadataKind, { base: string; read: (ask: Ask) => Promise<NodeInterruption | null> }> = {
+/** Each provider's metadata service of machines. */
+const SOURCES: Record<
+  MetadataKind,
+  { base: string; read: (request: MetadataRequest) => Promise<NodeInterruption | null> }
+> = {
   aws: {
     base: 'http://169.254.169.254',
-    read: async (ask) => {
+    read: async (request) => {
       const lifetime = { 'x-aws-ec2-metadata-token-ttl-seconds': '60' };
-      const token = await ask('/latest/api/token', { method: 'PUT', headers: lifetime });
-      if (token === null) throw new Error('the metadata service gives no token');
+      const token = await request('/latest/api/token', { method: 'PUT', headers: lifetime });
+      if (token === null) throw new Error('The metadata service returns no token');
       const headers = { 'x-aws-ec2-metadata-token': token };
-      const text = await ask('/latest/meta-data/spot/instance-action', { headers });
+      const text = await request('/latest/meta-data/spot/instance-action', { headers });
       if (text === null) return null;
       const { action, time } = recordOf(parseUntrusted(text, SHORT_JSON));
       return interruption(`AWS will ${wordOf(action, 'end')} the spot instance.`, time);
@@ -91,23 +97,23 @@ const SOURCES: Record<MetadataKind, { base: string; read: (ask: Ask) => Promise<
   },
   gcp: {
     base: 'http://metadata.google.internal',
-    read: async (ask) => {
+    read: async (request) => {
       const headers = { 'Metadata-Flavor': 'Google' };
-      const text = await ask('/computeMetadata/v1/instance/preempted', { headers });
+      const text = await request('/computeMetadata/v1/instance/preempted', { headers });
       return text?.trim() === 'TRUE' ? interruption('Google Cloud preempts the instance.', null) : null;
     },
   },
   azure: {
     base: 'http://169.254.169.254',
-    read: async (ask) => {
-      const text = await ask('/metadata/scheduledevents?api-version=2020-07-01', AZURE_HEADERS);
+    read: async (request) => {
+      const text = await request('/metadata/scheduledevents?api-version=2020-07-01', AZURE_HEADERS);
       const { Events: events } = recordOf(parseUntrusted(text ?? '{}', SHORT_JSON));
       const preempting = (Array.isArray(events) ? events : [])
         .map(recordOf)
         .filter((e) => e['EventType'] === 'Preempt');
       if (preempting.length === 0) return null;
-      // Events of a scale set are told to all of its machines.
-      const name = await ask('/metadata/instance/compute/name?api-version=2020-06-01&format=text', AZURE_HEADERS);
+      // All machines of a scale set receive the events of each.
+      const name = await request('/metadata/instance/compute/name?api-version=2020-06-01&format=text', AZURE_HEADERS);
       const own = preempting.find(({ Resources: names }) => Array.isArray(names) && names.includes(name?.trim()));
       return own ? interruption('Azure evicts the spot machine.', own['NotBefore']) : null;
     },
@@ -123,30 +129,30 @@ async function readFileNotice(path: string): Promise<NodeInterruption | null> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_RESPONSE_BYTES), 0, MAX_RESPONSE_BYTES, 0);
     const { detail, ends_at } = recordOf(parseUntrusted(buffer.subarray(0, bytesRead), SHORT_JSON));
-    return interruption(wordOf(detail, 'The machine is taken back.'), ends_at);
+    return interruption(wordOf(detail, 'The provider reclaims the machine.'), ends_at);
   } finally {
     await file.close();
   }
 }
 
-/** The text of an answer; null for 404. */
-async function ask(
+/** Returns the text of a response; null for 404. */
+async function request(
   url: string,
   options: { method?: string; headers?: Record<string, string>; signal: AbortSignal },
 ): Promise<string | null> {
-  const answer = await fetch(url, { ...options, redirect: 'error' });
-  if (answer.status === 404) {
-    await answer.body?.cancel();
+  const response = await fetch(url, { ...options, redirect: 'error' });
+  if (response.status === 404) {
+    await response.body?.cancel();
     return null;
   }
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of answer.body ?? []) {
+  for await (const part of response.body ?? []) {
     parts.push(part as Uint8Array);
     length += (part as Uint8Array).length;
-    if (length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
+    if (length > MAX_RESPONSE_BYTES) throw new Error('The response is too long');
   }
-  if (!answer.ok) throw new Error(`the metadata service answers ${answer.status}`);
+  if (!response.ok) throw new Error(`The metadata service responds with status ${response.status}`);
   return Buffer.concat(parts).toString('utf8');
 }
 

@@ -1,56 +1,56 @@
-import { AnswerError } from './control-plane';
+import { ResponseError } from './control-plane';
 import { Backoff, pause } from './waiting';
 
-/** Largest piece of a log in one request; bytes. */
-const CHUNK = 256 * 1024;
+/** Maximum size of one request; bytes. */
+const CHUNK_BYTES = 256 * 1024;
 
-/** Sends a piece that starts at `offset`; answers the length that the store holds then. */
+/** Sends a chunk that starts at `offset`. Returns the length of the stored log. */
 export type SendChunk = (offset: number, chunk: Buffer) => Promise<number>;
 
-/** A log that a process writes, of which the first bytes, and perhaps the last, are kept. */
+/** A log that a process writes. Its first bytes are kept, and possibly its last. */
 export interface GrowingLog {
-  /** How many bytes from the start are kept whatever follows. */
+  /** Number of bytes from the start that are kept whatever follows. */
   readonly kept: number;
-  /** What is kept behind them once the log has ceased to grow. */
+  /** Returns what is kept after them once the log has stopped growing. */
   ending(): Buffer;
   /**
-   * Bytes from a position on, at most `length`; none while there are none, or while what follows decides what they are.
-   * @param isOver whether the log has ceased to grow
+   * Returns at most `length` bytes from a position on; none if there are none, or if they depend on bytes that are not written yet.
+   * @param isOver true if the log has stopped growing
    */
   read(position: number, length: number, isOver: boolean): Buffer;
 }
 
-/** Brings a growing log to the log store. The store's answer decides where it goes on, so a repetition adds nothing. */
+/** Copies a growing log to the log store. Each response says where to continue, so a repeated request adds nothing. */
 export class LogShipper {
   private pumping: Promise<void> | null = null;
   private draining = false;
   private readonly closed = new AbortController();
 
   /**
-   * @param offset bytes the store holds; null when unknown, which the first byte sent finds out
-   * @param begin position in the file of the log's first byte; null holds the log back until it is known
+   * @param offset bytes in the store; null if unknown, then a request with one byte returns it
+   * @param begin returns the position in the file of the log's first byte; null delays the log until it is known
    */
   constructor(
     private readonly log: GrowingLog,
     private offset: number | null,
     private readonly send: SendChunk,
-    private readonly refused: (error: AnswerError) => void,
+    private readonly refused: (error: ResponseError) => void,
     private readonly begin: () => number | null = () => 0,
   ) {}
 
-  /** Sends what the file has grown by, unless that is already under way. */
-  kick(): void {
+  /** Sends new bytes of the file, unless that is already running. */
+  wake(): void {
     if (this.pumping || this.closed.signal.aborted) return;
     this.pumping = this.pump().finally(() => {
       this.pumping = null;
     });
   }
 
-  /** Resolves once everything that the file holds, which has ceased to grow, is in the store, or on close. */
+  /** Resolves once the store has the whole file, which has stopped growing, or on close. */
   async drain(): Promise<void> {
     this.draining = true;
     await this.pumping;
-    this.kick();
+    this.wake();
     await this.pumping;
   }
 
@@ -66,10 +66,10 @@ export class LogShipper {
         if (chunk === null) return;
         this.offset = await this.send(this.offset ?? 0, chunk);
         backoff.reset();
-        // A short piece was all there was; the next kick gathers what comes after it.
-        if (chunk.length < CHUNK && chunk.length > 1 && !this.draining) return;
+        // A short chunk was all that the file had. The next wake collects the bytes after it.
+        if (chunk.length < CHUNK_BYTES && chunk.length > 1 && !this.draining) return;
       } catch (error) {
-        if (error instanceof AnswerError && !error.retryable && error.status !== 401) {
+        if (error instanceof ResponseError && !error.retryable && error.status !== 401) {
           this.refused(error);
           this.close();
           return;
@@ -83,16 +83,16 @@ export class LogShipper {
     const begin = this.begin();
     if (begin === null) return null;
     const offset = this.offset ?? 0;
-    const longest = this.offset === null ? 1 : CHUNK;
+    const maxBytes = this.offset === null ? 1 : CHUNK_BYTES;
     const kept = this.log.kept - begin;
     const chunk =
       offset < kept
-        ? this.log.read(begin + offset, Math.min(kept - offset, longest), this.draining)
+        ? this.log.read(begin + offset, Math.min(kept - offset, maxBytes), this.draining)
         : this.rest(offset - kept);
-    return chunk.length === 0 ? null : chunk.subarray(0, longest);
+    return chunk.length === 0 ? null : chunk.subarray(0, maxBytes);
   }
 
-  /** What follows the kept part is known only once the log has ceased to grow. */
+  /** Returns bytes after the kept part, which are known only once the log has stopped growing. */
   private rest(offset: number): Buffer {
     return this.draining ? this.log.ending().subarray(offset) : Buffer.alloc(0);
   }

@@ -5,12 +5,12 @@ import { chooseConfinement, describe } from './confinement';
 import { tryLock } from './processes';
 import type { Confinement } from './sandbox';
 
-/** Exit code of an agent whose node is no longer wanted: whoever supervises it must not start it again. */
+/** Exit code of an agent whose node is no longer wanted. Its supervisor must not start it again. */
 const EXIT_NOT_WANTED = 86;
 
 async function main(): Promise<number> {
   const path = process.argv[2];
-  if (path === undefined) throw new Error('usage: node main.js <config.json>');
+  if (path === undefined) throw new Error('Usage: node main.js <config.json>');
   const config = readConfig(path);
   // Two agents on one node would start its daemons twice.
   mkdirSync(config.node_dir, { recursive: true, mode: 0o700 });
@@ -22,7 +22,7 @@ async function main(): Promise<number> {
   return (await agent.work()) === 'not-wanted' ? EXIT_NOT_WANTED : 0;
 }
 
-/** On a machine of its own, which has what its image has. */
+/** For an agent that chooses its own confinement, on a machine that it does not share. */
 async function ownConfinement(config: AgentConfig): Promise<Confinement> {
   const [, first, last] = /^(\d+)-(\d+)$/.exec(process.env['SPARK_NODE_UIDS'] ?? '') ?? [];
   const means = {

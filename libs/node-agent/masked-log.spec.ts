@@ -48,35 +48,35 @@ describe('MaskedLog', () => {
     return store.toString('latin1');
   };
 
-  it('hides values wherever they are in the pieces that are sent', async () => {
+  it('hides values wherever chunks are split', async () => {
     const [before, after] = ['.'.repeat(256 * 1024 - 3), '.'.repeat(256 * 1024 - 500)];
     write(`${before}${SHORT}${after}${LONG}${SHORT}end`);
     expect(await drained()).toBe(`${before}*****${after}${stars(LONG.length + 5)}end`);
   });
 
-  it('hides a value that is written byte by byte, and is sent whenever something is written', async () => {
+  it('hides a value that is written and sent byte by byte', async () => {
     for (const character of `a ${SHORT} b ${LONG} c hus d hush`) {
       write(character);
-      // What was sent stays sent.
+      // A byte that was sent stays sent.
       store = Buffer.concat([store, masked.read(store.length, masked.kept - store.length, false)]);
     }
     expect(store.toString()).toBe(`a ***** b ${stars(LONG.length)} c hus d `);
     expect(await drained()).toBe(`a ***** b ${stars(LONG.length)} c hus d ****`);
   });
 
-  it.each([0, 1, 3, 4, 17, 200, 399])('hides what the limit leaves of a value, %s bytes', async (left) => {
+  it.each([0, 1, 3, 4, 17, 200, 399])('hides the part of a value within the limit, %s bytes', async (left) => {
     write(`${'.'.repeat(LIMIT - left)}${LONG}${'.'.repeat(100)}`);
     const sent = await drained();
     const kept = sent.slice(LIMIT - left, LIMIT);
     expect(kept).toBe(left < 4 ? LONG.slice(0, left) : stars(left));
-    // Its end has the value whole.
+    // The end of the log contains the whole value.
     expect(sent.slice(LIMIT)).toContain(`${stars(LONG.length)}${'.'.repeat(100)}`);
   });
 
-  it.each([0, 1, 15, 16, 17, 399])('hides what the end has of a value, all but %s bytes', async (out) => {
+  it.each([0, 1, 15, 16, 17, 399])("hides the part of a value in the log's end, all but %s bytes", async (out) => {
     write('.'.repeat(LIMIT + 2 * 1024 * 1024));
     write(`${LONG}${'.'.repeat(64 * 1024 - LONG.length + out)}`);
-    log.keepBounded();
+    log.truncate();
     const sent = await drained();
     expect(sent.slice(-64 * 1024)).toBe(`${stars(LONG.length - out)}${'.'.repeat(64 * 1024 - LONG.length + out)}`);
     expect(log.tail(new SecretMask(VALUES))).not.toContain(LONG.slice(-20));

@@ -1,18 +1,18 @@
 import type { GrowingLog } from './log-shipper';
 import { MASK_REACH, type MaskedForm, type SecretMask } from './secret-mask';
 
-/** A log as a process writes it, with what is secret in it. */
+/** A log as a process writes it, including secrets. */
 export interface MaskableLog {
-  /** How many bytes from the start are kept whatever follows. */
+  /** Number of bytes from the start that are kept whatever follows. */
   readonly kept: number;
   read(position: number, length: number): Buffer;
-  /** What is kept behind them once the log has ceased to grow. */
+  /** Returns what is kept after them once the log has stopped growing. */
   ending(mask: SecretMask | null): Buffer;
 }
 
-/** A log without the values of secrets, which its end cannot show either: asterisks have their place, byte for byte. */
+/** A log in which asterisks replace the values of secrets, byte for byte, even at its end. */
 export class MaskedLog implements GrowingLog {
-  /** @param mask asked for each time; null for a run without secrets */
+  /** @param mask called for each read; returns null for a run without secrets */
   constructor(
     private readonly log: MaskableLog,
     private readonly form: MaskedForm,

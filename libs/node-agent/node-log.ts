@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 
-/** Facts of a log line; `correlation_id` ties it to the request that caused it. */
+/** Fields of a log line. `correlation_id` links it to the request that caused it. */
 export type LogFields = Record<string, string | number | boolean | null | undefined>;
 
-/** The node's own log: JSON lines of the agent beside the output of Spark's daemons, shipped as the node's logs. */
+/** The node's own log: JSON lines of the agent between the output of Spark's daemons, shipped as the node's logs. */
 export class NodeLog {
   readonly stdout: string;
   readonly stderr: string;
@@ -28,7 +28,7 @@ export class NodeLog {
     try {
       appendFileSync(this.stdout, `${line}\n`);
     } catch {
-      // A full disk must not end the agent, which still has runs to report.
+      // A full disk must not end the agent, which still has to report its runs.
     }
   }
 }

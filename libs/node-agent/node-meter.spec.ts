@@ -7,8 +7,8 @@ import { eventually } from '../../test/harness/eventually';
 import { busyTicks, kernelConstantsIn, memoryInUse, NodeMeter, processUse, ticksBetween } from './node-meter';
 import { NODE_MARK } from './processes';
 
-describe('what /proc says', () => {
-  it('counts processors that work for this machine, not those that wait or are taken by others', () => {
+describe('reading /proc', () => {
+  it('counts processors that work for this machine, not idle or stolen time', () => {
     expect(busyTicks('cpu  100 20 30 4000 500 6 7 800 90 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n')).toBe(163);
   });
 
@@ -17,7 +17,7 @@ describe('what /proc says', () => {
     expect(() => memoryInUse('MemTotal:       1000 kB\n')).toThrow('MemAvailable');
   });
 
-  it('reads a process whatever it calls itself', () => {
+  it('parses a process of any name', () => {
     const fields = ['S', 7, 1, 1, 0, -1, 0, 0, 0, 0, 0, 10, 20, 300, 4000, 20, 0, 1, 0, 555, 9999, 42, 0];
     expect(processUse(9, `9 (a) b (c)) ${fields.join(' ')}\n`)).toEqual({
       key: '9 555',
@@ -51,7 +51,7 @@ describe('ticksBetween', () => {
     expect(ticksBetween(before, after)).toBe(ticks);
   });
 
-  it('takes a reused number for another process', () => {
+  it('treats a reused pid as another process', () => {
     const after = new Map([['2 9', { pid: 2, parent: 1, ticks: 5 }]]);
     expect(ticksBetween(look([2, 1, 50]), after)).toBe(5);
   });
@@ -72,7 +72,7 @@ describe('NodeMeter', () => {
     }
   });
 
-  /** A process that works without a pause, of the node or of another one. */
+  /** Starts a busy process, of the node or of another one. */
   async function busy(dir: string): Promise<void> {
     const script = `const held = Buffer.alloc(100 * 2 ** 20, 1); process.stdout.write('up'); for (;;) held[0] += 1;`;
     const child = spawn(process.execPath, ['-e', script], { env: { [NODE_MARK]: dir } });
@@ -80,7 +80,7 @@ describe('NodeMeter', () => {
     await once(child.stdout, 'data');
   }
 
-  it('counts the processes of its node alone where nodes share the machine', async () => {
+  it('counts only the processes of its node if nodes share the machine', async () => {
     const meter = new NodeMeter({ nodeDir, uids: null }, true);
     await busy('/somewhere/else');
     expect(await meter.measure()).toMatchObject({ millicores: null, memoryMb: 0 });
@@ -96,7 +96,7 @@ describe('NodeMeter', () => {
     expect(used.diskTotalMb).toBeGreaterThan(used.diskMb);
   });
 
-  it('counts the whole machine where the node has it for itself', async () => {
+  it('counts the whole machine if the node does not share it', async () => {
     const meter = new NodeMeter({ nodeDir, uids: null }, false);
     await busy('/somewhere/else');
     expect((await meter.measure()).millicores).toBeNull();

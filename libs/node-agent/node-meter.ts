@@ -1,18 +1,18 @@
 import { close, open, read } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
-import { isOf, type NodeOwner } from './processes';
+import { isNodeProcess, type NodeOwner } from './processes';
 
-/** What is in use of a node at one moment; the processors since the last measurement. */
+/** The resources of a node in use at one moment, and its processor use since the last measurement. */
 export interface NodeUse {
-  /** How many of them, in thousandths; null at first. */
+  /** Processors in use, in thousandths; null for the first measurement. */
   millicores: number | null;
   memoryMb: number;
   diskMb: number;
-  /** Used and free together. */
+  /** Used and free space together. */
   diskTotalMb: number;
 }
 
-/** Memory in use, and processor time since an unknown beginning. */
+/** Memory in use, and processor time since an arbitrary start. */
 interface MachineUse {
   /** Clock ticks. */
   ticks: number;
@@ -25,7 +25,7 @@ interface Machine {
 
 const MB = 2 ** 20;
 
-/** Measures what a node uses, by files of `/proc` that are read one after the other and hold up nothing else. */
+/** Measures the resources that a node uses. It reads files of `/proc` one after the other and does not block the agent. */
 export class NodeMeter {
   private readonly machine: Machine;
   private before: { ticks: number; at: number } | null = null;
@@ -34,7 +34,7 @@ export class NodeMeter {
     private readonly owner: NodeOwner,
     sharesMachine: boolean,
   ) {
-    this.machine = sharesMachine ? new ProcessesOfNode(owner) : new WholeMachine();
+    this.machine = sharesMachine ? new NodeProcesses(owner) : new WholeMachine();
   }
 
   async measure(): Promise<NodeUse> {
@@ -48,13 +48,13 @@ export class NodeMeter {
       millicores: before === null ? null : ((ticks - before.ticks) / clockTicks / (at - before.at)) * 1e6,
       memoryMb: memoryBytes / MB,
       diskMb: (used * disk.bsize) / MB,
-      // Without what the file system keeps for root.
+      // Excludes the blocks that the file system reserves for root.
       diskTotalMb: ((used + disk.bavail) * disk.bsize) / MB,
     };
   }
 }
 
-/** A machine that the node has for itself. */
+/** A machine that the node does not share. */
 class WholeMachine implements Machine {
   async use(): Promise<MachineUse> {
     const [stat, memory] = await Promise.all([readFile('/proc/stat', 'latin1'), readFile('/proc/meminfo', 'latin1')]);
@@ -62,7 +62,7 @@ class WholeMachine implements Machine {
   }
 }
 
-/** Ticks in which the processors worked for this machine, of `/proc/stat`. */
+/** Returns the ticks in which the processors worked for this machine, from `/proc/stat`. */
 export function busyTicks(stat: string): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = stat
     .slice(0, stat.indexOf('\n'))
@@ -72,38 +72,37 @@ export function busyTicks(stat: string): number {
   return user + nice + system + irq + softirq;
 }
 
-/** Bytes that programs cannot get, of `/proc/meminfo`: the kernel's caches can be given up. */
+/** Returns the bytes that programs cannot get, from `/proc/meminfo`: the kernel can free its caches. */
 export function memoryInUse(meminfo: string): number {
-  const of = (name: string): number => {
+  const bytesOf = (name: string): number => {
     const kilobytes = new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(meminfo)?.[1];
-    if (kilobytes === undefined) throw new Error(`The kernel does not tell ${name}.`);
+    if (kilobytes === undefined) throw new Error(`The kernel does not report ${name}.`);
     return Number(kilobytes) * 1024;
   };
-  return of('MemTotal') - of('MemAvailable');
+  return bytesOf('MemTotal') - bytesOf('MemAvailable');
 }
 
-/** What is known of a process of the node. */
-interface Seen {
+/** One observation of a process of the node. */
+interface ObservedProcess {
   pid: number;
   parent: number;
-  /** Its own, and those of its children that ended and that it has waited for. */
+  /** Ticks of the process, and of its ended children that it has waited for. */
   ticks: number;
 }
 
-/** Of a busy machine's processes those with the lowest numbers are looked at: a job must not keep the agent busy. */
+/** On a busy machine only the processes with the lowest ids are read: a job must not keep the agent busy. */
 const MAX_PROCESSES = 4096;
 
-/** How often a process is asked whose it is. */
-const SURELY_FOREIGN = 2;
+/** A process found foreign this often is not checked again. */
+const MAX_FOREIGN_CHECKS = 2;
 
 /**
- * A machine that several nodes share: what this node uses is what its processes use. Memory that they share counts for each
- * of them.
+ * A machine that several nodes share: the node's use is the use of its processes. Memory that processes share counts for each of them.
  */
-class ProcessesOfNode implements Machine {
-  /** By number and start, so that another process with a reused number is not mistaken for it. */
-  private seen = new Map<string, Seen>();
-  /** How often those of others were found to be that: one that just starts another program says nothing of itself. */
+class NodeProcesses implements Machine {
+  /** Keyed by pid and start time, so that a reused pid is not mistaken for the old process. */
+  private seen = new Map<string, ObservedProcess>();
+  /** Number of times that each process was found foreign. One check is not enough: a process without its environment, during exec, looks foreign. */
   private foreign = new Map<string, number>();
   private total = 0;
   private isFirst = true;
@@ -112,7 +111,7 @@ class ProcessesOfNode implements Machine {
 
   async use(): Promise<MachineUse> {
     const { pageBytes } = await kernelConstants();
-    const seen = new Map<string, Seen>();
+    const seen = new Map<string, ObservedProcess>();
     const foreign = new Map<string, number>();
     let memoryBytes = 0;
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
@@ -120,15 +119,15 @@ class ProcessesOfNode implements Machine {
       const text = await procText(`/proc/${pid}/stat`);
       if (text === null) continue;
       const { key, parent, ticks, pages } = processUse(pid, text);
-      const foundForeign = this.foreign.get(key) ?? 0;
-      if (foundForeign >= SURELY_FOREIGN || (!this.seen.has(key) && !isOf(pid, this.owner))) {
-        foreign.set(key, foundForeign + 1);
+      const foreignChecks = this.foreign.get(key) ?? 0;
+      if (foreignChecks >= MAX_FOREIGN_CHECKS || (!this.seen.has(key) && !isNodeProcess(pid, this.owner))) {
+        foreign.set(key, foreignChecks + 1);
         continue;
       }
       seen.set(key, { pid, parent, ticks });
       memoryBytes += pages * pageBytes;
     }
-    // Those that ran before the first measurement have used theirs before.
+    // The ticks of processes that ran before the first measurement do not count.
     if (!this.isFirst) this.total += ticksBetween(this.seen, seen);
     this.isFirst = false;
     Object.assign(this, { seen, foreign });
@@ -136,9 +135,9 @@ class ProcessesOfNode implements Machine {
   }
 }
 
-/** One line of `/proc/<pid>/stat`. */
-export function processUse(pid: number, stat: string): Seen & { key: string; pages: number } {
-  // The name in parentheses may hold spaces and parentheses itself; what follows the last one may not.
+/** Parses one line of `/proc/<pid>/stat`. */
+export function processUse(pid: number, stat: string): ObservedProcess & { key: string; pages: number } {
+  // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user, system, usersOfChildren, systemOfChildren] = fields.slice(11, 15).map(Number);
   const ticks = (user ?? 0) + (system ?? 0) + (usersOfChildren ?? 0) + (systemOfChildren ?? 0);
@@ -146,24 +145,27 @@ export function processUse(pid: number, stat: string): Seen & { key: string; pag
 }
 
 /**
- * Ticks that processes used between two looks at them. Those of one that has ended are among those of the parent that waited
- * for it, so what was counted of it before is taken off; where nobody of the node waited, its last ones are lost.
+ * Returns the ticks that processes used between two observations. The ticks of an ended process are included in those of the parent that
+ * waited for it, so the ticks already counted are subtracted. If no process of the node waited, its last ticks are lost.
  */
-export function ticksBetween(before: ReadonlyMap<string, Seen>, after: ReadonlyMap<string, Seen>): number {
+export function ticksBetween(
+  before: ReadonlyMap<string, ObservedProcess>,
+  after: ReadonlyMap<string, ObservedProcess>,
+): number {
   let ticks = 0;
   for (const [key, process] of after) ticks += process.ticks - (before.get(key)?.ticks ?? 0);
   const living = new Set([...after].filter(([key]) => before.has(key)).map(([, { pid }]) => pid));
   const byPid = new Map([...before.values()].map((process) => [process.pid, process]));
   for (const [key, process] of before) {
     if (after.has(key)) continue;
-    let heir: Seen | undefined = process;
+    let heir: ObservedProcess | undefined = process;
     while (heir && !living.has(heir.pid)) heir = byPid.get(heir.parent);
     if (heir) ticks -= process.ticks;
   }
   return Math.max(0, ticks);
 }
 
-/** Content of a small file of `/proc`; null when the process is gone. It takes half the time of `readFile`. */
+/** Returns the content of a small file of `/proc`; null if the process is gone. Takes half the time of `readFile`. */
 function procText(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     open(path, 'r', (error, fd) => {
@@ -176,13 +178,13 @@ function procText(path: string): Promise<string | null> {
   });
 }
 
-/** Of the auxiliary vector, pairs of words that the kernel hands to each process. */
+/** Keys of the auxiliary vector: pairs of words that the kernel passes to each process. */
 const AT_PAGESZ = 6n;
 const AT_CLKTCK = 17n;
 
 interface KernelConstants {
   pageBytes: number;
-  /** Per second. */
+  /** Ticks per second. */
   clockTicks: number;
 }
 
@@ -193,7 +195,7 @@ function kernelConstants(): Promise<KernelConstants> {
   return constants;
 }
 
-/** As the auxiliary vector of a 64-bit process says. */
+/** Parses the auxiliary vector of a 64-bit process. */
 export function kernelConstantsIn(auxv: Buffer): KernelConstants {
   const words = new Map<bigint, number>();
   for (let at = 0; at + 16 <= auxv.length; at += 16)

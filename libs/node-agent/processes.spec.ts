@@ -4,7 +4,7 @@ import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { isOf, NODE_MARK, signal, signalGroup, tryLock } from './processes';
+import { isNodeProcess, NODE_MARK, signal, signalGroup, tryLock } from './processes';
 
 describe('tryLock', () => {
   let folder: string;
@@ -14,7 +14,7 @@ describe('tryLock', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is had by one at a time, and again once it is given back', async () => {
+  it('has one holder at a time, and is free again after its release', async () => {
     const file = join(folder, 'lock');
     const release = await tryLock(file);
     expect([typeof release, await tryLock(file)]).toEqual(['function', null]);
@@ -30,12 +30,12 @@ describe('signal', () => {
 
   it('is never sent to a process group or to every process', () => {
     const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
-    // An empty file read as a number is 0, which is the caller's own process group.
+    // An empty file parsed as a number is 0, which is the caller's own process group.
     for (const pid of [Number(''), -0, -1, NaN, 1.5]) expect(() => signal(pid, 'SIGKILL')).toThrow(RangeError);
     expect(kill).not.toHaveBeenCalled();
   });
 
-  it('is sent to the group of a process only where that is asked for', () => {
+  it('is sent to the group of a process only on request', () => {
     const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
     for (const leader of [Number(''), 1, -2, NaN, 2.5])
       expect(() => signalGroup(leader, 'SIGTERM')).toThrow(RangeError);
@@ -49,7 +49,7 @@ describe('isOf', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('recognizes a process that has made itself unreadable by the leader of its session', async () => {
-    // A shell of the node, and what it started.
+    // A shell of the node, and its child.
     const script = 'sleep 60 & echo $!; wait';
     const env = { PATH: process.env['PATH'], [NODE_MARK]: '/node' };
     const leader = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'], env });
@@ -64,13 +64,13 @@ describe('isOf', () => {
           return read(path, ...more);
         }) as typeof read);
       // While a program is loaded, its process has no environment.
-      while (!isOf(pid, owner('/node'))) await turn();
-      expect(isOf(pid, owner('/other'))).toBe(false);
+      while (!isNodeProcess(pid, owner('/node'))) await turn();
+      expect(isNodeProcess(pid, owner('/other'))).toBe(false);
       closed('EACCES');
-      expect([isOf(pid, owner('/node')), isOf(pid, owner('/other'))]).toEqual([true, false]);
-      // One that is gone is nobody's.
+      expect([isNodeProcess(pid, owner('/node')), isNodeProcess(pid, owner('/other'))]).toEqual([true, false]);
+      // A process that has ended belongs to no node.
       closed('ENOENT');
-      expect(isOf(pid, owner('/node'))).toBe(false);
+      expect(isNodeProcess(pid, owner('/node'))).toBe(false);
     } finally {
       if (leader.pid) process.kill(-leader.pid, 'SIGKILL');
     }

@@ -2,10 +2,10 @@ import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** Environment variable that the processes of a node carry, with the node's directory as its value. */
+/** Environment variable of a node's processes, with the node's directory as its value. */
 export const NODE_MARK = 'SPARK_NODE_DIR';
 
-/** How the processes of a node are recognized: by its mark and, if its sandboxes have their own users, by these. */
+/** Identifies the processes of a node: by its mark and, if its sandboxes have their own users, by those. */
 export interface NodeOwner {
   nodeDir: string;
   uids: { first: number; count: number } | null;
@@ -28,7 +28,7 @@ interface ProcessStat {
 function statOf(pid: number): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold spaces and parentheses itself; what follows the last one may not.
+    // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return {
       state: fields[0] ?? 'X',
@@ -43,13 +43,13 @@ function statOf(pid: number): ProcessStat | null {
 
 const ended = (stat: ProcessStat | null): boolean => stat === null || stat.state === 'Z' || stat.state === 'X';
 
-/** Names a live process; null when there is none with this pid. */
+/** Identifies a live process; returns null if none has this pid. */
 export function identify(pid: number): ProcessId | null {
   const stat = statOf(pid);
   return stat === null || ended(stat) ? null : { pid, startTime: stat.startTime };
 }
 
-/** Whether the very process that was identified still runs. A zombie does not. */
+/** Returns true if the identified process itself still runs. A zombie does not. */
 export function isAlive(id: ProcessId): boolean {
   const stat = statOf(id.pid);
   return stat !== null && !ended(stat) && stat.startTime === id.startTime;
@@ -62,9 +62,9 @@ function allPids(): number[] {
 }
 
 /**
- * Sends a signal; a process that is gone is not an error.
- * @throws RangeError for a pid that names no single process: to `kill`, 0 and negative numbers are whole process groups, the
- *   caller's own among them, and an empty file read as a number is 0
+ * Sends a signal. A process that has ended is not an error.
+ * @throws RangeError for a pid that is not a single process: for `kill`, 0 and negative numbers are process groups, including the
+ *   caller's own, and an empty file parsed as a number is 0
  */
 export function signal(pid: number, name: NodeJS.Signals): void {
   if (!Number.isSafeInteger(pid) || pid < 1)
@@ -73,8 +73,8 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /**
- * The same to every process of the group that a process leads.
- * @throws RangeError for what leads no group of ours: -1 would be every process
+ * Sends a signal to every process of the group that a process leads.
+ * @throws RangeError for a number that cannot lead a group of ours: -1 would be every process
  */
 export function signalGroup(leader: number, name: NodeJS.Signals): void {
   if (!Number.isSafeInteger(leader) || leader < 2)
@@ -91,45 +91,45 @@ function send(target: number, name: NodeJS.Signals): void {
 }
 
 /**
- * Kills every process of a node's session: also those that moved to a process group of their own, as Spark's Python
- * workers do. True once none is left; call again until it is, since one may just have forked. When the leader is gone
- * its number may stand for another session by now, so then only processes of the node are killed.
+ * Kills every process of a node's session, including those that moved to a process group of their own, as Spark's Python workers do.
+ * Returns true once none is left; call it again until then, because a process may just have forked. Once the leader has ended, its pid
+ * may denote another session, so then only processes of the node are killed.
  */
 export function killSession(leader: ProcessId, owner: NodeOwner): boolean {
   const first = statOf(leader.pid);
-  // The kernel gives a number to a new process only when no session of that number is left.
+  // The kernel reuses a pid only when no session has that number.
   if (first !== null && first.startTime !== leader.startTime) return true;
   const pids = allPids().filter((pid) => {
     const stat = statOf(pid);
     if (stat === null || ended(stat) || stat.session !== leader.pid) return false;
-    return first !== null || isOf(pid, owner);
+    return first !== null || isNodeProcess(pid, owner);
   });
   for (const pid of pids) signal(pid, 'SIGKILL');
   return pids.length === 0;
 }
 
-/** Kills all processes of a user at once, however fast they multiply; only root can. */
+/** Kills all processes of a user at once, however fast they multiply. Only root can. */
 export function killUser(uid: number): Promise<void> {
   const kill = ['--clear-groups', '--', 'kill', '-KILL', '-1'];
   return new Promise((resolve) => {
-    // The command is one of them, so it never ends well.
+    // The command kills itself, too, so it never succeeds.
     execFile('setpriv', [`--reuid=${uid}`, `--regid=${uid}`, ...kill], { timeout: 10_000 }, () => resolve());
   });
 }
 
-/** Whether a user has any process. */
+/** Returns true if a user has any process. */
 export function hasProcesses(uid: number): boolean {
   return allPids().some((pid) => uidOf(pid) === uid && !ended(statOf(pid)));
 }
 
-/** Whether a live process is one of the node's. */
-export function isOf(pid: number, { nodeDir, uids }: NodeOwner): boolean {
+/** Returns true if a live process belongs to the node. */
+export function isNodeProcess(pid: number, { nodeDir, uids }: NodeOwner): boolean {
   const uid = uids === null ? null : uidOf(pid);
   if (uids !== null && uid !== null && uid >= uids.first && uid < uids.first + uids.count) return true;
   return nodeDirOf(pid) === nodeDir;
 }
 
-/** Effective user of a process; null when it is gone. */
+/** Returns the effective user of a process; null if it has ended. */
 function uidOf(pid: number): number | null {
   try {
     return statSync(`/proc/${pid}`).uid;
@@ -138,7 +138,7 @@ function uidOf(pid: number): number | null {
   }
 }
 
-/** A process may have made itself unreadable, as bridges of runs do; then the leader of its session says which node it is of. */
+/** A process can make itself unreadable, as the bridges of runs do. Then the mark of its session leader counts. */
 function nodeDirOf(pid: number): string | null {
   try {
     return markOf(pid);
@@ -167,13 +167,13 @@ export interface LiveProcess {
   argv: string[];
 }
 
-/** Live processes of a node. */
-export function processesOf(owner: NodeOwner): LiveProcess[] {
-  return live((pid) => isOf(pid, owner));
+/** Returns the live processes of a node. */
+export function nodeProcesses(owner: NodeOwner): LiveProcess[] {
+  return live((pid) => isNodeProcess(pid, owner));
 }
 
-/** Live processes of sessions, which may be those of anybody where a leader is gone. */
-export function processesIn(sessions: ReadonlySet<number>): LiveProcess[] {
+/** Returns the live processes of sessions. If a leader has ended, they may belong to another node. */
+export function sessionProcesses(sessions: ReadonlySet<number>): LiveProcess[] {
   return live((_pid, { session }) => sessions.has(session));
 }
 
@@ -201,7 +201,7 @@ export interface MarkedProcess {
   argv: string[];
 }
 
-/** Live processes that carry the mark of a node whose directory `wanted` accepts. */
+/** Returns the live processes with the mark of a node whose directory `wanted` accepts. */
 export function markedProcesses(wanted: (nodeDir: string) => boolean): MarkedProcess[] {
   return allPids().flatMap((pid) => {
     const nodeDir = nodeDirOf(pid);
@@ -211,10 +211,7 @@ export function markedProcesses(wanted: (nodeDir: string) => boolean): MarkedPro
   });
 }
 
-/**
- * Whether a process is one of ours: of our user and not in a sandbox, whose processes may claim anything about
- * themselves.
- */
+/** Returns true if a process has our user and is not in a sandbox, whose processes may claim anything about themselves. */
 export function isOwnProcess(pid: number): boolean {
   try {
     return statSync(`/proc/${pid}`).uid === process.getuid?.() && pidNamespaceOf(pid) === pidNamespaceOf('self');
@@ -228,15 +225,15 @@ function pidNamespaceOf(pid: number | 'self'): string {
 }
 
 /**
- * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is a kernel
- * lock, held by a process that ends with this one, so kill -9 leaves no stale lock. It is not a socket name, which
- * anything on the machine could take.
- * @param onLost is called if the lock is lost before it is given back, because somebody killed the process that holds it
+ * Acquires the lock of a file among all processes of the machine; returns null if another process holds it. It is a kernel lock, held by
+ * a child process that ends with this one, so kill -9 leaves no stale lock. A socket name would not do, because any process on the
+ * machine could take it.
+ * @param onLost called if the lock is lost before it is released, because somebody killed the process that holds it
  */
 export async function tryLock(file: string, onLost?: () => void): Promise<(() => Promise<void>) | null> {
   const holder = spawn('flock', ['--nonblock', '--no-fork', file, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'ignore'],
-    // A Ctrl-C at the terminal is not meant for it.
+    // A Ctrl-C at the terminal must not end it.
     detached: true,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   });

@@ -11,7 +11,7 @@ import { Agent } from './agent';
 
 const DEADLINE_MS = 60_000;
 
-/** Answers as the control plane of a release did, in its order; what it did not know, it refused. */
+/** Responds as the control plane of a release did, in its order, and refuses requests that it did not know. */
 class RecordedControlPlane {
   readonly reports: RunReport[] = [];
   readonly refused: string[] = [];
@@ -33,7 +33,7 @@ class RecordedControlPlane {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Of polls, that have not been answered yet. */
+  /** Polls that still wait for their response. */
   get left(): number {
     return this.polls.length - this.polled;
   }
@@ -74,7 +74,7 @@ class RecordedControlPlane {
     json(200, { size });
   }
 
-  /** What was given once; who asks for more waits. */
+  /** Sends a file or requests as recorded. Requests without a record wait. */
   private give(path: string, response: ServerResponse): void {
     const wanted = path.split('&')[0];
     const recorded = this.exchanges.find((one) => one.method === 'GET' && one.path.split('&')[0] === wanted);
@@ -84,7 +84,7 @@ class RecordedControlPlane {
     response.end(typeof body === 'string' ? Buffer.from(body, 'base64') : 'x');
   }
 
-  /** The fields of a body that were never sent to it. */
+  /** Returns the fields of a body that no recorded request had. */
   private unknownTo(path: string, body: unknown): string[] {
     const known = new Set(
       this.exchanges.filter((one) => one.path === path).flatMap(({ body: sent }) => fieldsOf(sent)),
@@ -92,7 +92,7 @@ class RecordedControlPlane {
     return fieldsOf(body).filter((field) => !known.has(field));
   }
 
-  /** The next of its answers, once the agent is where it was then. */
+  /** Returns the next recorded response, once the agent is in the recorded state. */
   private poll(
     { wait_ms }: PollRequest,
     response: ServerResponse,
@@ -122,7 +122,7 @@ function fieldsOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, item]) => [`${path}.${key}`, ...fieldsOf(item, `${path}.${key}`)]);
 }
 
-/** Stands in for spark-submit: a job ends well at once. */
+/** A fake spark-submit, whose job succeeds at once. */
 const FAKE_SUBMIT = `#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -132,8 +132,7 @@ done
 `;
 
 /**
- * Stands in for Python: what puts files beside a driver becomes the run; what answers requests waits to be stopped, however late
- * that comes.
+ * A fake Python. The program that puts files beside a driver becomes the run. A program that serves requests waits until it is stopped.
  */
 const FAKE_PYTHON = `#!/bin/sh
 case $3 in
@@ -142,7 +141,7 @@ esac
 exec sleep 600
 `;
 
-// Real: the agent. Left out: Spark, and confinement.
+// The agent is real. Spark and confinement are left out.
 describe.each(recordedReleases().map(({ name, exchanges }) => [name, exchanges] as const))(
   'an agent with the control plane of %s',
   (_name, exchanges) => {
@@ -183,7 +182,7 @@ describe.each(recordedReleases().map(({ name, exchanges }) => [name, exchanges] 
       rmSync(root, { recursive: true, force: true });
     });
 
-    it('brings every run to the end that it had', async () => {
+    it('ends every run as it ended then', async () => {
       await eventually(() => plane.left === 0, { timeoutMs: DEADLINE_MS, what: 'an answer to every poll' });
       const recorded = exchanges.flatMap(({ path, body }) => (path === '/report' ? (body as ReportRequest).runs : []));
       const endsOf = (reports: readonly RunReport[]) =>

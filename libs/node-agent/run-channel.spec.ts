@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeFileHeader, decodeRecords, encodeFileRecord, FILE_HEADER } from '../contracts/channel-records';
 import { eventually } from '../../test/harness/eventually';
-import { AnswerError } from './control-plane';
+import { ResponseError } from './control-plane';
 import { RunChannel } from './run-channel';
 
-/** Keeps frames by number as the control plane does, and gives requests by number. */
+/** Stores frames by number as the control plane does, and returns requests by number. */
 class FakeStore {
   readonly frames: string[] = [];
   readonly requests: string[] = [];
-  /** What the next calls fail with. */
+  /** The error of the next calls. */
   failures: Error[] = [];
-  /** Whether frames are kept although their answer is lost. */
+  /** True if frames are stored although their response is lost. */
   losesAnswers = 0;
   private woken: () => void = () => undefined;
 
@@ -70,7 +70,7 @@ describe('RunChannel', () => {
     channel.start();
     return channel;
   };
-  const asked = () => {
+  const requests = () => {
     const bytes = readFileSync(path('requests'));
     const found: { number: number; ack: number; text: string }[] = [];
     for (let at = 0; at < bytes.length;) {
@@ -99,25 +99,25 @@ describe('RunChannel', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('carries what is said and what is asked, in order', async () => {
+  it('copies frames and requests in order', async () => {
     open();
     say(1, 'one');
     say(2, 'two');
     await said('one', 'two');
     store.ask('first', 'second');
-    await eventually(() => asked().length === 2, { what: 'requests' });
-    expect(asked()).toEqual([
+    await eventually(() => requests().length === 2, { what: 'requests' });
+    expect(requests()).toEqual([
       { number: 1, ack: 2, text: 'first' },
       { number: 2, ack: 2, text: 'second' },
     ]);
   });
 
-  it('goes on after an agent that died, wherever that was', async () => {
+  it('continues after an agent that died at any point', async () => {
     store.ask('first');
     open();
     say(1, 'one');
     await said('one');
-    await eventually(() => asked().length === 1, { what: 'a request' });
+    await eventually(() => requests().length === 1, { what: 'a request' });
     channel.close();
     // It was about to write the second request, and had not sent the second frame.
     appendFileSync(
@@ -128,11 +128,11 @@ describe('RunChannel', () => {
     store.ask('second');
     open();
     await said('one', 'two');
-    const texts = () => asked().map(({ text }) => text);
+    const texts = () => requests().map(({ text }) => text);
     await eventually(() => texts().join() === 'first,second', { what: 'the other request' });
   });
 
-  it('sends once what was taken and whose answer was lost', async () => {
+  it('does not send frames again that were stored but whose response was lost', async () => {
     store.losesAnswers = 1;
     open();
     say(1, 'one');
@@ -141,12 +141,12 @@ describe('RunChannel', () => {
     await said('one', 'two');
   });
 
-  it('goes on once the control plane is back', async () => {
+  it('continues once the control plane is back', async () => {
     store.failures = [
       new Error('away'),
       new Error('away'),
-      new AnswerError(503, 'away'),
-      new AnswerError(401, 'unknown'),
+      new ResponseError(503, 'away'),
+      new ResponseError(401, 'unknown'),
     ];
     open();
     say(1, 'one');
@@ -157,7 +157,7 @@ describe('RunChannel', () => {
     open();
     const record = encodeFileRecord({ number: 1, ack: 0, payload: Buffer.from('in two parts') });
     appendFileSync(path('frames'), record.subarray(0, 30));
-    channel.kick();
+    channel.wake();
     appendFileSync(path('frames'), record.subarray(30));
     await said('in two parts');
   });
@@ -165,7 +165,7 @@ describe('RunChannel', () => {
   it.each([
     ['a shorter', ['two']],
     ['a longer', ['a record that reaches beyond where the reader was', 'and another']],
-  ])('follows a file that was cut and begun anew, with %s content', async (_, texts) => {
+  ])('follows a file that was truncated and started again, with %s content', async (_, texts) => {
     open();
     say(1, 'a record that was read');
     await said('a record that was read');
@@ -175,18 +175,18 @@ describe('RunChannel', () => {
     expect(broken).toEqual([]);
   });
 
-  it('tells how much was taken care of, and begins its own file anew once all of it was read', async () => {
+  it('acknowledges processed records, and truncates its own file once all of it was read', async () => {
     store.ask('x'.repeat(9 * 1024 * 1024));
     open();
     say(1, 'y'.repeat(2 * 1024 * 1024));
-    await eventually(() => asked().some(({ number, ack }) => number === 0 && ack === 1), {
+    await eventually(() => requests().some(({ number, ack }) => number === 0 && ack === 1), {
       what: 'an acknowledgement',
     });
     say(2, 'read it', 1);
     await eventually(() => store.frames.length === 2, { what: 'the frame' });
     store.ask('next');
     await eventually(() => statSync(path('requests')).size < 1024, { what: 'a new beginning' });
-    expect(asked()).toEqual([{ number: 2, ack: 2, text: 'next' }]);
+    expect(requests()).toEqual([{ number: 2, ack: 2, text: 'next' }]);
   });
 
   it('hides secrets', async () => {
@@ -195,7 +195,7 @@ describe('RunChannel', () => {
     await said('the word is ****');
   });
 
-  it('sends all that was said before it is drained', async () => {
+  it('sends all frames before it is drained', async () => {
     open();
     for (let number = 1; number <= 1_000; number += 1) say(number, `frame ${number}`);
     await channel.drain();
@@ -214,7 +214,7 @@ describe('RunChannel', () => {
       () => appendFileSync(path('frames'), Buffer.from('5243483100000000'.padEnd(64, 'f'), 'hex')),
     ],
     ['a long empty file', () => truncateSync(path('frames'), 10 * 1024 ** 3)],
-  ])('ends at %s in the place of frames, and says so', async (_, write) => {
+  ])('ends at %s in the place of frames, and reports that', async (_, write) => {
     open();
     write();
     await eventually(() => broken.length > 0, { what: 'the end of the channel' });
@@ -223,7 +223,7 @@ describe('RunChannel', () => {
     expect(store.frames).toEqual([]);
   });
 
-  it('ends at garbage behind records, without reading these for ever', async () => {
+  it('ends at garbage after records, without reading these forever', async () => {
     open();
     say(1, 'one');
     await said('one');
@@ -231,16 +231,16 @@ describe('RunChannel', () => {
     await eventually(() => broken.length > 0, { what: 'the end of the channel' });
   });
 
-  it('writes into no file that a job has enlarged', async () => {
+  it('does not write into a file that a job has enlarged', async () => {
     truncateSync(path('requests'), 1024 ** 3);
     store.ask('first');
     open();
     await eventually(() => broken.length > 0, { what: 'the end of the channel' });
-    expect(broken[0]).toMatch(/longer than an agent makes it/);
+    expect(broken[0]).toMatch(/longer than any that an agent writes/);
   });
 
-  it('ends when the control plane wants no more of it', async () => {
-    store.failures = [new AnswerError(409, 'The job 1 has ended.'), new AnswerError(409, 'The job 1 has ended.')];
+  it('ends when the control plane refuses its frames', async () => {
+    store.failures = [new ResponseError(409, 'The job 1 has ended.'), new ResponseError(409, 'The job 1 has ended.')];
     open();
     await eventually(() => broken.length > 0, { what: 'the end of the channel' });
     expect(broken).toEqual(['The job 1 has ended.']);

@@ -1,36 +1,36 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { CHANNEL_CHUNK_BYTES } from '../contracts/agent-protocol';
 import { encodeRecords, type NumberedPayload } from '../contracts/channel-records';
-import { ForeignRecords, RecordReader, RecordWriter } from './channel-files';
-import { AnswerError } from './control-plane';
+import { InvalidRecordsError, RecordReader, RecordWriter } from './channel-files';
+import { ResponseError } from './control-plane';
 import { Backoff, pause } from './waiting';
 
 const POLL_WAIT_MS = 25_000;
 
-/** The control plane's end of a channel. */
+/** The calls of a channel to the control plane. */
 export interface ChannelCalls {
-  /** Requests behind a number; waits for one. */
+  /** Returns the requests after a record number. Waits for at least one, up to `waitMs`. */
   requests: (after: number, waitMs: number, signal: AbortSignal) => Promise<NumberedPayload[]>;
-  /** Sends records of frames; the number of the one that is wanted next. */
+  /** Sends records of frames. Returns the number of the record that is expected next. */
   sendFrames: (records: Buffer, signal: AbortSignal) => Promise<number>;
 }
 
-/** What a channel needs of its run. */
-export interface ChannelOfRun {
-  /** File of what the run is asked; exists. */
+/** The files and callbacks of a run's channel. */
+export interface RunChannelOptions {
+  /** Path of the file with the run's requests, which exists. */
   requests: string;
-  /** File of what the run says; exists. */
+  /** Path of the file with the run's frames, which exists. */
   frames: string;
   calls: ChannelCalls;
-  /** Hides the secrets of the run in a payload, in place. */
+  /** Masks the secrets of the run in a payload, in place. */
   hide: (payload: Buffer) => void;
-  /** Told once, when the channel ends before its run. */
+  /** Called once if the channel ends before its run. */
   broken: (why: string) => void;
 }
 
 /**
- * Brings what the process of a run is asked from the control plane to a file, and what it says from a file to the control
- * plane. Both files outlive the agent, so that the next one goes on. See ADR 0033.
+ * Copies the requests to a run's process from the control plane to a file, and its frames from a file to the control plane. Both files
+ * outlive the agent, so that the next one continues. See ADR 0033.
  */
 export class RunChannel {
   private readonly closed = new AbortController();
@@ -39,41 +39,41 @@ export class RunChannel {
   private watcher: FSWatcher | null = null;
   /** Number of the last frame that the control plane has. */
   private sent = 0;
-  /** Records that were read and perhaps not taken. */
+  /** Records whose delivery is not confirmed. */
   private unsent: { body: Buffer; last: number } | null = null;
   private sending: Promise<void> | null = null;
-  private again = false;
+  private isWakePending = false;
   private started = false;
 
-  constructor(private readonly run: ChannelOfRun) {}
+  constructor(private readonly run: RunChannelOptions) {}
 
-  /** Begins to carry both ways, once. */
+  /** Starts to copy in both directions, once. */
   start(): void {
     if (this.started) return;
     this.started = true;
     try {
-      this.watcher = watch(this.run.frames, { persistent: false }, () => this.kick());
+      this.watcher = watch(this.run.frames, { persistent: false }, () => this.wake());
       this.watcher.on('error', () => this.watcher?.close());
     } catch {
-      // The run's ticks look after the file as well.
+      // Without a watcher, the ticks of the run check the file.
     }
-    this.kick();
-    void this.carryRequests();
+    this.wake();
+    void this.copyRequests();
   }
 
-  /** Sends what the process has said, unless that is already under way. */
-  kick(): void {
+  /** Sends new frames, unless that is already running. */
+  wake(): void {
     if (this.closed.signal.aborted) return;
-    this.again = true;
-    this.sending ??= this.carryFrames().finally(() => {
+    this.isWakePending = true;
+    this.sending ??= this.copyFrames().finally(() => {
       this.sending = null;
-      if (this.again) this.kick();
+      if (this.isWakePending) this.wake();
     });
   }
 
-  /** Resolves once all that the process said, which says no more, is with the control plane, or on close. */
+  /** Resolves once the control plane has all frames of a process that has ended, or on close. */
   async drain(): Promise<void> {
-    this.kick();
+    this.wake();
     while (this.sending) await this.sending;
     this.close();
   }
@@ -83,27 +83,27 @@ export class RunChannel {
     this.watcher?.close();
   }
 
-  private async carryFrames(): Promise<void> {
+  private async copyFrames(): Promise<void> {
     const { signal } = this.closed;
     const backoff = new Backoff(100, 5_000);
-    while (this.again && !signal.aborted) {
-      this.again = false;
+    while (this.isWakePending && !signal.aborted) {
+      this.isWakePending = false;
       try {
         await this.sendFrames();
         backoff.reset();
       } catch (error) {
-        if (!this.goesOn(error)) return;
-        this.again = true;
+        if (!this.canRetry(error)) return;
+        this.isWakePending = true;
         await pause(backoff.next(), signal);
       }
     }
   }
 
-  /** Sends all whole records there are. */
+  /** Sends all complete records. */
   private async sendFrames(): Promise<void> {
     const { calls, frames } = this.run;
     const { signal } = this.closed;
-    // Nothing is sent: only where it goes on is asked for.
+    // An empty call returns the number of the record to continue with.
     this.reader ??= this.readerFrom(await calls.sendFrames(Buffer.alloc(0), signal));
     for (;;) {
       this.unsent ??= this.read(this.reader);
@@ -112,9 +112,9 @@ export class RunChannel {
       const next = await calls.sendFrames(body, signal);
       this.unsent = null;
       this.sent = next - 1;
-      // It has more or fewer than was thought: one of an earlier agent's calls came through, or a database was restored.
+      // The control plane has more records if a call of an earlier agent succeeded, and fewer if its database was restored.
       if (next !== last + 1) this.reader = new RecordReader(frames, next);
-      this.writer?.tell(this.sent, body.length, this.reader.acknowledged);
+      this.writer?.acknowledge(this.sent, body.length, this.reader.acknowledged);
     }
   }
 
@@ -131,29 +131,29 @@ export class RunChannel {
     return new RecordReader(this.run.frames, next);
   }
 
-  private async carryRequests(): Promise<void> {
+  private async copyRequests(): Promise<void> {
     const { signal } = this.closed;
     const backoff = new Backoff(100, 5_000);
     while (!signal.aborted) {
       try {
         this.writer ??= new RecordWriter(this.run.requests);
         const records = await this.run.calls.requests(this.writer.last, POLL_WAIT_MS, signal);
-        // The file is the next agent's by now.
+        // The file belongs to the next agent by now.
         if (signal.aborted) return;
         if (records.length > 0) this.writer.append(records, this.sent, this.reader?.acknowledged ?? 0);
         backoff.reset();
       } catch (error) {
-        if (!this.goesOn(error)) return;
+        if (!this.canRetry(error)) return;
         await pause(backoff.next(), signal);
       }
     }
   }
 
-  /** Whether the same may succeed later; else the channel ends, and its run is told. */
-  private goesOn(error: unknown): boolean {
+  /** Returns true if the same call may succeed later. Otherwise it closes the channel and notifies the run. */
+  private canRetry(error: unknown): boolean {
     if (this.closed.signal.aborted) return false;
-    const isRefused = error instanceof AnswerError && !error.retryable && error.status !== 401;
-    if (!isRefused && !(error instanceof ForeignRecords)) return true;
+    const isRefused = error instanceof ResponseError && !error.retryable && error.status !== 401;
+    if (!isRefused && !(error instanceof InvalidRecordsError)) return true;
     this.close();
     this.run.broken(error.message);
     return false;

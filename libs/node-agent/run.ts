@@ -33,28 +33,28 @@ import { RunChannel } from './run-channel';
 import { StagedFiles } from './staged-files';
 import { pause } from './waiting';
 
-/** Why the agent ends a run. */
+/** The reason why the agent stops a run. */
 export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop' | 'interruption';
 
-/** What a run needs from its agent. */
+/** The parts of the agent that a run needs. */
 export interface RunContext {
   owner: NodeOwner;
   runtime: SparkRuntime;
   sandboxes: Sandboxes;
-  /** Environment of the node for every run, as it is when the run starts. */
+  /** Returns the node's environment for every run, as of the run's start. */
   env: () => Record<string, string>;
-  /** Secret with which drivers and daemons of the cluster authenticate to each other; null if they do not. */
+  /** Returns the secret with which drivers and daemons of the cluster authenticate to each other; null if they do not. */
   sparkSecret: () => string | null;
-  /** How much of a run's output is kept; bytes of each stream. */
+  /** Returns the maximum size of a run's output; bytes of each stream. */
   logLimit: () => number;
   controlPlane: ControlPlane;
   log: NodeLog;
   changed: (report: RunReport) => void;
-  /** Resolves once no executor of an application that was ended by force is left, as far as this node can tell. */
+  /** Resolves once no executor of a killed application is left, as far as this node can see. */
   applicationGone: (master: string, applicationId: string) => Promise<void>;
 }
 
-/** What the journal keeps of a run; with it a restarted agent goes on where the last one stopped. */
+/** The saved state of a run, with which a restarted agent continues it. */
 interface Journal {
   run_id: string;
   correlation_id: string;
@@ -62,11 +62,11 @@ interface Journal {
   state: RunState;
   application_id: string | null;
   pid: number | null;
-  /** Which of the node's sandboxes it has; absent in journals of older agents, which had none. */
+  /** Index of the run's sandbox; absent in journals of older agents, which had none. */
   sandbox?: number;
-  /** Of a run that is sent requests: whether secrets are hidden in what it says. */
+  /** For a run that receives requests: `hiding` if secrets are masked in its frames. */
   channel?: 'hiding' | 'plain';
-  /** Whether its output begins with a greeting, which is left out, and where the rest begins once that is known. */
+  /** True if its stdout starts with a greeting that is left out; `begin` is the position after it, once it is known. */
   greets?: boolean;
   begin: number | null;
   at: string;
@@ -76,25 +76,25 @@ interface Journal {
   end: { outcome: RunOutcome; reason: RunReason; message: string; exit_code: number | null } | null;
 }
 
-/** The values of the run's secrets, which are there for as long as the logs that they are looked for in. */
+/** File with the values of the run's secrets. It is kept as long as the logs in which they are masked. */
 const SECRET_VALUES = 'secret-values.json';
-/** How long an end waits for its log when the control plane answers but takes no log. */
-const LOG_DEADLINE_MS = 60_000;
-/** A process id or a length in a file is no longer than this. */
+/** Time that the end of a run waits for its log if the control plane responds but does not accept the log. */
+const LOG_TIMEOUT_MS = 60_000;
+/** Maximum length of a process id or a length in a file. */
 const MAX_NUMBER_LENGTH = 40;
 /** Sequence number beyond any that a run reaches, for reports made without its journal. */
 export const LOST_SEQ = 1_000_000;
 
-/** Spark writes events all the time, and nobody waits for each. */
-const EVENTS_MS = 1_000;
+/** Spark writes events all the time, so they are shipped less often. */
+const EVENTS_INTERVAL_MS = 1_000;
 
 const MAX_PROPERTIES_BYTES = 1024 * 1024;
-const READ_DEADLINE_MS = 10_000;
+const READ_TIMEOUT_MS = 10_000;
 
 /**
- * Runs the driver in its own session and leaves behind who ran and how it ended, so that it needs no parent. `mkdir`
- * lets only the first of two starts through. The trap keeps the wrapper alive when its group is asked to end. It is the agent's,
- * in a folder that the driver cannot write to: what it says of the end is true.
+ * Starts the driver in its own session and records its process and its exit code, so that it needs no parent. `mkdir` lets only the
+ * first of two starts through. The trap keeps the wrapper alive when its group receives a signal. The files belong to the agent, in a
+ * folder that the driver cannot write to, so the exit code can be trusted.
  */
 const wrapper = (more: string) => `
 cd "$1" && shift || exit 111
@@ -106,7 +106,7 @@ trap : TERM INT HUP
 echo $? >exit
 `;
 
-/** Descriptors of a run that is sent requests, 3, and answers with frames, 4; it could not open these files by their names. */
+/** File descriptors for requests (3) and frames (4). The run could not open these files by name. */
 const CHANNEL = ' 3<requests 4>>frames';
 
 const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
@@ -125,7 +125,7 @@ const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; messa
   interruption: {
     outcome: 'terminated',
     reason: 'SPOT_INTERRUPTED',
-    message: 'The provider takes the machine of the run back.',
+    message: 'The provider reclaims the machine of the run.',
   },
 };
 
@@ -136,9 +136,9 @@ export class Run {
   private finishing = false;
   private discarded = false;
   private clearing: Promise<void> = Promise.resolve();
-  private setOver: () => void = () => undefined;
-  private readonly over = new Promise<void>((resolve) => {
-    this.setOver = resolve;
+  private setDriverEnd: () => void = () => undefined;
+  private readonly driverEnd = new Promise<void>((resolve) => {
+    this.setDriverEnd = resolve;
   });
   private flushed = false;
   private hasBegun = false;
@@ -149,7 +149,7 @@ export class Run {
   private readonly eventShipper: LogShipper;
   private channel: RunChannel | null = null;
   private eventsAt = 0;
-  /** Undefined until it is needed. */
+  /** Undefined until it is first used. */
   private secretMask: SecretMask | null | undefined;
   private readonly dir: string;
   private readonly sandbox: Sandbox;
@@ -160,8 +160,8 @@ export class Run {
     offsets: Record<LogStream, number> | null,
   ) {
     this.dir = `${context.owner.nodeDir}/runs/${journal.run_id}`;
-    this.sandbox = context.sandboxes.of(this.dir, journal.sandbox);
-    if (journal.end) this.setOver();
+    this.sandbox = context.sandboxes.sandbox(this.dir, journal.sandbox);
+    if (journal.end) this.setDriverEnd();
     const output = (stream: OutputStream) => new BoundedLog(`${this.dir}/${stream}`, context.logLimit);
     this.logs = { stdout: output('stdout'), stderr: output('stderr') };
     const { box, uid } = this.sandbox;
@@ -176,7 +176,7 @@ export class Run {
         offsets?.[stream] ?? null,
         (offset, chunk) =>
           context.controlPlane.sendLog(`/runs/${this.id}/logs/${stream}`, offset, chunk, journal.correlation_id),
-        (error) => this.warn('log refused', { stream, error: error.message }),
+        (error) => this.warn('The control plane refused a log of the run', { stream, error: error.message }),
         begin,
       );
     this.eventShipper = shipper('events', this.events);
@@ -192,9 +192,12 @@ export class Run {
     context: RunContext,
     accepted: { run_id: string; correlation_id: string; spec: RunSpec; offsets: Record<LogStream, number> },
   ): Run {
-    const journal = { ...blankJournal(accepted.run_id, accepted.correlation_id), sandbox: context.sandboxes.take() };
+    const journal = {
+      ...blankJournal(accepted.run_id, accepted.correlation_id),
+      sandbox: context.sandboxes.allocate(),
+    };
     const run = new Run(context, journal, accepted.offsets);
-    run.sandbox.make(['work', 'home', 'events', 'tmp', 'local', 'staging', 'generated']);
+    run.sandbox.create(['work', 'home', 'events', 'tmp', 'local', 'staging', 'generated']);
     const values = secretValues(accepted.spec);
     if (values.length > 0) writeJson(`${run.dir}/${SECRET_VALUES}`, values);
     writeJson(`${run.dir}/spec.json`, accepted.spec);
@@ -204,18 +207,18 @@ export class Run {
     return run;
   }
 
-  /** Runs in the journals of an earlier agent. Folders without one are left over from a run that was never accepted. */
+  /** Returns the runs in the journals of an earlier agent. Folders without a journal belong to runs that were never accepted. */
   static async restore(context: RunContext): Promise<Run[]> {
     const runs = `${context.owner.nodeDir}/runs`;
     mkdirSync(runs, { recursive: true, mode: 0o700 });
     chmodSync(runs, folderMode(context.sandboxes.confinement));
     const journals = readdirSync(runs).map((name) => ({ name, journal: readJournal(`${runs}/${name}`, name) }));
     const never = journals.flatMap(({ name, journal }) => (journal ? [] : [`${runs}/${name}`]));
-    // Awaited: the control plane may send the very same run again.
+    // Awaited because the control plane may send the very same run again.
     if (never.length > 0) await removeTrees(never);
     return journals.flatMap(({ journal }) => {
       if (!journal) return [];
-      if (journal.sandbox !== undefined) context.sandboxes.keep(journal.sandbox);
+      if (journal.sandbox !== undefined) context.sandboxes.reserve(journal.sandbox);
       return [new Run(context, journal, null)];
     });
   }
@@ -224,33 +227,33 @@ export class Run {
     return this.journal.run_id;
   }
 
-  /** Whether the end is on its way to the control plane, or there: nothing is left to do but to forget the run. */
+  /** True once the end is reported or ready to be: the run only has to be removed. */
   get ended(): boolean {
     return this.journal.state === 'ended';
   }
 
-  /** Resolves once the driver is gone and the verdict is kept. */
-  get gone(): Promise<void> {
-    return this.over;
+  /** Resolves once the driver has ended and the verdict is saved. */
+  get driverEnded(): Promise<void> {
+    return this.driverEnd;
   }
 
   get begun(): boolean {
     return this.hasBegun;
   }
 
-  /** Whether its process was started, if perhaps by an agent before this one. */
+  /** True if its process was started, possibly by an earlier agent. */
   get started(): boolean {
     return this.journal.end !== null || existsSync(`${this.dir}/started`);
   }
 
-  /** Stops sending; what was not sent is in the journal. */
+  /** Stops sending. Unsent reports are in the journal. */
   close(): void {
     this.discarded = true;
     for (const shipper of this.shippers) shipper.close();
     this.channel?.close();
   }
 
-  /** The report to send: an end becomes one only after its log. */
+  /** The report to send. It contains the end only once the log is sent. */
   get report(): RunReport {
     const { run_id, seq, state, application_id, pid, at } = this.journal;
     const end = state === 'ended' ? this.journal.end : null;
@@ -268,17 +271,17 @@ export class Run {
     };
   }
 
-  /** Starts the run, or finds it where the journal says it is. Returns when the driver runs or the run ended. */
+  /** Starts the run, or resumes it from its journal. Resolves once the driver runs or the run has ended. */
   begin(): Promise<void> {
     this.hasBegun = true;
-    if (this.journal.end) return this.settle(this.finish());
-    if (existsSync(`${this.dir}/started`)) return this.settle(this.adopt());
-    return this.settle(this.journal.stop ? this.finishStopped(null) : this.submit());
+    if (this.journal.end) return this.endOnFailure(this.finish());
+    if (existsSync(`${this.dir}/started`)) return this.endOnFailure(this.adopt());
+    return this.endOnFailure(this.journal.stop ? this.finishStopped(null) : this.submit());
   }
 
   /**
-   * Asks the run to end, and sees to it that it does `graceMs` later. A second call can only shorten that.
-   * @param message if there is more to say than the cause
+   * Asks the run to end, and kills it after `graceMs`. A second call can only shorten that.
+   * @param message replaces the message of the cause
    */
   stop(cause: StopCause, graceMs: number, message?: string): void {
     if (this.journal.end) return;
@@ -288,7 +291,7 @@ export class Run {
       if (killAt < stop.kill_at) this.change({ stop: { ...stop, kill_at: killAt } });
       return;
     }
-    this.info('ending run', { cause });
+    this.info('Stopping the run', { cause });
     this.change({
       stop: { cause, kill_at: killAt, forced: false, message },
       state: graceMs > 0 ? 'stopping' : 'killing',
@@ -298,11 +301,11 @@ export class Run {
     this.tick();
   }
 
-  /** Handles what has no event of its own: logs, the application id, deadlines, a process that is not a child. */
+  /** Does the periodic work: logs, the application id, deadlines, and processes that are not the agent's children. */
   tick(): void {
     this.ship();
     if (this.journal.end || !this.process) return;
-    for (const log of Object.values(this.logs)) log.keepBounded();
+    for (const log of Object.values(this.logs)) log.truncate();
     if (this.journal.application_id === null) this.findApplication();
     const now = Date.now();
     const { stop, deadline } = this.journal;
@@ -312,10 +315,10 @@ export class Run {
     } else if (!stop && deadline !== null && now >= deadline) {
       this.stop('timeout', this.spec().kill_grace_ms);
     }
-    if (!this.child && !isAlive(this.process)) void this.settle(this.finishProcess(null));
+    if (!this.child && !isAlive(this.process)) void this.endOnFailure(this.finishProcess(null));
   }
 
-  /** Ends at once whatever is left of the run and forgets it; the control plane wants no more of it. */
+  /** Kills what is left of the run and removes it, because the control plane no longer lists it. */
   async discard(): Promise<void> {
     this.close();
     this.staged.abort();
@@ -327,26 +330,26 @@ export class Run {
   }
 
   private ship(): void {
-    this.channel?.kick();
-    const isDue = performance.now() - this.eventsAt >= EVENTS_MS;
+    this.channel?.wake();
+    const isDue = performance.now() - this.eventsAt >= EVENTS_INTERVAL_MS;
     if (isDue) this.eventsAt = performance.now();
-    for (const shipper of this.shippers) if (isDue || shipper !== this.eventShipper) shipper.kick();
+    for (const shipper of this.shippers) if (isDue || shipper !== this.eventShipper) shipper.wake();
   }
 
-  /** A failure of the agent itself ends the run rather than leave it without an end. */
-  private async settle(work: Promise<void>): Promise<void> {
+  /** Ends the run if the agent itself fails; otherwise it would never end. */
+  private async endOnFailure(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
       if (this.discarded) return;
-      this.warn('run failed in the agent', { error: String(error) });
-      await this.fail('AGENT_ERROR', `The agent could not run it: ${(error as Error).message}`).catch((again: Error) =>
-        this.warn('end not kept', { error: again.message }),
+      this.warn('A run failed because of an error in the agent', { error: String(error) });
+      await this.fail('AGENT_ERROR', `The agent of the node failed: ${(error as Error).message}`).catch(
+        (failure: Error) => this.warn('The end of the run could not be saved', { error: failure.message }),
       );
     }
   }
 
-  /** What hides the run's secrets in its logs; null for a run without. */
+  /** Returns the mask of the run's secrets for its logs; null for a run without secrets. */
   private mask(): SecretMask | null {
     if (this.secretMask === undefined) {
       const values = readJson<string[]>(`${this.dir}/${SECRET_VALUES}`);
@@ -357,7 +360,7 @@ export class Run {
 
   private spec(): RunSpec {
     const spec = readJson<RunSpec>(`${this.dir}/spec.json`);
-    if (!spec) throw new Error('its description is gone from the node');
+    if (!spec) throw new Error('The specification of the run is missing');
     return spec;
   }
 
@@ -380,9 +383,9 @@ export class Run {
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
     if (command.notes.length > 0) writeFileSync(`${this.dir}/stderr`, `${command.notes.join('\n')}\n`);
     if (spec.kind === 'raw-scala') this.journal.greets = true;
-    // The streams are its own, so that it can open them by their names, as /dev/stdout; replace them it cannot.
-    this.sandbox.own();
-    this.sandbox.give('stdin', 'stdout', 'stderr');
+    // The run owns its streams so that it can open them by name, as /dev/stdout. It cannot replace them.
+    this.sandbox.chownBox();
+    this.sandbox.chown('stdin', 'stdout', 'stderr');
     this.makeChannel(spec);
     const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
     const child = spawn('/bin/sh', ['-c', wrapper(this.journal.channel ? CHANNEL : ''), 'run', this.dir, ...argv], {
@@ -402,10 +405,10 @@ export class Run {
     this.process = identify(child.pid) ?? { pid: child.pid, startTime: '' };
     const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
     this.change({ state: 'running', pid: child.pid, deadline });
-    this.info('run started', { pid: child.pid });
+    this.info('Run started', { pid: child.pid });
     this.openChannel()?.start();
     const { pid } = child;
-    void this.settle(exited.then((name) => this.childEnded(pid, name)));
+    void this.endOnFailure(exited.then((name) => this.childEnded(pid, name)));
   }
 
   private async command(spec: RunSpec): Promise<SubmitCommand> {
@@ -419,8 +422,8 @@ export class Run {
       generated: `${box}/generated`,
       stdoutBegin: `${box}/stdout.begin`,
     };
-    // From here on it is the sandbox that reads what the user names: files of the machine, and folders of settings.
-    this.sandbox.own();
+    // From here on the sandbox reads the paths that users choose: files of the machine and folders of settings.
+    this.sandbox.chownBox();
     const properties: string[] = [];
     for (const file of spec.properties_files) properties.push(await this.readProperties(file));
     const { runtime } = this.context;
@@ -431,29 +434,29 @@ export class Run {
     return submitCommand(spec, { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret });
   }
 
-  /** The node's own properties, from where Spark would read them. */
+  /** Returns the node's own properties, from the file that Spark would read. */
   private async sparkDefaults(env: Readonly<Record<string, string>>): Promise<string> {
     const folder = env['SPARK_CONF_DIR'];
     const file = `${folder ?? `${this.context.runtime.sparkHome}/conf`}/spark-defaults.conf`;
     if (folder === undefined) return readText(file) ?? '';
-    return (await this.sandbox.read(file, MAX_PROPERTIES_BYTES, READ_DEADLINE_MS)) ?? '';
+    return (await this.sandbox.read(file, MAX_PROPERTIES_BYTES, READ_TIMEOUT_MS)) ?? '';
   }
 
   private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
     this.child = null;
     const winner = this.startedProcess();
-    // The wrapper of an agent that died right after spawning it may have come first; then that one is the run.
+    // An agent that died right after spawning may have started a wrapper first, whose process then is the run.
     if (winner && winner.pid !== pid) return this.adopt();
     await this.finishProcess(name);
   }
 
-  /** Takes over the process of an earlier agent, or of its end. */
+  /** Takes over the process, or the end, that an earlier agent left. */
   private async adopt(): Promise<void> {
     for (let tries = 0; !this.startedProcess() && tries < 100; tries++) await pause(20);
     this.process = this.startedProcess();
     if (!this.process) return this.finishProcess(null);
     if (!isAlive(this.process)) return this.finishProcess(null);
-    this.info('run found again', { pid: this.process.pid });
+    this.info('Run adopted from an earlier agent', { pid: this.process.pid });
     this.openChannel()?.start();
     if (this.journal.pid === null || this.journal.state === 'accepted') {
       const { timeout_ms: timeout } = this.spec();
@@ -464,14 +467,14 @@ export class Run {
     if (stop && !stop.forced) signalGroup(this.process.pid, 'SIGTERM');
   }
 
-  /** Makes what the process of an interactive run is asked and answers with. */
+  /** Creates the files for the requests and the frames of an interactive run. */
   private makeChannel({ kind }: RunSpec): void {
     if (!INTERACTIVE_KINDS.includes(kind)) return;
     for (const name of ['requests', 'frames']) closeSync(openSync(`${this.dir}/${name}`, 'a', 0o600));
-    this.sandbox.give('requests', 'frames');
-    // What a notebook says is kept for all who may see it; other kinds answer whoever asked with data, which must stay as it is.
+    this.sandbox.chown('requests', 'frames');
+    // The output of a notebook is stored for everyone who may see it. Other kinds return data to the caller, which must not change.
     this.journal.channel = kind === 'notebook' ? 'hiding' : 'plain';
-    this.keep();
+    this.trySave();
   }
 
   private openChannel(): RunChannel | null {
@@ -486,7 +489,7 @@ export class Run {
         sendFrames: (records, signal) => controlPlane.sendFrames(this.id, records, correlationId, signal),
       },
       hide: (payload) => void (kind === 'hiding' && this.mask()?.mask(payload, 'json', true)),
-      broken: (why) => this.warn('channel ended', { why }),
+      broken: (why) => this.warn('The channel of the run failed', { why }),
     });
     return this.channel;
   }
@@ -520,7 +523,7 @@ export class Run {
 
   private async finishStopped(exitCode: number | null): Promise<void> {
     const { stop } = this.journal;
-    if (!stop) throw new Error('it was not asked to end');
+    if (!stop) throw new Error('No stop was requested');
     await this.applicationGone();
     const end = { ...STOPPED[stop.cause] };
     if (stop.message !== undefined) end.message = stop.message;
@@ -545,53 +548,52 @@ export class Run {
 
   private async endWith(end: RunEnd, exitCode: number | null): Promise<void> {
     this.finishing = true;
-    // Saved first: should the agent die here, the next one has the verdict and only the log is left to do.
-    this.journal.end = { ...end, message: `${end.message}${this.aboutLogs()}`, exit_code: exitCode };
+    // Saved first: if the agent dies here, the next one has the verdict and only has to send the log.
+    this.journal.end = { ...end, message: `${end.message}${this.cutLogsNote()}`, exit_code: exitCode };
     this.stdoutBegin();
-    this.events.settle();
-    this.keep();
-    this.setOver();
+    this.events.archive();
+    this.trySave();
+    this.setDriverEnd();
     this.clearing = this.clear();
-    this.info('run ended', { outcome: end.outcome, reason: end.reason, exit_code: exitCode });
+    this.info('Run ended', { outcome: end.outcome, reason: end.reason, exit_code: exitCode });
     await this.finish();
   }
 
-  /**
-   * Removes what is no longer needed and holds secrets (of mounts, of the environment), and whatever the job left
-   * behind.
-   */
+  /** Removes files that are no longer needed and hold secrets (of mounts, of the environment), and everything that the job left. */
   private async clear(): Promise<void> {
     const left = ['box', 'spec.json', 'env-driver'].map((name) => `${this.dir}/${name}`);
-    await removeTrees(left).catch((error: Error) => this.warn('folders left behind', { error: error.message }));
+    await removeTrees(left).catch((error: Error) =>
+      this.warn('The files of the run could not be removed', { error: error.message }),
+    );
   }
 
-  private aboutLogs(): string {
+  private cutLogsNote(): string {
     const all = Object.entries({ ...this.logs, 'event log': this.events });
     const cut = all.flatMap(([name, log]) => (log.isCut ? [name] : []));
     if (cut.length === 0) return '';
     return ` Its ${cut.join(' and ')} ${cut.length > 1 ? 'were' : 'was'} cut after ${this.context.logLimit()} bytes.`;
   }
 
-  /** Brings the whole log to the store and then reports the end, so that whoever sees the end sees the whole log. */
+  /** Sends the whole log and then reports the end, so that everyone who sees the end can see the whole log. */
   private async finish(): Promise<void> {
-    const given = performance.now() + LOG_DEADLINE_MS;
+    const deadline = performance.now() + LOG_TIMEOUT_MS;
     const channel = this.openChannel();
-    const all = [...this.shippers, ...(channel ? [channel] : [])].map((way) => way.drain());
+    const all = [...this.shippers, ...(channel ? [channel] : [])].map((sender) => sender.drain());
     const drained = Promise.all(all).then(() => {
       this.flushed = true;
     });
     while (!this.flushed) {
       await Promise.race([drained, pause(1_000)]);
       const reached = performance.now() - this.context.controlPlane.lastContact < 10_000;
-      if (!this.flushed && reached && performance.now() > given) {
-        this.warn('the end is reported before its log, which the control plane does not take');
+      if (!this.flushed && reached && performance.now() > deadline) {
+        this.warn('The control plane does not accept the log, so the end is reported without it');
         break;
       }
     }
     this.change({ state: 'ended' });
   }
 
-  /** Ends what is left of the run: its session, and everything else in its sandbox. */
+  /** Kills what is left of the run: its session, and every other process in its sandbox. */
   private async endProcesses(): Promise<void> {
     const { process: leader } = this;
     if (leader) {
@@ -602,37 +604,37 @@ export class Run {
 
   private async readProperties(file: RunFile): Promise<string> {
     const path = this.staged.locate(file).replace(/^file:\/*/, '/');
-    const text = path.startsWith('/') ? await this.sandbox.read(path, MAX_PROPERTIES_BYTES, READ_DEADLINE_MS) : null;
+    const text = path.startsWith('/') ? await this.sandbox.read(path, MAX_PROPERTIES_BYTES, READ_TIMEOUT_MS) : null;
     if (text === null) throw new SubmitError(`The properties file ${file.name} cannot be read on the node.`);
     return text;
   }
 
-  /** Where the output of raw Scala begins is told by the interpreter, in the job's own folder: it can only hide its own output. */
+  /** Reads where the output of raw Scala starts. The interpreter writes that into the job's folder, so a job can only hide its own output. */
   private stdoutBegin(): number | null {
     const { greets, begin, end } = this.journal;
     if (!greets || begin !== null) return begin ?? 0;
     const text = readText(`${this.sandbox.box}/stdout.begin`, MAX_NUMBER_LENGTH) ?? '';
-    const told = /^\d+$/.test(text) ? Math.min(Number(text), this.logs.stdout.kept) : end ? 0 : null;
-    if (told !== null) {
-      this.journal.begin = told;
-      this.keep();
+    const position = /^\d+$/.test(text) ? Math.min(Number(text), this.logs.stdout.kept) : end ? 0 : null;
+    if (position !== null) {
+      this.journal.begin = position;
+      this.trySave();
     }
-    return told;
+    return position;
   }
 
   private change(change: Partial<Journal>): void {
     if (this.discarded) return;
     this.assign(change);
-    this.keep();
+    this.trySave();
     this.context.changed(this.report);
   }
 
-  /** Saves if it can: on a full disk the run goes on and is reported, and only another agent would not know of it. */
-  private keep(): void {
+  /** Saves if possible: on a full disk the run continues and is reported, but a restarted agent would not know of the change. */
+  private trySave(): void {
     try {
       this.save();
     } catch (error) {
-      this.warn('journal not written', { error: (error as Error).message });
+      this.warn('The journal of the run could not be written', { error: (error as Error).message });
     }
   }
 
@@ -658,7 +660,7 @@ function writeGenerated({ path, content, isProgram }: GeneratedFile): void {
   writeFileSync(path, content, { mode: isProgram ? 0o700 : 0o600 });
 }
 
-/** Journal of a run; one that the machine's own end left unreadable tells that the run is lost, not that it never was. */
+/** Returns the journal of a run. If a crash of the machine left it unreadable, the run is reported as lost. */
 function readJournal(dir: string, runId: string): Journal | null {
   try {
     return readJson<Journal>(`${dir}/state.json`);

@@ -23,7 +23,7 @@ describe('visiblePaths', () => {
     return join(root, name);
   };
 
-  it('are the paths, where they link to, and the Python that an environment was made of', () => {
+  it('are the paths, the targets of their links, and the Python that an environment was created from', () => {
     const base = folder('python/bin');
     writeFileSync(join(base, 'python3'), '');
     const environment = folder('venv/bin');
@@ -38,23 +38,23 @@ describe('visiblePaths', () => {
     expect(visiblePaths({ paths, python })).toEqual(expected);
   });
 
-  it('are absolute where they were named from the working directory, which is none of them', () => {
+  it('are absolute if they were relative to the working directory, which is not visible itself', () => {
     const spark = relative(process.cwd(), folder('spark'));
     expect(visiblePaths({ paths: [spark], python: 'python3' })).toEqual([join(root, 'spark')]);
   });
 
-  it('are never the whole machine', () => {
+  it('never include the whole machine', () => {
     expect(visiblePaths({ paths: ['/'], python: '/python' })).toEqual([]);
   });
 });
 
 describe('a sandbox', () => {
-  it('has absolute paths, wherever the agent was told of relative ones', () => {
+  it('has absolute paths even if the agent has relative ones', () => {
     const root = mkdtempSync(join(tmpdir(), 'sandbox-'));
     const near = (name: string) => relative(process.cwd(), join(root, name));
     const place = { dir: near('run'), index: 1, visible: [near('spark')], shared: [near('jars')], mark: root };
     const sandbox = new Sandbox({ kind: 'namespaces', bubblewrap: 'bwrap' }, place);
-    sandbox.make([]);
+    sandbox.create([]);
     const argv = sandbox.launch('test', ['id'], {});
     rmSync(root, { recursive: true });
     const bound = argv.flatMap((argument, index) => (/^--(?:ro-)?bind/.test(argument) ? [argv[index + 1]] : []));
@@ -71,8 +71,8 @@ describe.each(KINDS)('a sandbox of %j', (confinement) => {
     root = mkdtempSync(join(tmpdir(), 'sandbox-'));
     chmodSync(root, 0o711);
     sandbox = new Sandbox(confinement, { dir: join(root, 'run'), index: 1, visible: [], shared: [], mark: root });
-    sandbox.make(['work']);
-    sandbox.own();
+    sandbox.create(['work']);
+    sandbox.chownBox();
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
@@ -82,17 +82,17 @@ describe.each(KINDS)('a sandbox of %j', (confinement) => {
     return stdout;
   };
 
-  it('hands on exactly the given variables, whatever is in them', async () => {
+  it('passes exactly the given variables, whatever they contain', async () => {
     const value = `'"$(id)\`id\`\n\\n; exit 1 #`;
     const output = await run(['/bin/sh', '-c', 'printf %s "$GIVEN"; echo; pwd; echo "[$NOT]"'], { GIVEN: value });
     expect(output).toBe(`${value}\n${sandbox.box}/work\n[]\n`);
   });
 
-  it('names none of them in a command line', () => {
-    expect(sandbox.launch('test', ['true'], { SECRET: 'told to nobody' }).join(' ')).not.toContain('told to nobody');
+  it('does not show them on a command line', () => {
+    expect(sandbox.launch('test', ['true'], { SECRET: 'secret value' }).join(' ')).not.toContain('secret value');
   });
 
-  it('reads a file as what is in it may: bounded in bytes and in time', async () => {
+  it('reads a file with its own permissions, bounded in bytes and in time', async () => {
     const file = join(root, 'file');
     writeFileSync(file, 'content');
     expect(await sandbox.read(file, 100, 5_000)).toBe('content');

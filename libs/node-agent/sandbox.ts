@@ -13,42 +13,42 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { removeLeftBy } from './files';
+import { removeFilesOf } from './files';
 import { hasProcesses, killUser, NODE_MARK } from './processes';
 
-/** How users' code on a node is isolated from the platform, from the agent and from other users' code. */
+/** The isolation of user code on a node from the platform, from the agent and from other user code. */
 export type Confinement =
   /**
-   * Each sandbox has a user id of its own, `firstUid` and the next `uids - 1`, which takes an agent that is root. With
-   * `bubblewrap`, a path, it also sees no other processes and files than it needs; null in containers, which may not do that.
+   * Each sandbox has its own user id, from `firstUid` to the next `uids - 1`, which requires a root agent. With `bubblewrap`, a path,
+   * it also sees only the processes and files that it needs. It is null in containers, which may not create namespaces.
    */
   | { kind: 'users'; firstUid: number; uids: number; bubblewrap: string | null }
-  /** Each sandbox has namespaces of its own, so that processes and files of others do not exist for it. */
+  /** Each sandbox has its own namespaces, in which the processes and files of others do not exist. */
   | { kind: 'namespaces'; bubblewrap: string }
-  /** Whatever runs on the node can do everything the agent can. */
+  /** Everything that runs on the node can do whatever the agent can. */
   | { kind: 'none' };
 
-/** Where a sandbox is and what it sees. */
-export interface SandboxPlace {
-  /** The agent's folder for the sandbox. What is confined there can write to `box` in it and to nothing else. */
+/** The location of a sandbox, and the parts of the machine that it sees. */
+export interface SandboxOptions {
+  /** The agent's folder for the sandbox. Confined processes can write to `box` in it and to nothing else. */
   dir: string;
-  /** Which of the node's users it is, from 0; no two sandboxes at once are the same. */
+  /** Index of the node's user, from 0. No two sandboxes have the same index at one time. */
   index: number;
-  /** Files and folders of the machine that it needs, such as Spark and Java; read-only. */
+  /** Read-only files and folders of the machine that it needs, such as Spark and Java. */
   visible: readonly string[];
-  /** Folders of the machine that all sandboxes share, as far as their files' permissions let them. */
+  /** Folders of the machine that all sandboxes share, subject to file permissions. */
   shared: readonly string[];
   /** Devices of the machine besides the usual ones. */
   devices?: readonly string[];
-  /** Mark of its processes. */
+  /** The value of {@link NODE_MARK} in the environment of its processes. */
   mark: string;
 }
 
 const SYSTEM = ['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
-const OF_SYSTEM = new RegExp(`^/(?:${SYSTEM.join('|')})(?:/|$)`);
-/** Fixed, whatever the run or daemon sets: its variables take effect only inside. */
+const SYSTEM_PATH = new RegExp(`^/(?:${SYSTEM.join('|')})(?:/|$)`);
+/** PATH outside the sandbox. The variables of the run or daemon take effect only inside. */
 const OUTER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** Of the machine's configuration, what programs need to resolve names, to trust servers and to tell the time. */
+/** Configuration of the machine that programs need to resolve names, to trust servers and to know the time. */
 const ETC = [
   ...['alternatives', 'ca-certificates', 'ca-certificates.conf', 'crypto-policies', 'fonts', 'gai.conf', 'host.conf'],
   ...['hosts', 'krb5.conf', 'krb5.conf.d', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'mime.types'],
@@ -64,35 +64,35 @@ const ETC = [
   ],
   ...['ssl/openssl.cnf', 'timezone'],
 ];
-/** Signals that a group gets reach what is confined and not bubblewrap, whose end would be taken for its. */
-const IGNORING = ['/bin/sh', '-c', `trap '' TERM INT HUP; exec "$@"`, 'sandbox'];
-const HEEDING = ['env', '--default-signal=TERM,INT,HUP'];
+/** A signal to the process group must reach the confined processes, but must not end bubblewrap, whose end would count as theirs. */
+const IGNORE_SIGNALS = ['/bin/sh', '-c', `trap '' TERM INT HUP; exec "$@"`, 'sandbox'];
+const RESTORE_SIGNALS = ['env', '--default-signal=TERM,INT,HUP'];
 const ENTER = ['/bin/sh', '-c', 'cd "$1" && . "$2" && shift 2 && exec "$@"', 'sandbox'];
 
-/** What a run, or the daemons of a node, is confined to: a user, a folder, a view of the machine. */
+/** A user, a folder and a view of the machine, to which a run or the daemons of a node are confined. */
 export class Sandbox {
-  /** Its own folder. */
+  /** The only folder that confined processes can write to. */
   readonly box: string;
-  /** The user id it runs as; null where that is the agent's. */
+  /** The user id of its processes; null if it is the agent's. */
   readonly uid: number | null;
-  private readonly place: SandboxPlace;
+  private readonly options: SandboxOptions;
   private reads = 0;
 
-  /** Relative paths of the place are from the agent's working directory; inside, there is none of that name. */
+  /** Relative paths start from the agent's working directory, which does not exist inside. */
   constructor(
     private readonly confinement: Confinement,
-    place: SandboxPlace,
+    place: SandboxOptions,
   ) {
     const absolute = (paths: readonly string[]) => paths.map((path) => resolve(path));
     const { dir, visible, shared } = place;
-    this.place = { ...place, dir: resolve(dir), visible: absolute(visible), shared: absolute(shared) };
-    this.box = `${this.place.dir}/box`;
+    this.options = { ...place, dir: resolve(dir), visible: absolute(visible), shared: absolute(shared) };
+    this.box = `${this.options.dir}/box`;
     this.uid = confinement.kind === 'users' ? confinement.firstUid + place.index : null;
   }
 
-  /** Creates its folders, which belong to the agent until {@link own}; does nothing if they exist. */
-  make(folders: readonly string[]): void {
-    const { dir } = this.place;
+  /** Creates its folders, which belong to the agent until {@link chownBox}. Does nothing if they exist. */
+  create(folders: readonly string[]): void {
+    const { dir } = this.options;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     chmodSync(dir, folderMode(this.confinement));
     for (const name of ['', ...folders]) mkdirSync(join(this.box, name), { recursive: true, mode: 0o700 });
@@ -103,34 +103,34 @@ export class Sandbox {
     writeFileSync(`${dir}/group`, `spark:x:${gid}:\n`, { mode: 0o644 });
   }
 
-  /** Gives it its folder. Only while nothing runs in it, which could put links there meanwhile. */
-  own(): void {
-    if (this.uid !== null) giveTree(this.box, this.uid);
+  /** Hands the box to its user. Only allowed while nothing runs in it: a process could create links there meanwhile. */
+  chownBox(): void {
+    if (this.uid !== null) chownTree(this.box, this.uid);
   }
 
-  /** Gives it files of `dir`, which stay where they are. */
-  give(...files: readonly string[]): void {
+  /** Hands files of `dir` to its user, without moving them. */
+  chown(...files: readonly string[]): void {
     if (this.uid === null) return;
-    for (const file of files) lchownSync(`${this.place.dir}/${file}`, this.uid, this.uid);
+    for (const file of files) lchownSync(`${this.options.dir}/${file}`, this.uid, this.uid);
   }
 
   /**
-   * What to start so that `argv` runs in it, with `env` and nothing else of an environment and in `cwd`, a folder of
-   * the box. The variables go through a file, `name`, since every process of a machine can read command lines.
-   * @param files of `dir` that it may read besides
+   * Returns the command that runs `argv` in the sandbox, with exactly the environment `env` and in `cwd`, a folder of the box. The
+   * variables are in a file named after `name`, because every process of a machine can read command lines.
+   * @param files further files of `dir` that it may read
    */
   launch(name: string, argv: readonly string[], env: Environment, cwd = '.', files: readonly string[] = []): string[] {
     return this.confined(this.inner(name, argv, env, cwd), [`env-${name}`, ...files], []);
   }
 
-  /** Environment of what {@link launch} answers. */
+  /** Returns the environment for the command of {@link launch}. */
   environment(): Record<string, string> {
-    return { PATH: OUTER_PATH, LANG: 'C.UTF-8', [NODE_MARK]: this.place.mark };
+    return { PATH: OUTER_PATH, LANG: 'C.UTF-8', [NODE_MARK]: this.options.mark };
   }
 
   /**
-   * Content of a file as what is confined may read it: the agent itself must not read what a user names. Null when it cannot
-   * be read, is longer than `maxBytes` or takes longer than `ms` milliseconds.
+   * Reads a file with the permissions of the sandbox, because the agent itself must not read paths that users choose. Returns null if the
+   * file cannot be read, is longer than `maxBytes` or takes longer than `ms` milliseconds.
    */
   async read(path: string, maxBytes: number, ms: number): Promise<string | null> {
     this.reads += 1;
@@ -156,21 +156,21 @@ export class Sandbox {
     });
   }
 
-  /** Ends every process of its user, and removes what these have left in folders that all users share. */
+  /** Kills every process of its user, and removes their files in folders that all users share. */
   async clear(): Promise<void> {
     if (this.confinement.kind !== 'users') return;
     const { uid } = this;
     if (uid === null) return;
     for (let tries = 0; hasProcesses(uid) && tries < 100; tries++) await killUser(uid);
-    if (this.confinement.bubblewrap === null) await removeLeftBy(uid, ['/tmp', '/var/tmp', '/dev/shm']);
+    if (this.confinement.bubblewrap === null) await removeFilesOf(uid, ['/tmp', '/var/tmp', '/dev/shm']);
   }
 
-  /** `argv` with its environment, to be started as the user and with the view of the sandbox. */
+  /** Returns `argv` with its environment, to be started with the user and the view of the sandbox. */
   private inner(name: string, argv: readonly string[], env: Environment, cwd: string): string[] {
-    const file = `${this.place.dir}/env-${name}`;
+    const file = `${this.options.dir}/env-${name}`;
     rmSync(file, { force: true });
     writeFileSync(file, environmentScript(env), { mode: 0o400, flag: 'wx' });
-    this.give(`env-${name}`);
+    this.chown(`env-${name}`);
     return [...ENTER, resolve(this.box, cwd), file, ...argv];
   }
 
@@ -179,19 +179,27 @@ export class Sandbox {
     if (confinement.kind === 'none') return [...inner];
     const asUser = confinement.kind === 'users' ? this.asUser() : [];
     if (confinement.bubblewrap === null) return [...asUser, ...inner];
-    return [...IGNORING, confinement.bubblewrap, ...options, ...this.view(files), ...asUser, ...HEEDING, ...inner];
+    return [
+      ...IGNORE_SIGNALS,
+      confinement.bubblewrap,
+      ...options,
+      ...this.view(files),
+      ...asUser,
+      ...RESTORE_SIGNALS,
+      ...inner,
+    ];
   }
 
   private asUser(): string[] {
     return ['setpriv', `--reuid=${this.uid}`, `--regid=${this.uid}`, '--clear-groups', '--no-new-privs'];
   }
 
-  /** A machine of system programs, what is visible, and the box; processes, shared memory and /tmp of its own. */
+  /** Options for a machine with the system's programs, the visible paths and the box; processes, shared memory and /tmp are its own. */
   private view(files: readonly string[]): string[] {
-    const { dir, visible, shared, devices = [] } = this.place;
-    const given = files.map((file) => `${dir}/${file}`);
+    const { dir, visible, shared, devices = [] } = this.options;
+    const agentFiles = files.map((file) => `${dir}/${file}`);
     const etc = etcNames().map((name) => `/etc/${name}`);
-    const folders = ancestorsOf([...etc, ...visible, ...shared, ...given, this.box]);
+    const folders = ancestorsOf([...etc, ...visible, ...shared, ...agentFiles, this.box]);
     const readOnly = (path: string): string[] => ['--ro-bind', path, path];
     const empty = (path: string): string[] => ['--perms', '1777', '--tmpfs', path];
     return [
@@ -207,20 +215,20 @@ export class Sandbox {
       ...['--ro-bind', `${dir}/passwd`, '/etc/passwd', '--ro-bind', `${dir}/group`, '/etc/group'],
       ...visible.flatMap(readOnly),
       ...shared.flatMap((path) => ['--bind-try', path, path]),
-      ...given.flatMap(readOnly),
+      ...agentFiles.flatMap(readOnly),
       ...['--bind', this.box, this.box, '--remount-ro', '/', '--'],
     ];
   }
 }
 
-/** Mode of folders on the way to a box: what has no view of its own has to pass through, and sees nothing there. */
+/** Mode of the parent folders of a box. A user without a view of its own has to traverse them, but cannot list them. */
 export function folderMode(confinement: Confinement): number {
   return confinement.kind === 'users' && confinement.bubblewrap === null ? 0o711 : 0o700;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Whether a shell can hold a variable of this name. */
+/** Returns true if a shell can have a variable of this name. */
 export function isVariableName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 }
@@ -232,17 +240,17 @@ function environmentScript(env: Environment): string {
   return [...lines, ''].join('\n');
 }
 
-/** Folders on the way to paths, each after the one that it is in: those that bubblewrap makes by itself let only root through. */
+/** Returns the parent folders of paths, each after its own parent. Those that bubblewrap creates by itself only admit root. */
 function ancestorsOf(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) for (let up = dirname(path); up !== '/'; up = dirname(up)) found.add(up);
   return [...found].sort();
 }
 
-function giveTree(path: string, uid: number): void {
+function chownTree(path: string, uid: number): void {
   lchownSync(path, uid, uid);
   if (!lstatSync(path).isDirectory()) return;
-  for (const name of readdirSync(path)) giveTree(join(path, name), uid);
+  for (const name of readdirSync(path)) chownTree(join(path, name), uid);
 }
 
 function systemFolders(): string[] {
@@ -252,46 +260,46 @@ function systemFolders(): string[] {
   );
 }
 
-/** Java and Python keep settings of theirs in folders with their version. */
+/** Java and Python keep settings in folders whose names include their version. */
 function etcNames(): string[] {
   return [...ETC, ...readdirSync('/etc').filter((name) => /^(?:java|python3)/.test(name))];
 }
 
-/** The devices of NVIDIA's GPUs. */
+/** Returns the devices of NVIDIA's GPUs. */
 export function gpuDevices(): string[] {
   return readdirSync('/dev')
     .filter((name) => name.startsWith('nvidia'))
     .map((name) => `/dev/${name}`);
 }
 
-/** What jobs need to read of the machine. */
+/** The paths of the machine that jobs must be able to read. */
 export interface NeededPaths {
-  /** Files, and folders of programs such as Spark and Java; null where there is none. */
+  /** Files and program folders such as those of Spark and Java; null for those that the machine lacks. */
   paths: readonly (string | null)[];
-  /** The interpreter of PySpark. */
+  /** The Python interpreter of PySpark. */
   python: string;
 }
 
 /**
- * What has to be visible for that: the paths themselves, the places that they link to and, of a Python environment, the
- * Python that it was made of. What the system's own folders hold is visible anyway.
+ * Returns the paths that a sandbox must see: the paths themselves, the targets of their links and, for a Python environment, the Python
+ * that it was created from. The system's own folders are always visible.
  */
 export function visiblePaths({ paths, python }: NeededPaths): string[] {
   const needed = new Set(paths.filter((path) => path !== null).flatMap((path) => [resolve(path), realpathOf(path)]));
-  // A bare name is looked up in the folders of the system, which are visible anyway: it is in none of the agent's.
+  // A bare name is in one of the system's folders, which are visible anyway, and never in the agent's.
   for (const link of python.includes('/') ? linksOf(resolve(python)) : []) {
     const prefix = dirname(dirname(link));
     needed.add(prefix);
     const home = /^home\s*=\s*(.+)$/m.exec(textOf(join(prefix, 'pyvenv.cfg')))?.[1]?.trim();
     if (home) needed.add(dirname(home));
   }
-  // A program directly below the root would make all of the machine visible.
-  const outside = [...needed].filter((path) => existsSync(path) && path !== '/' && !OF_SYSTEM.test(path));
-  // A folder shows what is in it.
+  // A program directly below the root would make the whole machine visible.
+  const outside = [...needed].filter((path) => existsSync(path) && path !== '/' && !SYSTEM_PATH.test(path));
+  // A folder includes its content.
   return outside.filter((path) => !outside.some((other) => other !== path && path.startsWith(`${other}/`))).sort();
 }
 
-/** The path and each that it links to, one after the other. */
+/** Returns the path and the chain of links that it leads through. */
 function linksOf(path: string): string[] {
   const found = [path];
   for (let tries = 0; tries < 40; tries++) {

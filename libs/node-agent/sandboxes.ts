@@ -1,36 +1,36 @@
 import { hasProcesses } from './processes';
 import { type Confinement, Sandbox } from './sandbox';
 
-/** The daemons of a node have the first sandbox, runs the others. */
-const OF_DAEMONS = 0;
-/** Sandboxes at once where they need no users. */
-const MANY = 1_000_000;
+/** The daemons of a node have the first sandbox, runs have the others. */
+const DAEMONS_INDEX = 0;
+/** Maximum number of sandboxes if they need no users. */
+const MAX_SANDBOXES = 1_000_000;
 
-/** What all sandboxes of a node have in common. */
-export interface SandboxView {
+/** The parts of the machine that all sandboxes of a node see. */
+export interface SharedView {
   /** Read-only files and folders of the machine. */
   visible: readonly string[];
   /** Folders that all sandboxes share. */
   shared: readonly string[];
   /** Devices of the machine that all sandboxes use, such as GPUs. */
   devices?: readonly string[];
-  /** Mark of their processes: the node's directory. */
+  /** The value of the node's mark in the environment of their processes: the node's directory. */
   mark: string;
 }
 
-/** Gives out the sandboxes of a node. */
+/** Allocates the sandboxes of a node. */
 export class Sandboxes {
   private readonly taken = new Set<number>();
-  private last = OF_DAEMONS;
+  private last = DAEMONS_INDEX;
 
   constructor(
     readonly confinement: Confinement,
-    private readonly view: SandboxView,
+    private readonly view: SharedView,
   ) {}
 
-  /** A sandbox for a new run; the one returned last is reused last. Throws when there is none. */
-  take(): number {
-    const count = this.confinement.kind === 'users' ? this.confinement.uids : MANY;
+  /** Allocates a sandbox for a new run. Released ones are reused as late as possible. Throws if none is free. */
+  allocate(): number {
+    const count = this.confinement.kind === 'users' ? this.confinement.uids : MAX_SANDBOXES;
     for (let tries = 1; tries < count; tries++) {
       const index = ((this.last + tries - 1) % (count - 1)) + 1;
       if (this.taken.has(index) || this.isUsed(index)) continue;
@@ -38,11 +38,11 @@ export class Sandboxes {
       this.taken.add(index);
       return index;
     }
-    throw new Error(`All ${count - 1} users that the node has for runs are in use.`);
+    throw new Error(`All ${count - 1} users for runs on the node are in use.`);
   }
 
-  /** One that a run of an earlier agent has. */
-  keep(index: number): void {
+  /** Reserves the sandbox of a run that an earlier agent started. */
+  reserve(index: number): void {
     this.taken.add(index);
   }
 
@@ -50,17 +50,17 @@ export class Sandboxes {
     this.taken.delete(index);
   }
 
-  /** @param index as {@link take} gave it; undefined for what an agent without sandboxes has started */
-  of(dir: string, index: number | undefined): Sandbox {
+  /** @param index from {@link allocate}; undefined for processes that an agent without sandboxes started */
+  sandbox(dir: string, index: number | undefined): Sandbox {
     const confinement: Confinement = index === undefined ? { kind: 'none' } : this.confinement;
-    return new Sandbox(confinement, { dir, index: index ?? OF_DAEMONS, ...this.view });
+    return new Sandbox(confinement, { dir, index: index ?? DAEMONS_INDEX, ...this.view });
   }
 
-  ofDaemons(dir: string): Sandbox {
-    return this.of(dir, OF_DAEMONS);
+  daemonSandbox(dir: string): Sandbox {
+    return this.sandbox(dir, DAEMONS_INDEX);
   }
 
-  /** Something of a run whose journal was lost may still be alive. */
+  /** A process of a run whose journal was lost may still be alive. */
   private isUsed(index: number): boolean {
     return this.confinement.kind === 'users' && hasProcesses(this.confinement.firstUid + index);
   }

@@ -30,7 +30,7 @@ describe('SecretMask', () => {
     expect(masked(text, values)).toBe(expected);
   });
 
-  it('hides values that begin like others at every place', () => {
+  it('hides values with the prefix of others at every position', () => {
     const values = ['abab', 'ababab-x', 'bab-y', 'xabab'];
     for (let at = 0; at < 40; at += 1) {
       const text = `${'.'.repeat(at)}xababab-x.bab-y`;
@@ -38,7 +38,7 @@ describe('SecretMask', () => {
     }
   });
 
-  it('hides values longer than a piece, and what is left of them where they are cut', () => {
+  it('hides values longer than a piece, and the rest of a value that was cut', () => {
     const value = randomBytes(60).toString('base64');
     expect(masked(`<${value}>`, [value])).toBe(`<${stars(80)}>`);
     expect(masked(`<${value.slice(0, 40)}>`, [value])).toBe(`<${stars(32)}${value.slice(32, 40)}>`);
@@ -46,7 +46,7 @@ describe('SecretMask', () => {
     expect(masked(`<${value.slice(0, 33)}`, [value])).toBe(`<${stars(33)}`);
   });
 
-  it('hides several lines together, line by line and as JSON, and leaves them lines', () => {
+  it('hides several lines together, line by line and as JSON, and keeps the line breaks', () => {
     const lines = ['-----BEGIN KEY-----', randomBytes(48).toString('base64'), 'end'];
     const value = `${lines.join('\n')}\n`;
     expect(masked(`[${value}]`, [value])).toBe(`[${lines.map((line) => stars(line.length)).join('\n')}\n]`);
@@ -56,26 +56,26 @@ describe('SecretMask', () => {
     expect(masked(json, [value])).toBe(`{"key":"${stars(JSON.stringify(value).length - 2)}"}`);
   });
 
-  it('leaves JSON that can be read', () => {
+  it('leaves valid JSON', () => {
     const event = { Event: 'x', Time: 1763912345678, Text: 'hush! "quoted"', Id: '12345678' };
     const text = masked(JSON.stringify(event), ['12345678', 'hush! "quoted"'], 'json');
     expect(JSON.parse(text)).toEqual({ Event: 'x', Time: 1763999999999, Text: stars(16), Id: '99999999' });
   });
 
-  it('tells how much of the end may be the beginning of a value', () => {
+  it('returns the length of the end that may be the start of a value', () => {
     const open = (text: string) => new SecretMask(['hush!', 'shout', '!-no']).mask(Buffer.from(text), 'text', false);
     expect(['x', 'hus', 'hush', 'hush!', 'hus-', 'hus', 'hush!sho'].map(open)).toEqual([0, 3, 4, 1, 0, 3, 3]);
     expect(masked('.hush', ['hush!'], 'text', false)).toBe('.hush');
     expect(masked('.hush', ['hush!'])).toBe('.****');
   });
 
-  it('takes one step for each byte, however long and alike the values are', () => {
+  it('takes one step per byte, however long and similar the values are', () => {
     const values = ['a'.repeat(65_535) + 'b', ...Array.from({ length: 99 }, (_, at) => `${'a'.repeat(at + 3)}${at}!`)];
     const mask = new SecretMask(values);
     const text = Buffer.alloc(2 * 1024 * 1024, 'a');
     const begin = performance.now();
     mask.mask(text, 'text', false);
-    // Comparing values at each place would take many minutes.
+    // Comparing values at each position would take many minutes.
     expect(performance.now() - begin).toBeLessThan(60_000);
     expect(text.equals(Buffer.alloc(text.length, '*'))).toBe(true);
   });

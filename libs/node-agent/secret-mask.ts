@@ -1,35 +1,35 @@
-/** A value is recognized by its pieces of this length, one behind the other; bytes. */
-const PIECE = 16;
-/** How many bytes before and behind a byte decide whether it is masked. */
-export const MASK_REACH = PIECE - 1;
-/** Shorter values are words of any text: masking them would hide the log and not the value. */
-const SHORTEST = 4;
-/** Of a value with several lines: a bracket or a key word is no secret. */
-const MIN_LINE = 8;
-/** Words of JSON itself, which an event log is full of. */
+/** A value is recognized by consecutive pieces of this length; bytes. */
+const PIECE_BYTES = 16;
+/** Number of bytes before and after a byte that decide whether it is masked. */
+export const MASK_REACH = PIECE_BYTES - 1;
+/** Shorter values occur in any text: masking them would hide the log and not the value. */
+const MIN_LENGTH = 4;
+/** Minimum length of a line in a multi-line value: a bracket or a keyword is not a secret. */
+const MIN_LINE_LENGTH = 8;
+/** Literals of JSON itself, which an event log is full of. */
 const WORDS = new Set(['true', 'false', 'null']);
 
 const STAR = 0x2a;
 const NEWLINE = 0x0a;
 const [ZERO, NINE] = [0x30, 0x39];
 
-/** What a text is: in `json`, numbers stay numbers, so that lines can still be read. */
+/** The form of a text. In `json`, numbers stay numbers, so that lines can still be parsed. */
 export type MaskedForm = 'text' | 'json';
 
 /**
- * Puts asterisks in the place of secret values in a text, byte for byte, so that its length stays the same. It is an Aho-Corasick
- * automaton over pieces of the values: one step for each byte of the text, whatever and however many the values are.
+ * Replaces secret values in a text by asterisks, byte for byte, so that its length stays the same. It is an Aho-Corasick automaton over
+ * pieces of the values: one step per byte of the text, regardless of the number and length of the values.
  */
 export class SecretMask {
   private readonly root = new Int32Array(256);
   /** Hash table with open addressing: `state * 256 + byte` to the next state, for all states but the first. */
   private readonly keys: Int32Array;
   private readonly targets: Int32Array;
-  /** By state: where it goes on when no piece does. */
+  /** Failure link of each state: the state to continue with if no piece continues. */
   private readonly fails: Int32Array;
-  /** By state: length of the longest piece that ends there. */
+  /** Length of the longest piece that ends in each state. */
   private readonly found: Uint8Array;
-  /** By state: how many of the last bytes may be the beginning of a piece. */
+  /** Number of last bytes that may be the start of a piece, for each state. */
   private readonly open: Uint8Array;
   private states = 1;
 
@@ -37,18 +37,22 @@ export class SecretMask {
     const pieces = [...new Set(values.flatMap(formsOf).flatMap((form) => piecesOf(form)))].map((text) =>
       Buffer.from(text, 'latin1'),
     );
-    const most = pieces.reduce((sum, piece) => sum + piece.length, 1);
-    const slots = 2 ** Math.ceil(Math.log2(most * 2));
+    const maxStates = pieces.reduce((sum, piece) => sum + piece.length, 1);
+    const slots = 2 ** Math.ceil(Math.log2(maxStates * 2));
     [this.keys, this.targets] = [new Int32Array(slots), new Int32Array(slots)];
-    [this.fails, this.found, this.open] = [new Int32Array(most), new Uint8Array(most), new Uint8Array(most)];
-    const levels: Level[] = Array.from({ length: PIECE + 1 }, () => []);
+    [this.fails, this.found, this.open] = [
+      new Int32Array(maxStates),
+      new Uint8Array(maxStates),
+      new Uint8Array(maxStates),
+    ];
+    const levels: Level[] = Array.from({ length: PIECE_BYTES + 1 }, () => []);
     for (const piece of pieces) this.add(piece, levels);
     for (const [depth, level] of levels.entries()) this.link(level, depth);
   }
 
   /**
-   * Masks the values in the text, in place, as far as it has all of them or a piece. Answers how many of its last bytes may
-   * be the beginning of one; of a text that `isOver` these are masked, too.
+   * Masks in place every value that the text contains whole or as a piece. Returns how many of its last bytes may be the start of a
+   * value. If `isOver`, these are masked, too.
    */
   mask(text: Buffer, form: MaskedForm, isOver: boolean): number {
     const { found } = this;
@@ -60,8 +64,8 @@ export class SecretMask {
     }
     const open = this.open[state] as number;
     if (!isOver) return open;
-    // Be it the beginning of a value, or of a further piece of one.
-    if (open >= SHORTEST || text[text.length - open - 1] === STAR) hide(text, text.length - open, text.length, form);
+    // This may be the start of a value, or of a further piece of one.
+    if (open >= MIN_LENGTH || text[text.length - open - 1] === STAR) hide(text, text.length - open, text.length, form);
     return 0;
   }
 
@@ -75,7 +79,7 @@ export class SecretMask {
     return this.root[byte] as number;
   }
 
-  /** Where the step from a state by a byte is in the table, or would be. */
+  /** Returns the table slot of a step from a state by a byte, or the free slot for it. */
   private slot(state: number, byte: number): number {
     const { keys } = this;
     const [key, last] = [state * 256 + byte, keys.length - 1];
@@ -96,14 +100,14 @@ export class SecretMask {
         if (state === 0) this.root[byte] = target;
         else [this.keys[slot], this.targets[slot]] = [state * 256 + byte, target];
       }
-      // Something goes on from here.
+      // A piece continues from here.
       if (at > 0) this.open[state] = at;
       state = target;
     }
     this.found[state] = piece.length;
   }
 
-  /** Finishes the states of one depth; those before it are finished. */
+  /** Completes the states of one depth. Those of lower depths are complete. */
   private link(level: Level, depth: number): void {
     const { fails, found, open } = this;
     for (const { state, parent, byte } of level) {
@@ -120,30 +124,30 @@ type Level = { state: number; parent: number; byte: number }[];
 function hide(text: Buffer, from: number, to: number, form: MaskedForm): void {
   let mark = STAR;
   if (form === 'json') {
-    // No number of JSON begins with a zero.
+    // A number in JSON does not start with a zero.
     mark = NINE;
     for (let at = from; at < to && mark === NINE; at += 1) {
       const byte = text[at] as number;
       if (byte < ZERO || byte > NINE) mark = STAR;
     }
   }
-  // Lines stay lines.
+  // Keeps line breaks.
   for (let at = from; at < to; at += 1) if (text[at] !== NEWLINE) text[at] = mark;
 }
 
 /**
- * The forms in which a value may be in a log: as it is, as in a shell, which knows no NUL, and each of its lines without blanks around
- * it; and all these as in JSON.
+ * Returns the forms in which a value may appear in a log: unchanged, without NUL as in a shell, and each of its lines without
+ * surrounding blanks. All of them may also be escaped as in JSON.
  */
 function formsOf(value: string): string[] {
   const lines = value.split(/[\r\n]+/).flatMap((line) => line.trim() || []);
-  const shortest = lines.length > 1 ? MIN_LINE : SHORTEST;
-  const parts = lines.filter((line) => line.length >= shortest);
-  const forms = [value, value.replaceAll('\0', ''), ...parts].filter((form) => form.length >= SHORTEST);
+  const minLength = lines.length > 1 ? MIN_LINE_LENGTH : MIN_LENGTH;
+  const parts = lines.filter((line) => line.length >= minLength);
+  const forms = [value, value.replaceAll('\0', ''), ...parts].filter((form) => form.length >= MIN_LENGTH);
   return forms.filter((form) => !WORDS.has(form));
 }
 
-/** What a form is recognized by: pieces that together cover it, as binary strings. */
+/** Returns the pieces that together cover a form, as binary strings. */
 function piecesOf(form: string): string[] {
   const plain = cut(Array.from(form, binary));
   if (JSON.stringify(form) === `"${form}"`) return plain;
@@ -154,12 +158,12 @@ function binary(text: string): string {
   return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Cut between characters, so that what is masked alone leaves text that can be read. The last piece overlaps the one before. */
+/** Cuts between characters, so that masking a single piece leaves readable text. The last piece overlaps the one before. */
 function cut(characters: readonly string[]): string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of characters) {
-    if (piece.length + character.length > PIECE) {
+    if (piece.length + character.length > PIECE_BYTES) {
       pieces.push(piece);
       piece = '';
     }
@@ -168,7 +172,7 @@ function cut(characters: readonly string[]): string[] {
   if (pieces.length === 0) return [piece];
   for (let at = characters.length - 1, last = ''; ; at -= 1) {
     const longer = `${characters[at]}${last}`;
-    if (longer.length > PIECE) return [...pieces, last];
+    if (longer.length > PIECE_BYTES) return [...pieces, last];
     last = longer;
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { SubmitError } from '../spark/submit-error';
 import { plainRunSpec } from '../../test/harness/run-spec';
-import { AnswerError } from './control-plane';
+import { ResponseError } from './control-plane';
 import { type FetchFile, StagedFiles } from './staged-files';
 
 const fetched = (index: number, name: string): RunFile => ({ kind: 'fetched', index, name, uri: null });
@@ -14,23 +14,23 @@ const ZIP = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)
 describe('StagedFiles', () => {
   let folder: string;
   let content: Buffer;
-  let asked: string[];
+  let requested: string[];
   let answer: FetchFile;
   let staged: StagedFiles;
   const spec = (change: Partial<RunSpec>) => plainRunSpec({ application: fetched(0, 'dir/main.py'), ...change });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'staged-'));
-    [content, asked] = [ZIP, []];
+    [content, requested] = [ZIP, []];
     answer = async (_file, target) => writeFileSync(target, content);
     staged = new StagedFiles(folder, (file, target, stopped) => {
-      asked.push(file.name);
+      requested.push(file.name);
       return answer(file, target, stopped);
     });
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('fetches whatever the run names, each into a folder of its own and under its name', async () => {
+  it('fetches all files that the run names, each into its own folder and under its name', async () => {
     const change: Partial<RunSpec> = {
       files: [fetched(1, 'a/x.csv'), { ...fetched(9, 'y'), kind: 'uri', uri: 's3a://b/y' }],
       jars: [fetched(2, '..')],
@@ -38,7 +38,7 @@ describe('StagedFiles', () => {
       keytab_file: fetched(4, 'k.keytab'),
     };
     expect(await staged.fetch(spec(change))).toBeNull();
-    expect(asked.sort()).toEqual(['..', 'a/x.csv', 'dir/main.py', 'k.keytab', 'p']);
+    expect(requested.sort()).toEqual(['..', 'a/x.csv', 'dir/main.py', 'k.keytab', 'p']);
     expect(readFileSync(`${folder}/1/x.csv`)).toEqual(ZIP);
     expect([fetched(2, '..'), fetched(1, 'a/x.csv')].map((file) => staged.locate(file))).toEqual([
       `${folder}/2/file`,
@@ -48,7 +48,7 @@ describe('StagedFiles', () => {
     expect(() => staged.locate({ ...fetched(9, 'y'), kind: 'uri' })).toThrow(SubmitError);
   });
 
-  it('gives libraries other names where Spark could not have theirs in a list', async () => {
+  it("replaces characters in the names of libraries that Spark's lists do not allow", async () => {
     const [jar, module, file] = [fetched(1, 'a,b[1].jar'), fetched(2, 'a#b.py'), fetched(3, 'sales, 2024.csv')];
     content = ZIP;
     expect(await staged.fetch(spec({ jars: [jar], py_files: [module], files: [file] }))).toBeNull();
@@ -63,16 +63,16 @@ describe('StagedFiles', () => {
     expect(await staged.fetch(spec({ jars: [jar] }))).toMatchObject({ message: expect.stringContaining('a,b[1].jar') });
   });
 
-  it('asks again for what could not be had, and not for what cannot', async () => {
-    const answers = [new Error('reset'), new AnswerError(503, 'busy')];
+  it('retries temporary failures, and not permanent ones', async () => {
+    const answers = [new Error('reset'), new ResponseError(503, 'busy')];
     answer = async (_file, target) => {
       const error = answers.shift();
       if (error) throw error;
       writeFileSync(target, content);
     };
     expect(await staged.fetch(spec({}))).toBeNull();
-    expect(asked).toHaveLength(3);
-    answer = () => Promise.reject(new AnswerError(404, 'There is no file.'));
+    expect(requested).toHaveLength(3);
+    answer = () => Promise.reject(new ResponseError(404, 'There is no file.'));
     expect(await staged.fetch(spec({}))).toEqual({
       reason: 'FILE_NOT_FOUND',
       outcome: 'error',
@@ -85,7 +85,7 @@ describe('StagedFiles', () => {
     });
   });
 
-  it('ceases when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     answer = () => Promise.reject(new Error('reset'));
     const fetching = staged.fetch(spec({}));
     setTimeout(() => staged.abort(), 50);
@@ -100,7 +100,7 @@ describe('StagedFiles', () => {
     ['the beginning of a zip file', Buffer.from('PK\x03\x04 and more', 'latin1'), 'NOT_AN_ARCHIVE'],
     ['nothing', Buffer.alloc(0), 'NOT_AN_ARCHIVE'],
     ['a zip file with a long comment', Buffer.concat([ZIP, Buffer.alloc(65_535)]), undefined],
-  ])('takes a jar for one unless it is %s', async (_what, bytes, reason) => {
+  ])('accepts a jar unless it is %s', async (_what, bytes, reason) => {
     content = bytes;
     const jar = fetched(1, 'lib/app.jar');
     expect((await staged.fetch(spec({ kind: 'jar', application: jar })))?.reason).toBe(reason);

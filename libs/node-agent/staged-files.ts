@@ -4,49 +4,49 @@ import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { plainName } from '../spark/file-lists';
 import { notAJar, type RunEnd } from '../spark/run-end';
 import { SubmitError } from '../spark/submit-error';
-import { AnswerError } from './control-plane';
+import { ResponseError } from './control-plane';
 import { isZip } from './files';
 import { Backoff, pause } from './waiting';
 
-const STAGING_DEADLINE_MS = 10 * 60_000;
+const STAGING_TIMEOUT_MS = 10 * 60_000;
 
-/** Brings a file from the control plane to the path `target`. */
+/** Downloads a file from the control plane to the path `target`. */
 export type FetchFile = (file: RunFile, target: string, stopped: AbortSignal) => Promise<unknown>;
 
-/** The files that a run has fetched before it begins. */
+/** The files that a run needs on the node before it starts. */
 export class StagedFiles {
-  private underWay: AbortController | null = null;
+  private fetching: AbortController | null = null;
 
-  /** @param folder of these files; nobody else writes to it before the run begins */
+  /** @param folder folder of these files; no other code writes to it before the run starts */
   constructor(
     private readonly folder: string,
     private readonly fetchFile: FetchFile,
   ) {}
 
-  /** Fetches whatever the run names; answers why it cannot begin, or null. */
+  /** Fetches all files that the run names. Returns why the run cannot start, or null. */
   async fetch(spec: RunSpec): Promise<RunEnd | null> {
-    const files = namedBy(spec).filter(({ file }) => file.kind === 'fetched');
+    const files = stagedFilesOf(spec).filter(({ file }) => file.kind === 'fetched');
     if (files.length === 0) return null;
-    const underWay = new AbortController();
-    this.underWay = underWay;
-    const deadline = setTimeout(() => underWay.abort(), STAGING_DEADLINE_MS);
+    const fetching = new AbortController();
+    this.fetching = fetching;
+    const deadline = setTimeout(() => fetching.abort(), STAGING_TIMEOUT_MS);
     try {
-      const problems = await Promise.all(files.map((named) => this.one(named, underWay.signal)));
+      const problems = await Promise.all(files.map((file) => this.fetchOne(file, fetching.signal)));
       return problems.find((problem) => problem !== null) ?? this.brokenJar(spec);
     } finally {
       clearTimeout(deadline);
-      this.underWay = null;
+      this.fetching = null;
     }
   }
 
-  /** Ends the fetching that is under way. */
+  /** Cancels the fetch in progress. */
   abort(): void {
-    this.underWay?.abort();
+    this.fetching?.abort();
   }
 
   /**
-   * Path of a fetched file, address of any other. Files keep their names, which Python imports and Spark's file lookup depend on;
-   * those of libraries only as far as Spark can have them in a list.
+   * Returns the path of a fetched file, or the URI of any other. Files keep their names, because Python's imports and Spark's lookup of
+   * files depend on them. In the names of libraries, characters that Spark's lists do not allow are replaced.
    */
   locate(file: RunFile, isLibrary = false): string {
     if (file.kind === 'fetched') {
@@ -58,10 +58,10 @@ export class StagedFiles {
     return file.uri;
   }
 
-  private async one({ file, isLibrary }: Named, stopped: AbortSignal): Promise<RunEnd | null> {
+  private async fetchOne({ file, isLibrary }: StagedFile, stopped: AbortSignal): Promise<RunEnd | null> {
     const target = this.locate(file, isLibrary);
     const backoff = new Backoff(100, 5_000);
-    let last = 'there was no answer';
+    let last = 'there was no response';
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     while (!stopped.aborted) {
       try {
@@ -69,10 +69,10 @@ export class StagedFiles {
         return null;
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException;
-        if (error instanceof AnswerError && error.status === 404)
+        if (error instanceof ResponseError && error.status === 404)
           return { reason: 'FILE_NOT_FOUND', outcome: 'error', message };
         const isPermanent =
-          (error instanceof AnswerError && !error.retryable) || code === 'ENOSPC' || code === 'EACCES';
+          (error instanceof ResponseError && !error.retryable) || code === 'ENOSPC' || code === 'EACCES';
         if (isPermanent) return notFetched(file, `: ${message}`);
         last = message;
       }
@@ -81,30 +81,30 @@ export class StagedFiles {
     return notFetched(file, ` in time: ${last}`);
   }
 
-  /** Spark passes over a jar that it cannot read, and then only misses a class. */
+  /** Finds a jar that is not a zip file. Spark skips a jar that it cannot read, so that only a missing class would show. */
   private brokenJar(spec: RunSpec): RunEnd | null {
-    const jars = [...named(spec.kind === 'jar' ? [spec.application] : []), ...named(spec.jars, true)];
+    const jars = [...staged(spec.kind === 'jar' ? [spec.application] : []), ...staged(spec.jars, true)];
     const broken = jars.find(({ file, isLibrary }) => file.kind === 'fetched' && !isZip(this.locate(file, isLibrary)));
     return broken ? notAJar(broken.file.name) : null;
   }
 }
 
-interface Named {
+interface StagedFile {
   file: RunFile;
   /** See {@link StagedFiles.locate}. */
   isLibrary: boolean;
 }
 
-function named(files: readonly (RunFile | null | undefined)[], isLibrary = false): Named[] {
+function staged(files: readonly (RunFile | null | undefined)[], isLibrary = false): StagedFile[] {
   return files.flatMap((file) => (file ? { file, isLibrary } : []));
 }
 
-function namedBy(spec: RunSpec): Named[] {
-  const ofFunction = [spec.function?.project, spec.function?.requirements_file];
-  const single = [spec.application, spec.keytab_file, ...ofFunction];
+function stagedFilesOf(spec: RunSpec): StagedFile[] {
+  const functionFiles = [spec.function?.project, spec.function?.requirements_file];
+  const single = [spec.application, spec.keytab_file, ...functionFiles];
   return [
-    ...named([...single, ...spec.files, ...spec.archives, ...spec.properties_files]),
-    ...named([...spec.jars, ...spec.py_files], true),
+    ...staged([...single, ...spec.files, ...spec.archives, ...spec.properties_files]),
+    ...staged([...spec.jars, ...spec.py_files], true),
   ];
 }
 

@@ -30,7 +30,7 @@ describe('UtilizationSampler', () => {
     await jest.advanceTimersByTimeAsync(0);
   };
 
-  it('tells average and maximum of the samples since it was last asked, in whole numbers', async () => {
+  it('returns average and maximum of the samples since the last call, in whole numbers', async () => {
     next = () => Promise.resolve({ ...USE, millicores: null });
     await begin();
     expect(sampler.take()).toBeNull();
@@ -57,7 +57,7 @@ describe('UtilizationSampler', () => {
     expect(measured).toBe(10);
   });
 
-  it('samples less often where measuring takes much of a processor', async () => {
+  it('samples less often if measuring uses much of a processor', async () => {
     jest.spyOn(process, 'cpuUsage').mockReturnValue({ user: 60_000, system: 40_000 });
     await begin();
     await jest.advanceTimersByTimeAsync(65_000);
@@ -66,7 +66,7 @@ describe('UtilizationSampler', () => {
     expect(measured).toBe(8);
   });
 
-  it('goes on when measuring fails, and says so once', async () => {
+  it('continues when measuring fails, and reports that once', async () => {
     next = () => Promise.reject(new Error('no /proc'));
     await begin();
     await jest.advanceTimersByTimeAsync(3_000);

@@ -2,15 +2,15 @@ import { MAX_UTILIZATION, type NodeUtilization, type UtilizationSample } from '.
 import type { NodeUse } from './node-meter';
 import { pause } from './waiting';
 
-/** Between two samples, milliseconds; the first ones follow each other sooner, so that a new node soon has some. */
-const FIRST_MS = 250;
-const EVERY_MS = 15_000;
-/** Of a machine with so many processes that measuring takes long. */
+/** Time between two samples, milliseconds. The first intervals are shorter, so that a new node soon has samples. */
+const FIRST_INTERVAL_MS = 250;
+const INTERVAL_MS = 15_000;
+/** Maximum interval on a machine with so many processes that measuring takes long. */
 const MAX_INTERVAL_MS = 60_000;
-/** Of a core, most that measuring may take. */
-const MAX_SHARE = 0.002;
+/** Maximum share of one core that measuring may use. */
+const MAX_CPU_SHARE = 0.002;
 
-/** What samples have in common with the values of {@link NodeUtilization}. */
+/** Sums up samples as in {@link NodeUtilization}. */
 class Samples {
   private sum = 0;
   private count = 0;
@@ -27,14 +27,14 @@ class Samples {
   }
 }
 
-/** Samples what the node uses, and says what it was since it was last asked. */
+/** Samples the resources that the node uses, and summarizes them per request. */
 export class UtilizationSampler {
   private millicores = new Samples();
   private memoryMb = new Samples();
   private diskMb = new Samples();
   private diskTotalMb: number | null = null;
 
-  /** @param failed is told when measuring begins to fail */
+  /** @param failed called when measuring starts to fail */
   constructor(
     private readonly meter: { measure(): Promise<NodeUse> },
     private readonly failed: (error: Error) => void,
@@ -42,7 +42,7 @@ export class UtilizationSampler {
 
   /** Samples until the signal aborts. */
   async work(signal: AbortSignal): Promise<void> {
-    let next = FIRST_MS;
+    let next = FIRST_INTERVAL_MS;
     let isFailing = false;
     while (!signal.aborted) {
       const before = process.cpuUsage();
@@ -54,13 +54,13 @@ export class UtilizationSampler {
         isFailing = true;
       }
       const { user, system } = process.cpuUsage(before);
-      const spared = Math.min(MAX_INTERVAL_MS, (user + system) / 1000 / MAX_SHARE);
-      await pause(next < EVERY_MS ? next : Math.max(EVERY_MS, spared), signal);
-      next = Math.min(EVERY_MS, next * 2);
+      const minInterval = Math.min(MAX_INTERVAL_MS, (user + system) / 1000 / MAX_CPU_SHARE);
+      await pause(next < INTERVAL_MS ? next : Math.max(INTERVAL_MS, minInterval), signal);
+      next = Math.min(INTERVAL_MS, next * 2);
     }
   }
 
-  /** What the node used since this was last called; null when no sample was taken since. */
+  /** Returns the utilization since the last call; null if there was no sample. */
   take(): NodeUtilization | null {
     const { millicores, memoryMb, diskMb, diskTotalMb } = this;
     if (diskTotalMb === null) return null;
@@ -78,7 +78,7 @@ export class UtilizationSampler {
   }
 
   private add({ millicores, memoryMb, diskMb, diskTotalMb }: NodeUse): void {
-    // The use of processors is that between two measurements.
+    // The first measurement has no processor use, which is the difference between two.
     if (millicores === null) return;
     this.millicores.add(millicores);
     this.memoryMb.add(memoryMb);
@@ -87,7 +87,7 @@ export class UtilizationSampler {
   }
 }
 
-/** As it is sent: what a kernel says beyond any machine is not. */
+/** Rounds a value to the range of the wire format: a kernel may report more than any machine has. */
 function whole(value: number): number {
   return Math.min(MAX_UTILIZATION, Math.max(0, Math.round(value)));
 }

@@ -12,17 +12,17 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Growing pauses between tries, half of each random so that the nodes of a cluster do not call in step. */
+/** Growing pauses between attempts. Half of each is random, so that the nodes of a cluster do not call at the same time. */
 export class Backoff {
   private failures = 0;
 
   constructor(
     private readonly firstMs: number,
-    private readonly longestMs: number,
+    private readonly maxMs: number,
   ) {}
 
   next(): number {
-    const full = Math.min(this.longestMs, this.firstMs * 2 ** this.failures++);
+    const full = Math.min(this.maxMs, this.firstMs * 2 ** this.failures++);
     return full / 2 + (Math.random() * full) / 2;
   }
 

@@ -10,14 +10,14 @@ export interface DaemonCommand {
 }
 
 /** The address of a standalone master. */
-export interface MasterPlace {
+export interface MasterAddress {
   host: string;
   port: number;
   webUiPort: number;
 }
 
 /** The address and the resources of a standalone worker. */
-export interface WorkerPlace {
+export interface WorkerSettings {
   host: string;
   webUiPort: number;
   cores: number;
@@ -48,7 +48,7 @@ export function masterCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
   secrets: DaemonSecrets,
-  place: MasterPlace,
+  place: MasterAddress,
 ): DaemonCommand {
   return {
     argv: [
@@ -68,7 +68,7 @@ export function workerCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
   secrets: DaemonSecrets,
-  place: WorkerPlace,
+  place: WorkerSettings,
   masterUrl: string,
 ): DaemonCommand {
   const cleanUp = '-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600';
@@ -90,7 +90,7 @@ export function workerCommand(
   };
 }
 
-function gpuOptions({ gpus }: WorkerPlace): string[] {
+function gpuOptions({ gpus }: WorkerSettings): string[] {
   if (!gpus) return [];
   const name = 'spark.worker.resource.gpu';
   return [`-D${name}.amount=${gpus.amount}`, `-D${name}.discoveryScript=${gpus.discoveryScript}`];

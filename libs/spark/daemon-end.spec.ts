@@ -1,6 +1,6 @@
-import { telltaleLine } from './daemon-end';
+import { mostTellingLine } from './daemon-end';
 
-describe('telltaleLine', () => {
+describe('mostTellingLine', () => {
   it.each([
     [
       'an exception with its cause',
@@ -25,10 +25,10 @@ Caused by: java.net.BindException: Address already in use
     ['anything else', 'first\n  Killed  \n\n', 'Killed'],
     ['nothing', '\n \n', null],
   ])('finds that of %s', (_what, output, line) => {
-    expect(telltaleLine(output)).toBe(line);
+    expect(mostTellingLine(output)).toBe(line);
   });
 
   it('shortens a long line', () => {
-    expect(telltaleLine('x'.repeat(5_000))).toHaveLength(301);
+    expect(mostTellingLine('x'.repeat(5_000))).toHaveLength(301);
   });
 });

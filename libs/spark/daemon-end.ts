@@ -11,7 +11,7 @@ const ERROR_PATTERNS = [
 const STACK_FRAME = /^\s+at |^\s*\.\.\. \d+ more$/;
 
 /** Returns the line at the end of a daemon's output that best explains why it ended; null if the output is empty. */
-export function telltaleLine(output: string): string | null {
+export function mostTellingLine(output: string): string | null {
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !STACK_FRAME.test(line));
   for (const pattern of ERROR_PATTERNS) {
     const found = lines.findLast((line) => pattern.test(line));

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOf, markedProcesses, signal } from '../../node-agent/processes';
+import { isNodeProcess, markedProcesses, signal } from '../../node-agent/processes';
 import type { AgentConfig } from '../../node-agent/config';
 import type { DriverContext, NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec } from '../compute-driver.contract';
@@ -500,8 +500,8 @@ describe('LocalDriver', () => {
           const { firstUid: first, uids: count } = rangeOf(folder, 'a');
           return { nodeDir: `${folder}/a/data`, uids: { first, count } };
         };
-        await until(() => isOf(pid, ownerIn(dir)));
-        expect(isOf(pid, ownerIn(options.dir))).toBe(false);
+        await until(() => isNodeProcess(pid, ownerIn(dir)));
+        expect(isNodeProcess(pid, ownerIn(options.dir))).toBe(false);
         await driver.destroy(ref('a'), context);
         await new Promise((resolve) => setImmediate(resolve));
         expect([job.exitCode, job.signalCode]).toEqual([null, null]);

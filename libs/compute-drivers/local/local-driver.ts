@@ -15,7 +15,7 @@ import {
   NODE_MARK,
   type NodeOwner,
   type ProcessId,
-  processesOf,
+  nodeProcesses,
   signal,
   tryLock,
 } from '../../node-agent/processes';
@@ -639,7 +639,7 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
   const { confinement } = await readConfig(dir);
   const uids = confinement?.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
   const owner: NodeOwner = { nodeDir: `${dir}/data`, uids };
-  const find = (): LiveProcess[] => processesOf(owner);
+  const find = (): LiveProcess[] => nodeProcesses(owner);
   const signaled = new Set<number>();
   const start = performance.now();
   for (;;) {

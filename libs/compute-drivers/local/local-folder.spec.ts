@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { processesIn, signal } from '../../node-agent/processes';
+import { sessionProcesses, signal } from '../../node-agent/processes';
 import { FOLDER_IDS_FILE, LocalFolder } from './local-folder';
 
 describe('LocalFolder', () => {
@@ -85,7 +85,7 @@ describe('LocalFolder', () => {
     const release = await mine.tryLock(() => (isLost = true));
     const holdersNow = () => {
       const sessions = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-      return processesIn(new Set(sessions.map(Number))).filter(
+      return sessionProcesses(new Set(sessions.map(Number))).filter(
         ({ parent, argv }) => parent === process.pid && argv[0] === 'cat',
       );
     };
