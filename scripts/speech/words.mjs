@@ -4,8 +4,6 @@
 export const NOT_YET = [
   'libs/metastore-clients',
   'libs/run-bridges',
-  'test/clouds',
-  'test/fakes',
   'test/fixtures',
   'test/harness',
   'test/medium',

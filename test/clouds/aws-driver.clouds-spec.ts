@@ -45,7 +45,7 @@ function motoUrl(): string {
   return url;
 }
 
-/** Of the first thing in the answer that has some. */
+/** Returns the tags of the first resource in the response that has some. */
 function tagsIn(answer: string): Record<string, string> {
   const [, set = ''] = /<tagSet>(.*?)<\/tagSet>/s.exec(answer) ?? [];
   const items = set.matchAll(/<key>([^<]*)<\/key>\s*<value>([^<]*)<\/value>/g);
@@ -71,7 +71,7 @@ describeComputeDriverContract('AwsDriver', async () => {
       const [node] = await driver.describe([ref], context);
       const id = node?.providerRef ?? '';
       const filter = { 'Filter.1.Name': 'attachment.instance-id', 'Filter.1.Value.1': id };
-      // moto gives network cards no tags when it makes them with a machine.
+      // moto does not tag network interfaces that it creates with a machine.
       const machine = await proxy.ask({ Action: 'DescribeInstances', 'InstanceId.1': id });
       return [machine, await proxy.ask({ Action: 'DescribeVolumes', ...filter })].map(tagsIn);
     },
@@ -123,7 +123,7 @@ describe('AwsDriver', () => {
   const owned = async () => (await driver.listOwned(scope(), context)).length;
   const launch = () => Object.fromEntries(proxy.callsOf('RunInstances').at(-1) ?? []);
 
-  it('tells the zones in which a network has the subnet', async () => {
+  it('lists the zones in which a network has the subnet', async () => {
     const { place } = spec();
     const all = await driver.zones(place, context);
     expect(all).toEqual(expect.arrayContaining(['us-east-1a', 'us-east-1b']));
@@ -133,7 +133,7 @@ describe('AwsDriver', () => {
     expect(await driver.zones({ ...place, subnet, zone: 'us-east-1b' }, context)).toEqual(['us-east-1a']);
   });
 
-  it('asks for a machine whose metadata needs tokens, whose disks go with it, and whose parts all bear its labels', async () => {
+  it('requests a machine with tokens for its metadata, disks that are deleted with it, and labels on all resources', async () => {
     await driver.provision(spec({ enablePublicIp: true }), context);
     expect(launch()).toMatchObject({
       'MetadataOptions.HttpTokens': 'required',
@@ -156,7 +156,7 @@ describe('AwsDriver', () => {
     });
   });
 
-  it('asks for a spot machine once, and for an instance profile by name or ARN', async () => {
+  it('requests a one-time spot machine, and an instance profile by name or ARN', async () => {
     proxy.fail('RunInstances', { status: 400, code: 'InvalidParameterValue', message: 'no' }, 2);
     await faultOf(driver.provision(spec({ market: 'spot', identity: 'spark' }), context));
     expect(launch()).toMatchObject({
@@ -169,11 +169,11 @@ describe('AwsDriver', () => {
     expect(launch()).toMatchObject({ 'IamInstanceProfile.Arn': identity });
   });
 
-  it('repeats a request whose answer was lost to the byte, and finds its machine', async () => {
+  it('repeats a request without a response to the byte, and finds its machine', async () => {
     const wanted = spec();
     proxy.fail('RunInstances', 'lost');
     expect(await faultOf(driver.provision(wanted, context))).toMatchObject({ kind: 'transient' });
-    // EC2 does not show it yet.
+    // EC2 does not list it yet.
     proxy.fail('DescribeInstances', 'unseen');
     const made = await driver.provision(wanted, context);
     const [first, second] = proxy.callsOf('RunInstances').map(String);
@@ -182,7 +182,7 @@ describe('AwsDriver', () => {
     expect((await driver.provision(wanted, context)).providerRef).toBe(made.providerRef);
   });
 
-  it('counts the first machine where the repeated request had to differ', async () => {
+  it('uses the first machine if the repeated request differs', async () => {
     const wanted = spec();
     const made = await driver.provision(wanted, context);
     proxy.fail('DescribeInstances', 'unseen');
@@ -201,7 +201,7 @@ describe('AwsDriver', () => {
     [503, 'Unavailable', 'transient', 'account'],
     [500, 'InternalError', 'transient', 'account'],
     [400, 'InvalidParameterValue', 'invalid', 'account'],
-  ])('takes %i %s for %s, asks once, and repeats no secret', async (status, code, kind, reach) => {
+  ])('classifies %i %s as %s, does not retry, and masks secrets', async (status, code, kind, reach) => {
     proxy.fail('RunInstances', { status, code, message: `Words of EC2 about ${SECRET}` });
     const fault = await faultOf(driver.provision(spec(), context));
     expect(fault).toMatchObject({ name: 'ComputeDriverError', kind, scope: reach, code });
@@ -211,7 +211,7 @@ describe('AwsDriver', () => {
     expect(await owned()).toBe(0);
   });
 
-  it('names a missing right without what only the owner of the account can read', async () => {
+  it('names a missing right without the encoded message of EC2', async () => {
     const message = `You are not authorized to perform: ec2:RunInstances. Encoded authorization failure message: ${'x'.repeat(3000)}`;
     proxy.fail('RunInstances', { status: 403, code: 'UnauthorizedOperation', message });
     const fault = await faultOf(driver.provision(spec(), context));
@@ -231,7 +231,7 @@ describe('AwsDriver', () => {
     ['tag', () => spec({ userLabels: { 'aws:team': 'x' } })],
     ['label', () => spec({ userLabels: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`l${at}`, ''])) })],
     ['disks', () => spec({ disks: Array.from({ length: 12 }, () => spec().disks[0]).filter((disk) => !!disk) })],
-  ])('refuses what EC2 does not have or take (%s)', async (what, wanted) => {
+  ])('refuses a spec that EC2 does not support (%s)', async (what, wanted) => {
     const fault = await faultOf(driver.provision(wanted(), context));
     expect(fault).toMatchObject({ name: 'ComputeDriverError', kind: 'invalid' });
     expect(fault.message).toContain(what);
@@ -272,16 +272,16 @@ describe('AwsDriver', () => {
     });
   });
 
-  it('ends with its deadline where nothing answers', async () => {
+  it('times out if EC2 does not respond', async () => {
     proxy.fail('DescribeInstances', 'hangs');
     const fault = await faultOf(driver.provision(spec(), { ...context, signal: AbortSignal.timeout(200) }));
     expect(fault).toMatchObject({ code: 'Timeout', kind: 'transient' });
   });
 
-  it('takes no page for an answer, and no address that may not be called', async () => {
+  it('refuses the page of another server, and addresses that the outbound policy forbids', async () => {
     proxy.fail('RunInstances', 'page');
     expect(await faultOf(driver.provision(spec(), context))).toMatchObject({ kind: 'transient' });
-    // A machine that is taken for gone would be left behind.
+    // A machine that is wrongly reported as gone would be left behind.
     await driver.provision(spec(), context);
     for (const look of [
       () => driver.destroy(refOf(spec()), context),
@@ -308,7 +308,7 @@ describe('AwsDriver', () => {
   it.each([
     ['in labels of their own', apart],
     ['in one label', joined],
-  ])('sweeps parts that were left behind with their owner %s, and none of others', async (_where, labelsOf) => {
+  ])('sweeps leftovers with their owner %s, and none of other owners', async (_where, labelsOf) => {
     const make = async (nodeToken: string, installationId = installation): Promise<string[]> => {
       const labels = labelsOf(nodeToken, installationId);
       const tags = (kind: string) =>

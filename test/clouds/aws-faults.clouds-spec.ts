@@ -11,18 +11,18 @@ import { EC2_CREDENTIALS, EC2_IDS, EC2_IMAGE, Ec2Instances } from './harness/ec2
 import { type Ec2Fault, Ec2Proxy } from './harness/ec2-proxy';
 import { StandInAgents } from './harness/stand-in-agents';
 
-/** Which faults the draws for a run give; with TEST_SEED another one. */
+/** Seed of the random faults; TEST_SEED overrides it. */
 const SEED = Number(process.env['TEST_SEED'] ?? '1');
 const SECRET = 'secret-of-the-account';
 const AT_ONCE = 8;
-/** Of the lives of clusters that the tables have: with a fault in each operation, with a refusal, and with killed workers. */
+/** Numbers of tested clusters: with a fault in each operation, with a refusal, and with killed workers. */
 const [LIVES, REFUSALS, KILLED_LIVES] = isLong ? [Infinity, Infinity, Infinity] : [3, 3, 1];
 
 const LAUNCH = ['DescribeInstances', 'DescribeSubnets', 'DescribeImages', 'RunInstances'];
 const REMOVAL = [
   ...['DescribeInstances', 'TerminateInstances', 'DescribeVolumes', 'DescribeNetworkInterfaces', 'DescribeAddresses'],
 ];
-/** What each operation asks EC2 for. */
+/** EC2's actions of each operation. */
 const CALLS: Readonly<Record<LifeOperation, readonly string[]>> = {
   start: LAUNCH,
   stop: ['DescribeInstances', 'StopInstances'],
@@ -34,7 +34,7 @@ const CALLS: Readonly<Record<LifeOperation, readonly string[]>> = {
 
 type FaultName = keyof typeof FAULTS | 'killed';
 
-/** What an operation gets over. `killed`: the worker is, once the call is done. */
+/** Faults that an operation survives. For `killed`, the worker is killed once the call has succeeded. */
 const FAULTS = {
   lost: 'lost',
   late: 'late',
@@ -45,7 +45,7 @@ const FAULTS = {
   unavailable: { status: 503, code: 'Unavailable', message: 'The service is unavailable.' },
 } as const satisfies Record<string, Ec2Fault>;
 
-/** What ends one, and words that say why. */
+/** Faults that end an operation, with a part of the reason that users see. */
 const REFUSALS_OF: Readonly<Record<string, { fault: Ec2Fault; words: string; calls: RegExp }>> = {
   capacity: {
     fault: { status: 500, code: 'InsufficientInstanceCapacity', message: 'We do not have enough m5.large capacity.' },
@@ -69,7 +69,7 @@ const WORKFLOWS: Readonly<Record<LifeOperation, keyof typeof CLUSTER_STEPS>> = {
 
 interface Kill {
   operation: LifeOperation;
-  /** As `PlatformUnderTest` names a point of a workflow. */
+  /** Name of a point of a workflow in `PlatformUnderTest`. */
   point: string;
 }
 
@@ -77,11 +77,11 @@ interface Trial {
   operation: LifeOperation;
   action: string;
   fault: string;
-  /** Calls of the action that are spared first: those for another node. */
+  /** Calls of the action without a fault before: those for another node. */
   skip: number;
 }
 
-/** Whether the fault can be that of the action: machines are not shown yet while they are new. */
+/** True if the action can have the fault: only new machines may be missing from lists. */
 function suits(fault: FaultName, action: string, operation: LifeOperation): boolean {
   if (fault === 'unseen') return action === 'DescribeInstances' && (operation === 'start' || operation === 'grow');
   if (fault === 'late' || fault === 'killed') return !action.startsWith('Describe') || fault === 'killed';
@@ -90,7 +90,7 @@ function suits(fault: FaultName, action: string, operation: LifeOperation): bool
 
 const FAULT_NAMES = [...Object.keys(FAULTS), 'killed'] as FaultName[];
 
-/** Operations × calls × faults, for the first node or the second where there are two. */
+/** Combines operations, calls and faults, for the first node or the second if the cluster has two. */
 function trialsOf(operation: LifeOperation): Trial[] {
   const nodes = operation === 'grow' || operation === 'shrink' ? 1 : 2;
   return CALLS[operation].flatMap((action) =>
@@ -103,7 +103,7 @@ function trialsOf(operation: LifeOperation): Trial[] {
   );
 }
 
-/** Steps × moments. */
+/** Combines steps and moments. */
 function killsOf(operation: LifeOperation): Kill[] {
   const workflow = WORKFLOWS[operation];
   return CLUSTER_STEPS[workflow].flatMap((step) =>
@@ -111,7 +111,7 @@ function killsOf(operation: LifeOperation): Kill[] {
   );
 }
 
-/** One for each operation of a life; all lives together have them all. */
+/** Distributes all trials over clusters, one per operation. */
 function lives<T>(of: (operation: LifeOperation) => T[], seed: number): T[][] {
   const random = seededRandom(seed);
   const table = OPERATIONS.map((operation) => random.shuffled(of(operation)));
@@ -119,7 +119,7 @@ function lives<T>(of: (operation: LifeOperation) => T[], seed: number): T[][] {
   return Array.from({ length: count }, (_, life) => table.map((all) => all[life % all.length] as T));
 }
 
-/** Operations × calls × refusals. */
+/** Combines operations, calls and refusals. */
 function refusals(): Trial[] {
   const operations = OPERATIONS.filter((operation) => operation !== 'shrink');
   const all = operations.flatMap((operation) =>
@@ -190,7 +190,7 @@ describe('faults of AWS in the operations of clusters', () => {
     }));
   }
 
-  /** Has another worker go on. */
+  /** Starts another worker. */
   const killWorker = () =>
     (restart = restart.then(async () => {
       await platform.killWorker();
@@ -225,7 +225,7 @@ describe('faults of AWS in the operations of clusters', () => {
     return missed;
   }
 
-  /** Has the worker that carries the operation out die at the point, and another one find what it left. */
+  /** Kills the worker of the operation at the point, and starts another one. */
   async function killAt(point: string): Promise<void> {
     await platform.startWorkerThatCrashes(point);
     try {
@@ -267,37 +267,37 @@ describe('faults of AWS in the operations of clusters', () => {
   }
 
   it.each(groupsOf(lives(trialsOf, SEED).slice(0, LIVES)))(
-    'are got over, with one set of machines and nothing left: lives from %i on',
+    'do not stop an operation, and leave one machine per node and no leftovers: clusters from %i on',
     async (_first, group) => {
       const missed = (await atOnce(group, live)).flat();
-      // A fault that no call met has shown nothing.
+      // A fault that no call has met proves nothing.
       expect(missed).toEqual([]);
     },
   );
 
   it.each(groupsOf(refusals().slice(0, REFUSALS)))(
-    'that end an operation are told in the words of EC2, and leave nothing: from %i on',
+    'that end an operation are reported with the message of EC2, and leave nothing behind: from %i on',
     async (_first, group) => void (await atOnce(group, refuse)),
   );
 
-  // A worker has one point to die at, so that these come one after the other.
+  // A worker has one point at which it dies, so these tests run one after the other.
   it.each([
     ...lives(killsOf, SEED + 2)
       .slice(0, KILLED_LIVES)
       .entries(),
   ])(
-    'and workers killed around a step of each are got over, with one set of machines and nothing left: life %i',
+    'do not stop an operation whose worker is killed around a step, and leave one machine per node: cluster %i',
     async (at, kills) => liveThroughKills(kills, at),
   );
 
-  it('bring no secret into a log', () => {
+  it('write no secret to a log', () => {
     for (const log of [platform.workerLog(), platform.apiLog()]) expect(log).not.toContain(SECRET);
   });
 });
 
 const nameOf = ({ operation, action, fault, skip }: Trial) => `${operation}: ${action} ${fault}, after ${skip}`;
 
-/** As many as go on at once, each with its place among all. */
+/** Groups of trials that run at the same time, each with its index. */
 function groupsOf<T>(all: readonly T[]): [number, [number, T][]][] {
   const placed = [...all.entries()];
   return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, group) => [
@@ -306,7 +306,7 @@ function groupsOf<T>(all: readonly T[]): [number, [number, T][]][] {
   ]);
 }
 
-/** All at the same time; what failed is told together. */
+/** Runs the work of a group at the same time, and reports all failures together. */
 async function atOnce<T, R>(group: readonly [number, T][], work: (one: T, at: number) => Promise<R>): Promise<R[]> {
   const results = await Promise.allSettled(group.map(([at, one]) => work(one, at)));
   const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => String(reason));

@@ -16,8 +16,8 @@ const COUNT = `from pyspark import SparkContext
 print("rows", SparkContext.getOrCreate().parallelize(range(1000), 1).count())
 `;
 
-// Real: API, worker, the driver, the AWS SDK, the boot script, agents, Spark. Stand-in: EC2, which is moto behind a proxy;
-// its machines are folders with an address each.
+// Real: API, worker, the driver, the AWS SDK, the boot script, agents, Spark. Stand-in: EC2, which is moto behind a proxy,
+// with folders as machines, each with its own address.
 describe('clusters on AWS', () => {
   let platform: PlatformUnderTest;
   let proxy: Ec2Proxy;
@@ -62,7 +62,7 @@ describe('clusters on AWS', () => {
     expect(await desk.log(Number(job.job_id), 'stdout')).toContain('rows 1000');
   };
 
-  it('of three nodes start, run a job, stop, start again with their disks, and leave nothing', async () => {
+  it('start with three nodes, run a job, stop, start again with their disks, and leave nothing behind', async () => {
     const clusterId = await createCluster('three', { cluster_type: 'PLATFORM', min_instances: 3, max_instances: 3 });
     await startCluster(client, clusterId);
     expect(await states()).toEqual(['running', 'running', 'running']);
@@ -80,7 +80,7 @@ describe('clusters on AWS', () => {
     expect(proxy.callsOf('RunInstances').length).toBe(3);
   });
 
-  it('get a machine for jobs that wait, and give it back', async () => {
+  it('add a machine for waiting jobs, and remove it later', async () => {
     const sizes = { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 2, clean_up_timeout: 0 };
     const clusterId = await createCluster('breathes', {
       ...sizes,
@@ -115,7 +115,7 @@ describe('clusters on AWS', () => {
   };
   if (isLong) it('of a master and a worker run a job, and leave nothing', ofWorkers);
 
-  it('have another spot machine in place of one that is taken back', async () => {
+  it('replace an interrupted spot machine', async () => {
     const fields = { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1, is_spot_instance: true };
     const clusterId = await createCluster('spot', fields);
     await startCluster(client, clusterId);
@@ -134,7 +134,7 @@ describe('clusters on AWS', () => {
     expect(await states()).toEqual([]);
   });
 
-  it('say why they do not start, with the words of EC2, and leave no machine', async () => {
+  it('report why they do not start, with the message of EC2, and leave no machine behind', async () => {
     const clusterId = await createCluster('refused', { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1 });
     const message = 'You have requested more vCPU capacity than your current vCPU limit of 0 allows.';
     proxy.fail('RunInstances', { status: 400, code: 'VcpuLimitExceeded', message });

@@ -12,16 +12,16 @@ import { azure, google, oci, proxmox } from './harness/counterparts';
 import { EC2_CREDENTIALS, EC2_IDS, EC2_IMAGE, Ec2Instances } from './harness/ec2-instances';
 import { type Ec2Fault, Ec2Proxy } from './harness/ec2-proxy';
 
-/** So soon whoever started the cluster must know: a minute, and more for all the others who ask at the same time. */
+/** Time until the reason must be shown: a minute, and more because many clusters start at the same time. */
 const TOLD_MS = 240_000;
 
 type Cloud = Omit<CloudDescription, 'name'>;
 
 interface Case {
   what: string;
-  /** What of the description is wrong. */
+  /** The wrong fields of the description. */
   cloud?: Partial<Cloud>;
-  /** Has the provider refuse what is described well; answers what makes it as it was. */
+  /** Makes the provider refuse a valid description. Returns the function that restores it. */
   refuse?: () => () => void;
   words: string | RegExp;
 }
@@ -29,12 +29,12 @@ interface Case {
 interface Provider {
   env(folder: string): Record<string, string>;
   cloud: Cloud;
-  /** Machines and what else it has of the installation. */
+  /** Lists all resources of the installation at the provider. */
   left(installationId: string): Promise<unknown[]> | unknown[];
   cases: Case[];
-  /** Labels that it would refuse; none where it refuses none. */
+  /** Labels that the provider refuses; empty if it accepts all. */
   labels: Record<string, string>;
-  /** Nothing that is asked is answered, until the answered function is called. */
+  /** Makes all calls hang until the returned function is called. */
   hang(): () => void;
   stop(): Promise<void>;
 }
@@ -196,8 +196,8 @@ async function ofAzure(): Promise<Provider> {
       {
         what: 'a quota of zero',
         refuse: () => {
-          fake.mostMachines = 0;
-          return () => void (fake.mostMachines = Infinity);
+          fake.maxMachines = 0;
+          return () => void (fake.maxMachines = Infinity);
         },
         words: /quota/i,
       },
@@ -297,7 +297,7 @@ const PROVIDERS: Readonly<Record<string, () => Promise<Provider>>> = {
 };
 
 // Real: API, worker, drivers, SDKs. Stand-ins: the providers. No machine gets as far as an agent.
-describe('what is wrong with a cluster', () => {
+describe('a wrong description of a cluster', () => {
   const providers = new Map<string, Provider>();
   let platform: PlatformUnderTest;
   let client: ApiClient;
@@ -323,7 +323,7 @@ describe('what is wrong with a cluster', () => {
     for (const provider of providers.values()) await provider.stop();
   });
 
-  /** What is tried at one provider takes its turn; the providers do not wait for each other. What failed is told together. */
+  /** Runs the work for all providers at once, and reports all failures together. */
   async function ofEach(work: (provider: Provider, title: string) => Promise<void>): Promise<void> {
     const results = await Promise.allSettled([...providers].map(([title, provider]) => work(provider, title)));
     const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => String(reason));
@@ -336,8 +336,8 @@ describe('what is wrong with a cluster', () => {
     return { name, ...estate, ...one, is_spot_instance: false, enable_public_ip: false };
   }
 
-  /** All that the API says of what went wrong. */
-  async function told(clusterId: number): Promise<{ cluster: string; node: string }> {
+  /** Returns all texts of the API about the failure. */
+  async function reasonsOf(clusterId: number): Promise<{ cluster: string; node: string }> {
     const { data: events } = await client.get('/cluster/node/events', { cluster_id: clusterId, limit: 10 });
     const reasons: string[] = events.map(({ reason }: Json) => String(reason));
     const errors: string[] = [];
@@ -364,7 +364,7 @@ describe('what is wrong with a cluster', () => {
     try {
       await client.post('/cluster/start', { cluster_id: clusterId });
       await reachStatus(client, clusterId, 'ERROR', TOLD_MS);
-      const { cluster, node } = await told(clusterId);
+      const { cluster, node } = await reasonsOf(clusterId);
       expect(cluster).toMatch(textOf(words));
       expect(node).toMatch(textOf(words));
       expectNoSecret(described.credentials, cluster, node);
@@ -379,7 +379,7 @@ describe('what is wrong with a cluster', () => {
     expect(await provider.left(installationId)).toEqual([]);
   }
 
-  it('is told at its node and in its history, with no machine left', () =>
+  it('is reported at the node and in the history, and leaves no machine behind', () =>
     ofEach(async (provider, title) => {
       const wrong: string[] = [];
       for (const [at, one] of provider.cases.entries())
@@ -389,21 +389,21 @@ describe('what is wrong with a cluster', () => {
       if (wrong.length > 0) throw new Error(wrong.join('\n'));
     }));
 
-  it('is refused when it is made where its labels would be', () =>
+  it('is refused at creation if the provider would refuse its labels', () =>
     ofEach(async ({ cloud, labels }, title) => {
       if (Object.keys(labels).length === 0) return;
       const body = await describeCluster(`${title}-labels`, cloud);
       await client.post('/cluster', { ...body, labels }, 400);
     }));
 
-  it('is told within a minute where nothing answers', () =>
+  it('is reported within a minute if the provider does not respond', () =>
     ofEach(async ({ cloud, hang }, title) => {
       const body = await describeCluster(`${title}-hangs`, cloud);
       const clusterId = Number((await client.post('/cluster', body)).cluster_id);
       const answer = hang();
       try {
         await client.post('/cluster/start', { cluster_id: clusterId });
-        await eventually(async () => /not answer/.test((await told(clusterId)).node), {
+        await eventually(async () => /not answer/.test((await reasonsOf(clusterId)).node), {
           ...{ timeoutMs: TOLD_MS, everyMs: 500, what: `that nothing answers of ${title}` },
         });
       } finally {
@@ -412,7 +412,7 @@ describe('what is wrong with a cluster', () => {
     }));
 });
 
-/** A line of a key that is no other's. */
+/** Returns a line that is unique to the key. */
 function keyLine(pem: string): string {
   return pem.split('\n')[3] ?? pem;
 }

@@ -16,8 +16,8 @@ const BUNDLE = readFileSync(join(__dirname, '..', '..', 'dist', 'agent', 'agent.
 const agentSha256 = createHash('sha256').update(BUNDLE).digest('hex');
 
 /**
- * Real: the boot script, the agent as it is built, Spark, the API and PostgreSQL. Left out: drivers; the test says which
- * machines there are.
+ * Real: the boot script, the built agent, Spark, the API and PostgreSQL. There are no drivers; the test creates the machines
+ * itself.
  */
 describe('a machine that boots by the script', () => {
   const api = wholeApi();
@@ -30,7 +30,7 @@ describe('a machine that boots by the script', () => {
   });
 
   beforeEach(async () => {
-    // The API runs from its sources, beside which there is no build.
+    // The API runs from its sources and has no built agent beside it.
     const bundles = api.app.get(AgentBundles, { strict: false });
     const get = bundles.get.bind(bundles);
     jest
@@ -51,7 +51,7 @@ describe('a machine that boots by the script', () => {
     return { nodeId, userData: makeBootScript({ agentSha256, mirror: null, items: [], ca: null })(spec, 'aws') };
   }
 
-  /** As the platform has it before the agent says anything. */
+  /** Creates a node in the state before the agent's first report. */
   const setWaiting = (nodeId: number) =>
     api.database.query(`UPDATE cluster_nodes SET daemons_state = 'starting' WHERE node_id = $1`, [nodeId]);
 
@@ -62,7 +62,7 @@ describe('a machine that boots by the script', () => {
     return row ?? {};
   }
 
-  it('becomes a node, hears that it is taken back, keeps its disk over a stop, and leaves nothing', async () => {
+  it('becomes a node, reports its interruption, keeps its disk over a stop, and leaves nothing behind', async () => {
     room = new MachineRoom({ list: () => Promise.resolve(machines), image: (root) => layPreparedImage(root, SPARK) });
     room.open();
     const { nodeId, userData } = await bootScript();
@@ -89,7 +89,7 @@ describe('a machine that boots by the script', () => {
     await eventually(() => !existsSync(root));
   });
 
-  it('tells the platform what its image lacks', async () => {
+  it('reports what its image lacks', async () => {
     room = new MachineRoom({ list: () => Promise.resolve(machines) });
     room.open();
     const { nodeId, userData } = await bootScript();

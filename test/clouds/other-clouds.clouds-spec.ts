@@ -32,7 +32,7 @@ describe('a cluster', () => {
     [platform, room] = [undefined, undefined];
   });
 
-  /** One of a node starts, runs a job and is destroyed. */
+  /** Starts a cluster with one node, runs a job, and destroys the cluster. */
   async function live(name: string, env: Record<string, string>, image: (root: string) => void): Promise<void> {
     platform = await PlatformUnderTest.create({ name });
     const all = { ...counterpart.env(platform.sharedDir), ...env };
@@ -78,6 +78,6 @@ describe('a cluster', () => {
       await mirror.close();
     }
   };
-  // It takes minutes to pack all that the mirror serves.
+  // Packing the archives of the mirror takes minutes.
   if (isLong) it('of machines that have nothing installs all from the mirror, by checksum', ofMirror, 900_000);
 });

@@ -301,7 +301,7 @@ describe('AzureDriver', () => {
   });
 
   it('names quota and region', async () => {
-    fake.mostMachines = 0;
+    fake.maxMachines = 0;
     const fault = await faultOf(driver.provision(specOf(), context));
     expect(fault).toMatchObject({ kind: 'quota', scope: 'region', message: expect.stringMatching(/quota.*eastus/) });
   });

@@ -200,7 +200,7 @@ describe('the OCI driver', () => {
   });
 
   it('creates one machine even if the response is lost and the machine is not listed for a while', async () => {
-    await begin({ hiddenLooks: 3 });
+    await begin({ hiddenLists: 3 });
     fake.fail('LaunchInstance', 'lost');
     expect(await faultOf(driver.provision(spec(), contextOf()))).toMatchObject({ kind: 'transient' });
     const { providerRef } = await driver.provision(spec(), contextOf());

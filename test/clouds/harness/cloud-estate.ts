@@ -1,19 +1,19 @@
 import type { ApiClient } from '../../e2e/harness/api-client';
 import { encodedCredentials } from '../../samples/sample';
 
-/** What clusters at a provider are described with; ids are those of the lookups. */
+/** Description of clusters at a provider, with ids of the lookups. */
 export interface CloudDescription {
   name: string;
   providerId: number;
-  /** Where its provider has zones. */
+  /** Absent if the provider has no zones. */
   zoneId?: number;
-  /** Of a hypervisor of one's own. */
+  /** URL of an own hypervisor. */
   endpoint?: string;
   credentialTypeId: number;
   credentials: Record<string, string>;
-  /** As the provider's network configurations are described. */
+  /** Network configuration in the provider's form. */
   network: object;
-  /** Project or resource group; absent where its provider has none. */
+  /** Project or resource group; absent if the provider has none. */
   cloudProject?: string;
   image: string;
   machineTypeId: number;
@@ -21,14 +21,14 @@ export interface CloudDescription {
   encrypted?: boolean;
 }
 
-/** The fields of a cluster that say where it is and what it is made of. */
+/** Fields of a cluster that name its place and resources. */
 export interface CloudEstate {
   cloud_env_id: number;
   cluster_conf_id: number;
   spark_infra_version_id: number;
 }
 
-/** Describes infrastructure at a provider in the client's tenant. */
+/** Creates the configurations for a provider in the client's tenant. */
 export async function describeCloud(
   client: ApiClient,
   sparkVersion: string,

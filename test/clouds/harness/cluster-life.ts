@@ -7,26 +7,26 @@ import { endedWorkflow, nodesOf } from '../../e2e/harness/survival';
 import type { CloudEstate } from './cloud-estate';
 import type { StandInAgents } from './stand-in-agents';
 
-/** Nodes of a cluster at least, and of one that has grown. */
+/** Nodes of a cluster at first, and after it has grown. */
 const [LEAST, MOST] = [2, 3];
-/** A fault may be followed by some waits for the provider, and each by a worker that is killed. */
+/** Timeout that allows for several waits for the provider, and a killed worker after each. */
 const PATIENCE_MS = 240_000;
 
 export const OPERATIONS = ['start', 'stop', 'restart', 'grow', 'shrink', 'destroy'] as const;
 export type LifeOperation = (typeof OPERATIONS)[number];
 
-/** A machine of a cluster that is not at its end. */
+/** A live machine of a cluster. */
 export interface LivingMachine {
   nodeToken: string;
   state: 'running' | 'stopped';
 }
 
-/** What a provider's counterpart tells of a cluster. */
+/** Resources of a cluster at a fake provider. */
 export interface ProviderView {
   machinesOf(clusterId: number): Promise<LivingMachine[]>;
-  /** Tokens of the nodes of all machines that it was ever asked to make and shows yet, each as often as it has machines. */
+  /** Lists the node tokens of all machines that were ever created and are still listed, one per machine. */
   madeFor(clusterId: number): Promise<string[]>;
-  /** Names of whatever it has of the cluster, machines or not. */
+  /** Lists the names of all resources of the cluster, not only machines. */
   leftOf(clusterId: number): Promise<string[]>;
 }
 
@@ -40,8 +40,8 @@ interface LifeOptions {
 }
 
 /**
- * A cluster with its operations, from the API's side. After each, what must be true of any cluster at rest is looked at: in
- * the platform's tables, and at the provider one machine for each node and none besides.
+ * Runs the operations of a cluster through the API. After each operation it checks the invariants of a cluster at rest: in the
+ * platform's tables, and at the provider, which must have exactly one machine for each node.
  */
 export class ClusterLife {
   private constructor(
@@ -62,7 +62,7 @@ export class ClusterLife {
     return new ClusterLife(options, clusterId, jobConfId);
   }
 
-  /** Carries the operation out; throws unless all is as it must be afterwards. */
+  /** Runs the operation. Throws if an invariant does not hold afterwards. */
   async carryOut(operation: LifeOperation): Promise<void> {
     switch (operation) {
       case 'start':
@@ -89,7 +89,7 @@ export class ClusterLife {
     }
   }
 
-  /** Asks for the operation, which the provider refuses; answers what the cluster says of it. */
+  /** Runs an operation that the provider refuses. Returns the reason that the cluster shows. */
   async bringToRefusal(operation: LifeOperation): Promise<string> {
     if (operation === 'grow') {
       for (let count = 0; count < MOST; count += 1) await this.options.desk.submit(this.jobConfId);
@@ -112,7 +112,7 @@ export class ClusterLife {
     expect(await this.options.provider.machinesOf(this.clusterId)).toEqual([]);
   }
 
-  /** Of all nodes in their histories, newest first. */
+  /** Returns the reasons in the histories of all nodes, newest first. */
   async nodeReasons(): Promise<string[]> {
     const sql = `SELECT s.reason FROM node_states s JOIN cluster_nodes n USING (node_id) WHERE n.cluster_id = $1
       ORDER BY node_state_id DESC`;
@@ -146,7 +146,7 @@ export class ClusterLife {
     );
   }
 
-  /** Why the cluster has not grown. A resize that found nothing left to do asked the provider for nothing. */
+  /** Returns why the cluster has not grown. A resize with nothing to do makes no call to the provider. */
   private async refusedResize(): Promise<string | null> {
     const sql = `SELECT reason FROM cluster_states WHERE cluster_id = $1 AND from_status = 'RESIZING_UP'
       AND reason <> 'Its nodes are as planned' ORDER BY sequence LIMIT 1`;
@@ -181,7 +181,7 @@ export class ClusterLife {
   }
 }
 
-/** Others of the platform have messages on their way. */
+/** The other queues of the platform may contain messages. */
 const OF_CLUSTER_AT_REST = AT_REST.filter(({ sql }) => !sql.includes('outbox_messages'));
 
 function sorted<T extends { nodeToken: string }>(all: readonly T[]): T[] {

@@ -8,7 +8,7 @@ import { selfSigned } from '../../fakes/http/self-signed';
 import type { CloudDescription } from './cloud-estate';
 import type { RoomMachine } from './machine-room';
 
-/** What such credentials need besides, and nothing here uses. */
+/** Fields that such credentials require, but that nothing here uses. */
 const GOOGLE_REST = {
   CLIENT_ID: '1',
   AUTH_URI: 'https://accounts.google.com/o/oauth2/auth',
@@ -17,7 +17,7 @@ const GOOGLE_REST = {
 };
 const AZURE_REST = { STORAGE_ACCOUNT_NAME: 'account', CONTAINER_NAME: 'container' };
 
-/** A counterpart that runs, and how clusters there are described. */
+/** A running fake provider, and the description of clusters there. */
 export interface Counterpart<F = unknown> {
   fake: F;
   env(folder: string): Record<string, string>;
@@ -114,7 +114,7 @@ export async function proxmox(): Promise<Counterpart<FakeProxmox>> {
   };
 }
 
-/** The script is the last file of the disc that a machine boots by. */
+/** Reads the boot script, which is the last file of the seed image. */
 function scriptIn(seed: Buffer | null): string {
   const text = seed?.toString('utf8') ?? '';
   return text.slice(text.indexOf('#!/bin/sh')).replaceAll('\0', '');

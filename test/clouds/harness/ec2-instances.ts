@@ -19,12 +19,12 @@ export const EC2_CREDENTIALS = {
   AWS_DEFAULT_REGION: EC2_REGION,
 };
 
-/** Ids of lookups that describe a machine there. */
+/** Ids of the lookups for a machine at EC2. */
 export const EC2_IDS = { providerId: 1, credentialTypeId: 1, zoneId: 303, machineTypeId: 100, diskTypeId: 4 };
-/** One of those that moto has. */
+/** An image that moto has. */
 export const EC2_IMAGE = 'ami-03cf127a';
 
-/** Machines that EC2 has for an installation, with what they boot by. */
+/** Machines of an installation at EC2, with their boot scripts. */
 export class Ec2Instances {
   private readonly client: EC2Client;
   private readonly userData = new Map<string, string>();
@@ -40,7 +40,7 @@ export class Ec2Instances {
 
   async list(): Promise<RoomMachine[]> {
     const machines: RoomMachine[] = [];
-    // EC2 is asked for these alone: moto shows terminated machines for good.
+    // moto lists terminated machines forever, so they are filtered out.
     const there = { Name: 'instance-state-name', Values: ['running', 'stopped'] };
     for (const { InstanceId: id = '', State } of await this.withTag(INSTALLATION_LABEL, this.installationId, there)) {
       const state = State?.Name;
@@ -53,7 +53,7 @@ export class Ec2Instances {
     return machines;
   }
 
-  /** All that ever were, as long as EC2 shows them, and that the filters let through. */
+  /** Lists all machines that match the filters, including terminated ones that EC2 still lists. */
   async withTag(name: string, value: string, ...more: Filter[]): Promise<Instance[]> {
     const { Reservations = [] } = await this.client.send(
       new DescribeInstancesCommand({ Filters: [tagIs(name, value), ...more] }),
@@ -61,7 +61,7 @@ export class Ec2Instances {
     return Reservations.flatMap(({ Instances = [] }) => Instances);
   }
 
-  /** Ids of disks and network cards. */
+  /** Lists the ids of disks and network interfaces. */
   async partsWithTag(name: string, value: string): Promise<string[]> {
     const Filters = [tagIs(name, value)];
     const { Volumes = [] } = await this.client.send(new DescribeVolumesCommand({ Filters }));
@@ -72,7 +72,7 @@ export class Ec2Instances {
     ];
   }
 
-  /** Names the usual subnets of the region alike, in every zone; answers their network and that name. */
+  /** Gives the default subnets of all zones the same name. Returns their network and the name. */
   async subnetsInAllZones(proxy: Ec2Proxy): Promise<{ network_name: string; subnet: string }> {
     const subnet = `nodes-${process.pid}`;
     const { network_name } = await this.subnet();
@@ -83,14 +83,14 @@ export class Ec2Instances {
     return { network_name, subnet };
   }
 
-  /** Zones of the machines that are there. */
+  /** Lists the zones of the existing machines. */
   async zones(): Promise<(string | undefined)[]> {
     const all = await this.withTag(INSTALLATION_LABEL, this.installationId);
     const running = all.filter(({ State }) => State?.Name === 'running');
     return running.map(({ Placement }) => Placement?.AvailabilityZone);
   }
 
-  /** The usual subnet of the zone. */
+  /** Returns the default subnet of the zone. */
   async subnet(): Promise<{ network_name: string; subnet: string }> {
     const filters = { 'default-for-az': 'true', 'availability-zone': 'us-east-1a' };
     const { Subnets: [found] = [] } = await this.client.send(

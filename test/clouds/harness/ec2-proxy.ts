@@ -2,35 +2,35 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../fakes/http/loopback-server';
 
-/** What happens to a call in place of its answer. */
+/** The fault of a call. */
 export type Ec2Fault =
   | { status: number; code: string; message: string }
-  /** The call is done, and its answer does not arrive. */
+  /** The call succeeds, and its response is lost. */
   | 'lost'
-  /** Nothing ever answers. */
+  /** The call gets no response. */
   | 'hangs'
-  /** Machines are not shown yet. */
+  /** Machines are not listed yet. */
   | 'unseen'
-  /** A page that is not EC2's. */
+  /** The response is a page of another server. */
   | 'page'
-  /** The call is done, and there is no room for its machines after all. */
+  /** The call succeeds, and its machines end later for lack of capacity. */
   | 'stillborn'
-  /** The call is on its way for longer than its caller waits, and done then. */
+  /** The call succeeds after its caller has given up. */
   | 'late'
-  /** The call is done, then this happens, and its answer does not arrive. */
+  /** The call succeeds, then this callback runs, and the response is lost. */
   | (() => Promise<void>);
 
-/** Which of the calls of an action have a fault: the next ones, unless it says more. */
+/** Selects the calls of an action that get a fault; by default the next ones. */
 export interface Ec2FaultPlace {
   /** Only calls with this access key. */
   key?: string;
-  /** So many calls are spared first. */
+  /** Calls without a fault before the first one with. */
   skip?: number;
 }
 
 type RefusedCall = Extract<Ec2Fault, { status: number }>;
 
-/** How long a late call is on its way, milliseconds. */
+/** Delay of a late call, milliseconds. */
 const LATE_MS = 1_200;
 
 interface Answer {
@@ -39,16 +39,16 @@ interface Answer {
 }
 
 /**
- * What moto (5.2.5) lacks of EC2, in front of it: client tokens, the limit of tags in a launch, spot machines that are taken
- * back, and faults by schedule. Written from the EC2 API reference: RunInstances (ClientToken), "Ensuring idempotency", "Error
- * codes", and "Tag your resources".
+ * Proxy in front of moto (5.2.5) that adds what moto lacks of EC2: client tokens, the limit of tags of a launch, spot
+ * interruptions, and scheduled faults. It follows the EC2 API reference: RunInstances (ClientToken), "Ensuring idempotency",
+ * "Error codes", and "Tag your resources".
  */
 export class Ec2Proxy {
-  /** Every call that arrived, as it was sent. */
+  /** All received calls. */
   readonly calls: URLSearchParams[] = [];
   private readonly tokens = new Map<string, { body: string; answer: Promise<Answer> }>();
   private faults: { action: string; fault: Ec2Fault; key: string | undefined; skip: number }[] = [];
-  /** Why machines ended that nobody ended, in EC2's words. */
+  /** EC2's reasons of machines that ended without a request. */
   private readonly ends = new Map<string, { code: string; message: string }>();
   private server: LoopbackServer | null = null;
   private account = FIRST_ACCOUNT;
@@ -65,29 +65,29 @@ export class Ec2Proxy {
     return this.server?.url ?? '';
   }
 
-  /** From here on, calls are about an account in which nothing was made yet: moto looks at all that ever was for each. */
+  /** Switches to an empty account, because moto gets slow: each call searches all resources that ever existed. */
   nextAccount(): void {
     this.account += 1;
   }
 
-  /** The next calls of this action have this fault. */
+  /** Gives the next calls of this action a fault. */
   fail(action: string, fault: Ec2Fault, times = 1, { key, skip = 0 }: Ec2FaultPlace = {}): void {
     for (let at = 0; at < times; at += 1) this.faults.push({ action, fault, key, skip: at === 0 ? skip : 0 });
   }
 
-  /** Faults of calls with the key that have not come are called off; answers how many they were. */
+  /** Cancels the pending faults of calls with the key. Returns their number. */
   spare(key: string): number {
     const before = this.faults.length;
     this.faults = this.faults.filter((one) => one.key !== key);
     return before - this.faults.length;
   }
 
-  /** Parameters of the calls of an action. */
+  /** Returns the parameters of all calls of an action. */
   callsOf(action: string): URLSearchParams[] {
     return this.calls.filter((call) => call.get('Action') === action);
   }
 
-  /** EC2 takes a spot machine back. */
+  /** Interrupts a spot machine. */
   async interrupt(instanceId: string): Promise<void> {
     const code = 'Server.SpotInstanceTermination';
     this.ends.set(instanceId, { code, message: `${code}: Instance terminated` });
@@ -153,7 +153,7 @@ export class Ec2Proxy {
     return action === 'DescribeInstances' ? work().then((answer) => this.withReasons(answer)) : work();
   }
 
-  /** Does the work of a token once. */
+  /** Runs the work of a client token once. */
   private once(token: string, body: string, work: () => Promise<Answer>): Promise<Answer> | Answer {
     const known = this.tokens.get(token);
     if (known && known.body !== body)
@@ -165,12 +165,12 @@ export class Ec2Proxy {
     if (known) return known.answer;
     const answer = work();
     this.tokens.set(token, { body, answer });
-    // A request that was refused has made nothing.
+    // A refused request has created nothing.
     void answer.then(({ status }) => status >= 400 && this.tokens.delete(token));
     return answer;
   }
 
-  /** Machines that EC2 took on, and has no room for. */
+  /** Ends accepted machines for lack of capacity. */
   private async endAll({ text }: Answer): Promise<void> {
     const code = 'Server.InsufficientInstanceCapacity';
     for (const [, id = ''] of text.matchAll(/<instanceId>([^<]+)<\/instanceId>/g)) {
@@ -180,7 +180,7 @@ export class Ec2Proxy {
   }
 
   private withReasons({ status, text }: Answer): Answer {
-    // moto tells the reason of an instance before its id.
+    // moto writes the reason of an instance before its id.
     const items = text.split(/(?<=<\/instanceId>)/).map((item) => {
       const [, id = ''] = /<instanceId>([^<]+)<\/instanceId>$/.exec(item) ?? [];
       const end = this.ends.get(id);
@@ -235,7 +235,7 @@ function errorResponse({ status, code, message }: RefusedCall): Answer {
   };
 }
 
-/** The access key that a call is signed with. */
+/** Returns the access key that signed a call. */
 function keyOf({ headers: { authorization = '' } }: IncomingMessage): string {
   return /Credential=([^/]+)\//.exec(authorization)?.[1] ?? '';
 }

@@ -7,21 +7,21 @@ import { join } from 'node:path';
 import { markedProcesses, NODE_MARK, signal } from '../../../libs/node-agent/processes';
 import { eventually } from '../../harness/eventually';
 
-/** A machine as a provider's counterpart has it. */
+/** A machine as a fake provider has it. */
 export interface RoomMachine {
   id: string;
   state: 'running' | 'stopped';
-  /** How often it was started; from 1. */
+  /** Number of boots, from 1. */
   boots: number;
   userData: string;
 }
 
 export interface MachineRoomOptions {
-  /** All machines that there are; one that is missing has been terminated. */
+  /** Lists all machines. A missing machine has been terminated. */
   list(): Promise<readonly RoomMachine[]>;
-  /** Whether user data are run at each boot, as at Google, instead of the first. */
+  /** True if user data run at each boot, as at Google, and not only at the first. */
   scriptAtEachBoot?: boolean;
-  /** Lays what the image of each machine has below its root, such as links to a prepared runtime. */
+  /** Creates the content of the image below a machine's root, such as links to a prepared runtime. */
   image?(root: string): void;
 }
 
@@ -29,23 +29,23 @@ interface Running {
   boots: number;
   address: string;
   metadata: Server;
-  /** When the machine is taken back; null while nobody has said so. */
+  /** Announced time of the interruption; null if none is announced. */
   notice: { endsAt: Date } | null;
 }
 
-/** Machines of a room are at 127.1.0.1 and above: local nodes are below. */
+/** Machines have addresses from 127.1.0.1 on. Local nodes have lower ones. */
 const FIRST_ADDRESS = 0x7f010001;
 
 /**
- * Executes for real what machines boot by: each in a folder of its own, with a loopback address of its own and its own
- * service of metadata. Ends all its processes when it is stopped or terminated; they are found by their environment,
- * since a script may leave any process group. Left out: kernels, disks and systemd.
+ * Runs the boot scripts of machines for real. Each machine has its own folder, loopback address and metadata service. Its
+ * processes end when it is stopped or terminated; they are found by their environment, because a script may leave its process
+ * group. Kernels, disks and systemd are not simulated.
  */
 export class MachineRoom {
   readonly folder = mkdtempSync(join(tmpdir(), 'machine-room-'));
   private readonly running = new Map<string, Running>();
   private readonly addresses = new Map<string, string>();
-  /** Ports of the services of metadata: what was written down at the first boot holds at the next one. */
+  /** Ports of the metadata services. They stay the same, because the first boot writes them to the machine. */
   private readonly ports = new Map<string, number>();
   private work: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class MachineRoom {
 
   constructor(private readonly options: MachineRoomOptions) {}
 
-  /** Follows the provider from now on. */
+  /** Starts to follow the provider. */
   open(everyMs = 200): this {
     this.timer = setInterval(() => {
       this.work = this.work.then(() => this.follow()).catch((error: Error) => void (this.failure ??= error));
@@ -70,7 +70,7 @@ export class MachineRoom {
     if (this.failure) throw this.failure;
   }
 
-  /** Does what the provider has done since. */
+  /** Applies the changes at the provider. */
   async follow(): Promise<void> {
     const machines = await this.options.list();
     const there = new Map(machines.map((machine) => [machine.id, machine]));
@@ -83,17 +83,17 @@ export class MachineRoom {
       if (machine.state === 'running' && !this.running.has(machine.id)) await this.boot(machine);
   }
 
-  /** Where the disk of a machine is. */
+  /** Returns the folder that is the disk of a machine. */
   rootOf(id: string): string {
     return join(this.folder, id.replaceAll(/[^\w.-]/g, '_'));
   }
 
-  /** Address of a machine that has booted. */
+  /** Returns the address of a booted machine. */
   addressOf(id: string): string | undefined {
     return this.addresses.get(id);
   }
 
-  /** Has the machine's metadata say that its provider takes it back. */
+  /** Announces an interruption in the machine's metadata. */
   announce(id: string, endsAt: Date): void {
     const machine = this.running.get(id);
     if (!machine) throw new Error(`There is no running machine ${id}.`);
@@ -118,7 +118,7 @@ export class MachineRoom {
     this.running.set(id, machine);
     const script = join(root, 'user-data');
     writeFileSync(script, userData, { mode: 0o600 });
-    // What systemd would start at later boots.
+    // systemd would start this at later boots.
     const command = isFirst || this.options.scriptAtEachBoot ? ['/bin/sh', script] : [join(root, 'run-agent')];
     const log = openSync(join(root, 'console.log'), 'a');
     const { port } = machine.metadata.address() as AddressInfo;
@@ -134,9 +134,9 @@ export class MachineRoom {
         PLATFORM_ADDRESS: address,
         PLATFORM_METADATA_URL: `http://${address}:${port}`,
         PLATFORM_SYSTEMD: 'no',
-        // Nor are its disks.
+        // Disks are not simulated either.
         PLATFORM_DISKS: 'no',
-        // This machine's list of users is not that of the room.
+        // The script must not change the users of the machine that runs the tests.
         PLATFORM_UIDS: '',
         [NODE_MARK]: root,
       },
@@ -146,7 +146,7 @@ export class MachineRoom {
     closeSync(log);
   }
 
-  /** Pulls the plug; the disk stays. */
+  /** Kills all processes of the machine. The disk stays. */
   private async end(id: string): Promise<void> {
     const root = this.rootOf(id);
     await eventually(() => {
@@ -158,7 +158,7 @@ export class MachineRoom {
     metadata?.closeAllConnections();
     metadata?.close();
     this.running.delete(id);
-    // The process that it names is another one's by the next boot.
+    // Its process id may belong to another process at the next boot.
     rmSync(join(root, 'run-agent.pid'), { force: true });
   }
 
@@ -177,7 +177,7 @@ export class MachineRoom {
   }
 }
 
-/** What the services of metadata of AWS, Google and Azure answer of a machine that may be taken back. */
+/** Responses of the metadata services of AWS, Google and Azure about interruptions. */
 function metadataOf(
   id: string,
   notice: Running['notice'],

@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { preparedRuntime } from '../../harness/prepared-runtime';
 
-/** Lays below the root what an image has: the Node, Java, Python and Spark that tests run. */
+/** Creates the content of an image below the root: the Node, Java, Python and Spark of the tests. */
 export function layPreparedImage(root: string, sparkVersion: string): void {
   const { javaHome, sparkHome, python } = preparedRuntime();
   const folders = {

@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { type LoopbackServer, serveOnLoopback } from '../../fakes/http/loopback-server';
 import { readRuntime } from '../../e2e/harness/platform';
 
-/** Serves the Node, Java, Python and Spark that tests run as the archives of a mirror. */
+/** Serves the Node, Java, Python and Spark of the tests as archives of a mirror. */
 export class RuntimeMirror {
-  /** Archives that were asked for, in order. */
+  /** Requested archives, in order. */
   readonly served: string[] = [];
   readonly paths: string[] = [];
   private readonly folder = mkdtempSync(join(tmpdir(), 'mirror-'));
@@ -27,7 +27,7 @@ export class RuntimeMirror {
     }
   }
 
-  /** What a worker must be told. */
+  /** Settings of a worker that uses the mirror. */
   get env(): Record<string, string> {
     return { RUNTIME_MIRROR: this.server?.url ?? '', RUNTIME_MANIFEST: this.manifest };
   }
@@ -45,7 +45,7 @@ export class RuntimeMirror {
     const { javaHome, sparkHome, sparkVersion, python } = readRuntime();
     const items = [
       await this.pack('node', process.version, this.nodeFolder()),
-      // The folder of the tests' Java is one of links.
+      // The folder of the tests' Java contains links.
       await this.pack('java', '17', dirname(realpathSync(join(javaHome, 'lib')))),
       await this.pack('python', '3', join(python, '..', '..')),
       { ...(await this.pack('spark', sparkVersion, sparkHome)), spark_version: sparkVersion },
@@ -60,7 +60,7 @@ export class RuntimeMirror {
     });
   }
 
-  /** Only the program: where it is from may be a folder of the whole system. */
+  /** Packs only the program, because its folder may be one of the whole system. */
   private nodeFolder(): string {
     const folder = join(this.folder, 'node');
     mkdirSync(join(folder, 'bin'), { recursive: true });
@@ -71,7 +71,7 @@ export class RuntimeMirror {
   private async pack(name: string, version: string, folder: string): Promise<object> {
     const path = `${name}.tar.gz`;
     const file = join(this.folder, path);
-    // Links stay links, some of them to nothing: what they lead to outside is on this machine.
+    // Links stay links, and may be broken in the archive. Their targets outside exist on this machine.
     const words = ['-I', 'gzip -1', '-cf', file, '-C', dirname(folder), basename(folder)];
     await promisify(execFile)('tar', words);
     this.paths.push(path);

@@ -13,9 +13,9 @@ import {
 } from '../../../libs/contracts/agent-protocol';
 import type { RoomMachine } from './machine-room';
 
-/** Between two looks at the provider's machines, milliseconds. */
+/** Interval between two lookups of the provider's machines, milliseconds. */
 const LOOK_MS = 200;
-/** A poll returns by then: an opened gate is seen as soon. */
+/** Longest poll. A released run is noticed within this time. */
 const POLL_MS = 500;
 const AGAIN_MS = 200;
 
@@ -26,12 +26,12 @@ interface Agent {
 }
 
 /**
- * Speaks to the API as the agents of machines do, from their user data on, and executes nothing of it: tests of what
- * becomes of machines need no Spark. Runs begin at once and end when the test lets them.
+ * Calls the API like the agents of machines, from their user data on, but executes nothing, because tests of machines need no
+ * Spark. Runs start at once and end when the test releases them.
  */
 export class StandInAgents {
   private readonly agents = new Map<string, Agent>();
-  /** Tokens of nodes by machine: what an agent keeps on its disk. */
+  /** Node tokens by machine, which an agent keeps on its disk. */
   private readonly tokens = new Map<string, string>();
   private readonly opened = new Set<string>();
   private readonly stopping = new AbortController();
@@ -51,14 +51,14 @@ export class StandInAgents {
     for (const id of [...this.agents.keys()]) await this.end(id);
   }
 
-  /** Runs of the job end from now on. */
+  /** Lets runs of the job end from now on. */
   openGate(jobName: string): void {
     this.opened.add(jobName);
   }
 
   private async follow(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      // A provider that does not answer has the machines that it had.
+      // While the provider does not respond, its machines are unchanged.
       const machines = await this.list().catch(() => null);
       if (machines) await this.match(machines);
       await delay(LOOK_MS);
@@ -82,7 +82,7 @@ export class StandInAgents {
     this.agents.delete(id);
   }
 
-  /** Until its machine ends. What the API refuses is tried again, as agents do. */
+  /** Runs until the machine ends. Retries refused calls, as agents do. */
   private async live({ id, userData }: RoomMachine, signal: AbortSignal): Promise<void> {
     const node = new StandInNode(userData, signal, this.opened);
     while (!signal.aborted) {
@@ -101,7 +101,7 @@ export class StandInAgents {
 class StandInNode {
   private readonly agentId = randomUUID();
   private readonly runs = new Map<string, RunReport>();
-  /** Rejects when the machine ends. The signal of its request alone was not enough: a wait for an agent outlasted it. */
+  /** Rejects when the machine ends. The signal of the request alone does not suffice, because a wait for an agent outlasts it. */
   private readonly ended: Promise<never>;
 
   constructor(
@@ -121,7 +121,7 @@ class StandInNode {
 
   async serve(token: string): Promise<void> {
     let version = 0;
-    let told: string | null = null;
+    let reported: string | null = null;
     for (;;) {
       const answer: PollResponse = await this.send('/poll', token, { version, wait_ms: POLL_MS });
       version = answer.version;
@@ -130,8 +130,8 @@ class StandInNode {
       const isBusy = runs.some(({ state }) => state !== 'ended');
       const report = { daemons: daemonsOf(answer), runs, ...(answer.drain && !isBusy ? { drained: true } : {}) };
       const said = JSON.stringify(report);
-      if (said !== told) await this.send('/report', token, report);
-      told = said;
+      if (said !== reported) await this.send('/report', token, report);
+      reported = said;
     }
   }
 
@@ -173,7 +173,7 @@ function daemonsOf({ daemons: { role } }: PollResponse): ObservedDaemons {
   return { state: 'ready', master_url: hasMaster ? 'spark://127.0.0.1:7077' : null, error: null };
 }
 
-/** A setting at the head of a boot script. */
+/** Reads a setting at the top of a boot script. */
 function settingOf(userData: string, name: string): string {
   const value = new RegExp(`^${name}='([^']*)'$`, 'm').exec(userData)?.[1];
   if (value === undefined) throw new Error(`The user data has no ${name}`);

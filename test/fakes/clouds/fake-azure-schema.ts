@@ -18,7 +18,7 @@ interface Serializer {
 }
 
 const here = createRequire(__filename);
-/** Of a package's files, which its index does not export. */
+/** Loads a file of a package that its index does not export. */
 const inside = (name: string, file: string): Record<string, unknown> =>
   here(join(dirname(here.resolve(name)), file)) as Record<string, unknown>;
 
@@ -53,7 +53,7 @@ const SCHEMAS: Record<AzureKind, Schema> = {
   publicIPAddresses: mapped('PublicIPAddress'),
 };
 
-/** What a request says that its resource does not have, or that is only read; empty if nothing. */
+/** Returns fields of a request that its resource does not have or that are read-only. */
 export function unknownInRequest(kind: AzureKind, body: Json): string[] {
   const { read, write } = SCHEMAS[kind];
   return missing(leaves(body), leaves(write(read(body))));
@@ -61,7 +61,7 @@ export function unknownInRequest(kind: AzureKind, body: Json): string[] {
 
 /** Throws where an answer says what the resource does not have. */
 export function assertAnswer(kind: AzureKind, body: Json): void {
-  // What is known is read; the names are other ones then, so the values are compared.
+  // The mapper reads known fields and renames them, so the values are compared.
   const values = (found: readonly string[]) => found.map((leaf) => leaf.slice(leaf.indexOf('=')));
   const lost = missing(values(leaves(body)), values(leaves(SCHEMAS[kind].read(body))));
   if (lost.length > 0) throw new Error(`The fake answers what ${kind} do not have: ${lost.join(', ')}`);
@@ -75,7 +75,7 @@ function leaves(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}/${key}`));
 }
 
-/** Of these, those that the others are too few for. */
+/** Returns the values that occur more often than in the others. */
 function missing(wanted: readonly string[], found: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const one of found) counts.set(one, (counts.get(one) ?? 0) + 1);

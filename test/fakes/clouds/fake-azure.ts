@@ -13,7 +13,7 @@ interface Resource {
   kind: AzureKind;
   id: string;
   name: string;
-  /** As it is sent. */
+  /** Body as it was sent. */
   body: Json & { tags?: Record<string, string>; properties: Json };
   /** `PowerState/…`, of a machine. */
   power: string | null;
@@ -26,16 +26,16 @@ export interface AzureFailure {
   message: string;
 }
 
-/** How some requests are answered other than usually. */
+/** An injected fault of some requests. */
 export interface AzureFault extends Partial<AzureFailure> {
-  /** Of `PUT /subscriptions/…`, without the query. */
+  /** Matches `PUT /subscriptions/…`, without the query. */
   on: RegExp;
-  /** Of the answer; null for none, because the connection breaks. */
+  /** Status of the response; null if the connection breaks instead. */
   status: number | null;
-  /** Whether the work is done all the same. */
+  /** True if the request succeeds although the response is a fault. */
   done?: boolean;
   headers?: Record<string, string>;
-  /** How many requests; one unless given. */
+  /** Number of requests; 1 if absent. */
   times?: number;
 }
 
@@ -49,7 +49,7 @@ export interface FakeAzureMachine {
   tags: Record<string, string>;
 }
 
-/** Who may call, and what is there. */
+/** Accepted credentials and existing resources. */
 export const FAKE_AZURE = {
   credentials: {
     TENANT_ID: '11111111-2222-4333-8444-555555555555',
@@ -89,10 +89,10 @@ class Refusal extends Error {
 }
 
 /**
- * A stand-in for Azure's resource manager and its login, which tests cannot have, over HTTPS. Requests and its own answers
- * are checked by the models of `@azure/arm-compute` and the mappers of `@azure/arm-network`: a field that these do not know is
- * refused. What they do not say is written from the published descriptions of the REST API: names of error codes, what refers to
- * what, what goes with a machine, states and their texts.
+ * A stand-in for Azure's resource manager and login over HTTPS. The models of `@azure/arm-compute` and the mappers of
+ * `@azure/arm-network` check requests and the fake's own responses: a field that they do not know is refused. Everything else
+ * follows the published descriptions of the REST API: error codes, references between resources, what is deleted with a
+ * machine, states and their texts.
  */
 export class FakeAzure {
   /** `PUT /subscriptions/…` in the order of arrival, without the query. */
@@ -101,8 +101,8 @@ export class FakeAzure {
   /** Machines that are accepted and then fail so; null for none. */
   failCreations: AzureFailure | null = null;
   failStarts: AzureFailure | null = null;
-  /** How many there may be; the rest is a matter of quota. */
-  mostMachines = Infinity;
+  /** Quota of machines. */
+  maxMachines = Infinity;
   pageSize = 100;
   /** Until what was accepted is done. */
   delayMs = 1;
@@ -140,7 +140,7 @@ export class FakeAzure {
   async stop(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
-    // A client that was just connecting would keep its connection for seconds.
+    // A client that is just connecting would keep its connection for seconds.
     const again = setInterval(() => this.server.closeAllConnections(), 20);
     await closed;
     clearInterval(again);
@@ -165,7 +165,7 @@ export class FakeAzure {
       .sort();
   }
 
-  /** What was sent to make a resource. */
+  /** Returns the body of the request that created a resource. */
   bodyOf(kind: AzureKind, name: string): Json | undefined {
     return this.ofKind(kind).find((one) => one.name === name)?.body;
   }
@@ -214,7 +214,7 @@ export class FakeAzure {
       return send(response, fault.status, { error: { code, message } }, headers);
     }
     const { status, body } = this.answer(request, path, searchParams, text);
-    // Addresses to watch operations at, which nobody is to call.
+    // The driver must not call the polling URLs of operations.
     const watch: Record<string, string> =
       status === 202 || status === 201 ? { 'Azure-AsyncOperation': `${this.url}/operations/${randomUUID()}` } : {};
     return send(response, status, body, watch);
@@ -373,7 +373,7 @@ export class FakeAzure {
     const { vmSize } = (properties['hardwareProfile'] ?? {}) as { vmSize?: string };
     if (vmSize !== FAKE_AZURE.type)
       throw bad('InvalidParameter', `The value ${vmSize} provided for the VM size is not valid.`);
-    if (this.ofKind('virtualMachines').length >= this.mostMachines) {
+    if (this.ofKind('virtualMachines').length >= this.maxMachines) {
       const words = 'Operation could not be completed as it results in exceeding approved Total Regional Cores quota.';
       throw new Refusal(409, 'OperationNotAllowed', `${words} Location: ${FAKE_AZURE.region}, Current Limit: 0.`);
     }
@@ -415,7 +415,7 @@ export class FakeAzure {
         'Custom data in OSProfile must be in Base64 encoding and with a maximum length of 87380 characters.',
       );
     machine.customData = customData;
-    // It is never told.
+    // Azure never returns it.
     delete system['customData'];
     machine.body.properties['osProfile'] = system;
   }
@@ -584,7 +584,7 @@ function assertImage(reference: Readonly<Record<string, string>>): void {
   throw new Refusal(404, code, `The platform image '${image}' is not available.`);
 }
 
-/** Whether Azure says when such a resource was made. */
+/** True if Azure reports the creation time of such a resource. */
 function isTimed(kind: AzureKind): boolean {
   return kind === 'virtualMachines' || kind === 'disks';
 }

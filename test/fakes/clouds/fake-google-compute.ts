@@ -42,9 +42,9 @@ export interface FakeInstance {
   zone: string;
   status: string;
   labels: Record<string, string>;
-  /** How often it has come up. */
+  /** Number of boots. */
   boots: number;
-  /** What it runs at each boot. */
+  /** Script that runs at each boot. */
   startupScript: string;
   /** The request for it. */
   request: Json;
@@ -105,19 +105,18 @@ const SELF = 'https://www.googleapis.com/compute/v1';
 const PERMISSIONS: Readonly<Record<string, string>> = { insert: 'create', aggregatedList: 'list' };
 
 /**
- * A stand-in for Google Compute Engine. Its paths, parameters, requests and answers are held to what Google publishes of
- * them (`google-compute-schema.json`, which says where it is from); how machines and operations go on is written from the
- * documentation of Compute Engine: operations that end later and may fail, ids of requests, the life of instances, labels
- * in filters, pages, what is seen of a preemption. What does not hold to the schema is an error of the fake's own, which
- * {@link stop} throws.
+ * A stand-in for Google Compute Engine. Paths, parameters, requests and responses are checked against Google's published schema
+ * (`google-compute-schema.json`, which names its source). The behaviour follows the documentation of Compute Engine: operations
+ * that end later and may fail, request ids, the life of instances, labels in filters, pages, and preemption. A response that
+ * violates the schema is an error of the fake, which {@link stop} throws.
  */
 export class FakeGoogleCompute {
   readonly project = 'own-project';
   readonly email = 'platform@own-project.iam.gserviceaccount.com';
   readonly privateKey: string;
-  /** What each request was, as `compute.instances.insert`. */
+  /** Method of each request, such as `compute.instances.insert`. */
   readonly calls: string[] = [];
-  /** Names of what there is. */
+  /** Names of existing zones. */
   readonly zones = new Set(['europe-west1-b', 'europe-west1-c', 'us-central1-a']);
   readonly machineTypes = new Set([
     'e2-standard-2',
@@ -172,7 +171,7 @@ export class FakeGoogleCompute {
       PRIVATE_KEY_ID: 'key-1',
       PRIVATE_KEY: this.privateKey,
       CLIENT_EMAIL: this.email,
-      // Nobody answers there: it must not be asked.
+      // Nothing listens there, because the token endpoint must not be called.
       TOKEN_URI: 'http://127.0.0.1:9/token',
     };
   }
@@ -313,7 +312,7 @@ export class FakeGoogleCompute {
       const claims = verify(token, this.publicKey, { algorithms: ['RS256'], issuer: this.email, subject: this.email });
       if (typeof claims === 'object' && String(claims['scope']).includes('auth/compute')) return;
     } catch {
-      // Told below, as Google does.
+      // The error is reported below, as Google does.
     }
     const message = 'Request had invalid authentication credentials. Expected OAuth 2 access token.';
     throw new Refused({ status: 401, reason: 'authError', message });
@@ -411,7 +410,7 @@ export class FakeGoogleCompute {
     return this.told(operation);
   }
 
-  /** What does not exist is told before anything is made. */
+  /** Refuses a request that names missing resources, before anything is created. */
   private refuseUnknown(request: Json): void {
     const type = String(request['machineType']).split('/').at(-1) ?? '';
     if (!this.machineTypes.has(type))
@@ -592,7 +591,7 @@ function matching(filter: string): (item: Json) => boolean {
     });
 }
 
-/** Why a value does not hold to a schema; null if it does. */
+/** Returns why a value violates a schema; null if it does not. */
 function misfitOf(value: unknown, schema: Schema, at: string): string | null {
   if (schema.$ref !== undefined) return misfitOf(value, PUBLISHED.schemas[schema.$ref] ?? {}, at);
   if (schema.enum && !schema.enum.includes(String(value))) return `Invalid value at '${at}': ${String(value)}`;

@@ -15,19 +15,19 @@ export interface OciRefusalAnswer {
 }
 
 /**
- * What goes wrong with a call: a refusal, no answer at all, a connection that is dropped before the work is done or, as
- * `lost`, after it, or an answer of any other kind.
+ * An injected fault of a call: a refusal, no response (`hangs`), a connection that breaks before the work (`dropped`) or after
+ * it (`lost`), or any other response.
  */
 export type OciMishap = OciRefusalAnswer | 'hangs' | 'dropped' | 'lost' | { status: number; body: string };
 
 export interface FakeOciOptions {
-  /** Items of a page, whatever is asked for. */
+  /** Items of a page, whatever the request says. */
   pageSize?: number;
-  /** How many looks pass before a new machine is listed. */
-  hiddenLooks?: number;
-  /** How many machines there is room for; without bound unless given. */
+  /** Number of lists from which a new machine is missing. */
+  hiddenLists?: number;
+  /** Capacity in machines; unlimited if absent. */
   room?: number;
-  /** How many the limits of the tenancy allow. */
+  /** Machines that the service limit allows; unlimited if absent. */
   limit?: number;
 }
 
@@ -87,7 +87,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /workRequests/*': 'ListWorkRequestErrors',
 };
 
-/** Which of the models a field of a general type holds, where this counterpart accepts one only. */
+/** Model of fields with a general type, of which the fake accepts only one subtype. */
 const KINDS: Readonly<Record<string, string>> = {
   InstanceSourceDetails: 'InstanceSourceViaImageDetails',
   LaunchAttachVolumeDetails: 'LaunchAttachParavirtualizedVolumeDetails',
@@ -96,11 +96,11 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A stand-in for the core and identity services of Oracle Cloud, which tests cannot have. Requests and its own answers are
- * checked against the fields of the published models (`oci-models.ts`); states, errors, retry tokens, pages and signatures
- * are written from Oracle's API reference and its page on request signatures. Unproven against the real one: what a retry
- * token does after a refused launch, for how long an ended machine is listed, and that the metadata of an ended machine can
- * be changed. Machines take one look (a list, or `running`) for each change of their state.
+ * A stand-in for the core and identity services of Oracle Cloud. Requests and its own responses are checked against the fields
+ * of the published models (`oci-models.ts`). States, errors, retry tokens, pages and signatures follow Oracle's API reference and
+ * its page on request signatures. Not verified with the real service: the effect of a retry token after a refused launch, how
+ * long a terminated machine is listed, and whether its metadata can be changed. A machine changes its state with each lookup (a
+ * list, or `running`).
  */
 export class FakeOci {
   readonly tenancy = ocid('tenancy');
@@ -116,7 +116,7 @@ export class FakeOci {
   readonly zone = 'eu-frankfurt-1-ad-2';
   readonly region = 'eu-frankfurt-1';
   readonly calls: Call[] = [];
-  /** Where an answer of its own does not fit the models. */
+  /** Responses of the fake that violate the models. */
   readonly ownFaults: string[] = [];
   readonly instances = new Map<string, FakeInstance>();
   readonly volumes = new Map<string, FakeVolume>();
@@ -140,7 +140,7 @@ export class FakeOci {
     return this.server?.url ?? '';
   }
 
-  /** Of the one user there is. */
+  /** Credentials of the only user. */
   get credentials(): Record<string, string> {
     return {
       OCI_TENANCY_OCID: this.tenancy,
@@ -396,7 +396,7 @@ export class FakeOci {
       (item) =>
         (displayName ?? item['displayName']) === item['displayName'] && (vcnId ?? item['vcnId']) === item['vcnId'],
     );
-    // A page's name is opaque, and has to be sent back as it is.
+    // A page token is opaque and must be sent back unchanged.
     const begin = Number(/^from&(\d+)=/.exec(query.get('page') ?? 'from&0=')?.[1]);
     if (!Number.isSafeInteger(begin)) throw invalidParameter('Invalid page');
     const size = Math.min(Number(query.get('limit') ?? MAX_PAGE), this.options.pageSize ?? MAX_PAGE, MAX_PAGE);
@@ -506,7 +506,7 @@ export class FakeOci {
         ...{ privateIp: `10.0.${number >> 8}.${number & 255}`, timeCreated: new Date().toISOString() },
         ...(createVnicDetails?.['assignPublicIp'] ? { publicIp: '203.0.113.9' } : {}),
       },
-      hidden: this.options.hiddenLooks ?? 0,
+      hidden: this.options.hiddenLists ?? 0,
       launch: { token, digest },
     };
     this.instances.set(id, made);
@@ -532,7 +532,7 @@ export class FakeOci {
     return made;
   }
 
-  /** Answers fit the published models, or the test is of no use. */
+  /** Checks a response against the published models, because a test with invalid responses proves nothing. */
   private told<T>(model: string, answer: T): T {
     for (const one of Array.isArray(answer) ? (answer as unknown[]) : [answer])
       this.ownFaults.push(...misfits(one, model));
@@ -564,7 +564,7 @@ function isSigned(
   const given = [...(headers.authorization ?? '').matchAll(/(\w+)="([^"]*)"/g)];
   const parts = new Map(given.map(([, name, value]) => [name, value ?? '']));
   if (parts.get('keyId') !== by.keyId || parts.get('algorithm') !== 'rsa-sha256') return false;
-  // Names of headers are the same in any case; the signing string has them in lower case.
+  // Header names are case-insensitive; the signing string has them in lower case.
   const signed = (parts.get('headers') ?? '').toLowerCase().split(' ');
   const withBody = method === 'POST' || method === 'PUT';
   const required = ['(request-target)', 'host', ...(withBody ? BODY_HEADERS : [])];
@@ -604,7 +604,7 @@ function parsed(body: string, model: string): Fields {
   return details;
 }
 
-/** What of a value is not as the model has it. */
+/** Returns the parts of a value that violate the model. */
 function misfits(value: unknown, type: string, at = type): string[] {
   const [, item] = /^list\[(.+)\]$/.exec(type) ?? [];
   if (item !== undefined)

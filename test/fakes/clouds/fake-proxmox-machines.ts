@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What the hypervisor answers: data, or a status and its reason phrase. */
+/** Response of the hypervisor: data, or a status and its reason phrase. */
 export interface FakeAnswer {
   data?: unknown;
   status?: number;
@@ -34,14 +34,13 @@ interface FakeVolume {
   ctime: number;
 }
 
-/** How long a task takes, milliseconds. */
+/** Duration of a task, milliseconds. */
 const TASK_MS = 5;
 const DISKS = /^scsi\d+$/;
 
 /**
- * The machines of a {@link FakeProxmox}. Written from the API viewer of Proxmox VE 9 (paths, parameters, forms of
- * answers) and from what its errors are known to say: copies of templates and starts as tasks, locks, digests of
- * configurations, ISO images by upload, the guest agent.
+ * The machines of a {@link FakeProxmox}. It follows the API viewer of Proxmox VE 9 (paths, parameters, responses) and known error
+ * messages: clones and starts as tasks, locks, digests of configurations, uploaded ISO images, and the guest agent.
  */
 export class FakeProxmoxMachines {
   readonly bridges = ['vmbr0'];
@@ -133,7 +132,7 @@ export class FakeProxmoxMachines {
     for (const [key, value] of Object.entries(options)) {
       const [storage, gib] = value.split(',')[0]?.split(':') ?? [];
       const disk = `${storage}:vm-${machine.vmid}-disk-${++this.count},size=${gib}G`;
-      // A disk whose place another one takes is kept.
+      // A replaced disk is kept as unused.
       if (DISKS.test(key) && machine.config[key]) machine.config[`unused${this.count}`] = machine.config[key];
       machine.config[key] = DISKS.test(key)
         ? disk

@@ -18,7 +18,7 @@ export interface FakeUser {
   password: string;
   /** The password alone gives no ticket. */
   secondFactor?: boolean;
-  /** Whether it has Sys.Audit; true unless given. */
+  /** True or absent if the user has Sys.Audit. */
   mayAudit?: boolean;
   /** By path, what it may; everything unless given. */
   privileges?: Readonly<Record<string, readonly string[]>>;
@@ -62,9 +62,9 @@ const ALL =
   );
 
 /**
- * A stand-in for Proxmox VE, which tests cannot have. Written from the published description of its REST API (the API
- * viewer of Proxmox VE 8 and its wiki page on the API): logins with tickets and API tokens, the token against forged
- * requests, the list of nodes, pools as the simplest thing to create, and errors in the reason phrase.
+ * A stand-in for Proxmox VE. It follows the published description of the REST API (the API viewer of Proxmox VE 8 and its wiki
+ * page on the API): logins with tickets and API tokens, CSRF tokens, the list of nodes, pools as the simplest resource to
+ * create, and errors in the reason phrase.
  */
 export class FakeProxmox {
   /** `GET /api2/json/nodes`, in the order of arrival. */
@@ -159,7 +159,7 @@ export class FakeProxmox {
     answer(response, { username: name, ticket, CSRFPreventionToken: csrfToken, cap: {} });
   }
 
-  /** Who calls, or why nobody is admitted. */
+  /** Returns the caller, or the refusal. */
   private callerOf({ headers, method }: IncomingMessage): Caller | string {
     const [, id, secret] = /^PVEAPIToken=([^=]+)=(.+)$/.exec(headers.authorization ?? '') ?? [];
     if (id !== undefined) {

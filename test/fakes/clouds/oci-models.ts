@@ -1,7 +1,6 @@
 /**
- * Fields of Oracle Cloud's models, as far as its counterpart in tests has them: read from `swagger_types` and
- * `attribute_map` of the Python SDK `oci` 2.185.0 (UPL 1.0 or Apache 2.0), in its notation of types. A model that is not
- * listed is not looked into.
+ * Fields of those models of Oracle Cloud that the fake uses. They are from `swagger_types` and `attribute_map` of the Python SDK
+ * `oci` 2.185.0 (UPL 1.0 or Apache 2.0), in its notation of types. Models that are not listed are not checked.
  */
 export const OCI_MODELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   WorkRequestSummary: {

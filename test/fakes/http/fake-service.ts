@@ -51,10 +51,10 @@ export abstract class FakeService {
     return this.server.stop();
   }
 
-  /** How a request stands among the calls. */
+  /** Returns the entry of a request in `calls`. */
   protected abstract nameOf(request: IncomingMessage, body: string): string;
 
-  /** What the service answers; what it throws cuts the connection. */
+  /** Returns the response. An error closes the connection. */
   protected abstract reply(request: IncomingMessage, body: string): FakeAnswer;
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 
-/** How an HTTP server can harm a client that trusts it, by what it does. */
+/** Servers that can harm a client which trusts them, by their behaviour. */
 export const HOSTILE_SERVERS = {
   'never answers': () => undefined,
   'hangs up': (request) => request.socket.destroy(),

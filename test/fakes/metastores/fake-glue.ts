@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type FakeAnswer, FakeService, type FakeServiceOptions } from '../http/fake-service';
 import type { LoopbackServer } from '../http/loopback-server';
 
-/** As the API answers it; times are epoch seconds. */
+/** A table as the API returns it; times are epoch seconds. */
 export type FakeGlueTable = Readonly<Record<string, unknown>> & { Name: string };
 export type FakeGlueFunction = Readonly<Record<string, unknown>> & { FunctionName: string };
 
@@ -15,7 +15,7 @@ export interface FakeGlueDatabase {
 export interface FakeGlueOptions extends FakeServiceOptions {
   databases: Record<string, FakeGlueDatabase>;
   accessKeyId: string;
-  /** What the keys need besides; null for keys that last. */
+  /** Session token of temporary keys; null for permanent ones. */
   sessionToken?: string | null;
 }
 
@@ -30,14 +30,13 @@ class GlueRefusal extends Error {
 
 type Request = Readonly<Record<string, unknown>>;
 
-/** As Glue's pages, whatever is asked for. */
+/** Glue's limit of a page, whatever the request says. */
 const MAX_PAGE_SIZE = 100;
 
 /**
- * A stand-in for AWS Glue's Data Catalog, whose paging no other stand-in has. Written from the published reference of its
- * API (GetDatabases, GetTables, GetTable, GetUserDefinedFunctions and the common errors) and of the JSON 1.1 protocol of
- * AWS: the operation in `X-Amz-Target`, times in seconds, errors by `__type`. Signatures are not verified: who calls is
- * told by the access key and the session token.
+ * A stand-in for AWS Glue's Data Catalog with paging. It follows the published reference of its API (GetDatabases, GetTables,
+ * GetTable, GetUserDefinedFunctions and the common errors) and of the JSON 1.1 protocol of AWS: the operation in `X-Amz-Target`,
+ * times in seconds, errors by `__type`. Signatures are not verified; access key and session token identify the caller.
  */
 export class FakeGlue extends FakeService {
   private constructor(

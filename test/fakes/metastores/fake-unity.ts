@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type FakeAnswer, FakeService, type FakeServiceOptions } from '../http/fake-service';
 import type { LoopbackServer } from '../http/loopback-server';
 
-/** As the API answers it; at least with `name`. */
+/** A record as the API returns it, with at least a `name`. */
 export type FakeUnityRecord = Readonly<Record<string, unknown>> & { name: string };
 
 export interface FakeUnitySchema {
@@ -43,10 +43,10 @@ class UnityRefusal extends Error {
 const ROOT = '/api/2.1/unity-catalog/';
 
 /**
- * A stand-in for Unity Catalog, which tests cannot have. Written from the published description of its REST API (the
- * OpenAPI document of the open server, and Databricks' reference for pages and errors): lists by catalog and schema with
- * `max_results` and `page_token`, a table by its full name, unset fields as explicit nulls, errors with `error_code`. As
- * seen of the open server: a full last page has a token, and unknown routes answer plain text.
+ * A stand-in for Unity Catalog. It follows the published description of the REST API (the OpenAPI document of the open server,
+ * and Databricks' reference for pages and errors): lists by catalog and schema with `max_results` and `page_token`, a table by
+ * its full name, unset fields as explicit nulls, errors with `error_code`. As on the open server, a full last page has a token,
+ * and unknown routes return plain text.
  */
 export class FakeUnity extends FakeService {
   private constructor(

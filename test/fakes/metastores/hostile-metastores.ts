@@ -1,7 +1,7 @@
 import type { MetastoreFault } from '../../../libs/metastore-clients/metastore-client';
 import type { HostileServer } from '../http/hostile-http';
 
-/** What a client says of each hostile server that stands where a metastore should. */
+/** The fault that a client reports for each hostile server in place of a metastore. */
 export const FAULTS_OF_HOSTILE_SERVERS = Object.entries({
   'never answers': 'timeout',
   'hangs up': 'unreachable',

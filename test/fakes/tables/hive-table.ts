@@ -28,7 +28,7 @@ export interface HiveTable {
   };
 }
 
-/** What a client of Hive's metastore tells of it. */
+/** Returns the table as a client of Hive's metastore shows it. */
 export function tableOfHive({ sd, ...table }: HiveTable): Table {
   const isView = table.tableType === 'VIRTUAL_VIEW';
   return {
