@@ -35,7 +35,7 @@ function findChromium(): Promise<Installation> {
   return found;
 }
 
-/** One on PATH; else the one that the package @sparticuz/chromium ships; else, for root on Debian, the system's package. */
+/** Returns one on PATH, else the one of the package @sparticuz/chromium, else, for root on Debian, the system's package. */
 async function firstThatRuns(): Promise<Installation> {
   const causes: string[] = [];
   for (const source of [onPath, fromPackage, fromDebian]) {
@@ -65,8 +65,8 @@ async function onPath(): Promise<Installation> {
 }
 
 /**
- * Unpacks the package's archives under `.runtime`, once: its own function unpacks to a name in the temporary folder that
- * all users and versions share, and leaves out the libraries that a bare system lacks.
+ * Unpacks the package's archives under `.runtime`, once. The package's own function uses a name in the temporary folder that
+ * all users and versions share, and omits the libraries that a minimal system lacks.
  */
 async function fromPackage(): Promise<Installation> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
@@ -80,7 +80,7 @@ async function fromPackage(): Promise<Installation> {
   return { executable, env: { LD_LIBRARY_PATH: libraries, FONTCONFIG_PATH: folder } };
 }
 
-/** Made beside its place and moved there whole, so that an interrupted or a second run finds all of it or nothing. */
+/** Creates the folder next to its final place and moves it there, so that other runs find all of it or nothing. */
 async function unpack(archives: string, folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const draft = await mkdtemp(`${folder}.`);

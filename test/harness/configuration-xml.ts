@@ -1,4 +1,4 @@
-/** A file of Hadoop or Hive, such as core-site.xml. Values stand there as they are: some tests put markup into them. */
+/** Returns a Hadoop or Hive file such as core-site.xml. Values are not escaped, because some tests put markup into them. */
 export function configurationXml(properties: Record<string, string>): string {
   const elements = Object.entries(properties).map(
     ([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`,

@@ -1,9 +1,9 @@
 export interface EventuallyOptions {
-  /** The deadline, milliseconds; default a minute. */
+  /** The timeout in milliseconds; a minute by default. */
   timeoutMs?: number;
-  /** Pause between two tries, milliseconds; by default a tenth of the time waited, from 20 to 500. */
+  /** The pause between two attempts in milliseconds; by default a tenth of the elapsed time, from 20 to 500. */
   everyMs?: number;
-  /** What is waited for, for the message of a missed deadline. */
+  /** The expected state, for the message of a timeout. */
   what?: string;
 }
 
@@ -11,8 +11,8 @@ const MIN_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
 /**
- * Tries `probe` until it neither throws nor answers `false`, `null` or `undefined`, and gives its answer. When the
- * deadline passes, throws an error that carries the last failure.
+ * Calls `probe` until it neither throws nor returns `false`, `null` or `undefined`, and returns its result. After the
+ * timeout, throws an error with the last failure.
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
@@ -30,7 +30,7 @@ export async function eventually<T>(
       last = error;
     }
     const now = Date.now();
-    // A long wait probes less often, because every probe takes CPU from the work that it waits for.
+    // A long wait probes less often, because every probe takes CPU time from the awaited work.
     const pauseMs = everyMs ?? Math.min(Math.max((now - started) / 10, MIN_PAUSE_MS), MAX_PAUSE_MS);
     if (now + pauseMs > deadline) {
       const cause = last instanceof Error ? last.message : String(last);

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports below those that the system hands out by itself, so that no other process gets one by chance. */
+/** Ports below those that the system assigns itself, so that no other process gets one by chance. */
 const [FIRST, LAST] = [15_000, 31_999];
 const TRIES = 100;
 
-/** A loopback port on which nothing listens at the moment. */
+/** Returns a loopback port on which nothing listens at the moment. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < TRIES; tried += 1) {
     const port = randomInt(FIRST, LAST + 1);

@@ -1,4 +1,4 @@
-/** Messages of HiveServer2's protocol, as its clients write them: Thrift, binary. */
+/** Messages of HiveServer2's protocol in binary Thrift, as its clients write them. */
 
 const STRING = 11;
 const STRUCT = 12;
@@ -9,7 +9,7 @@ const I64 = 10;
 
 type Field = [id: number, type: number, value: Buffer];
 
-/** Identifies a session, or an operation, as the server named it. */
+/** The server's identifier of a session or an operation. */
 export interface HiveHandle {
   guid: Buffer;
   secret: Buffer;
@@ -32,7 +32,7 @@ function struct(...fields: Field[]): Buffer {
   return Buffer.concat([...parts, Buffer.from([0])]);
 }
 
-/** A call with the fields of its one argument. */
+/** Builds a call with the fields of its only argument. */
 export function hiveCall(name: string, ...fields: Field[]): Buffer {
   const head = Buffer.from([0x80, 0x01, 0, 1]);
   return Buffer.concat([head, text(name), int(1, 4), struct([1, STRUCT, struct(...fields)])]);
@@ -44,7 +44,7 @@ const handleField = ({ guid, secret }: HiveHandle, id = 1, more: Field[] = []): 
   struct([1, STRUCT, struct([1, STRING, text(guid)], [2, STRING, text(secret)])], ...more),
 ];
 
-/** @param username that the client gives itself */
+/** @param username the name that the client sends */
 export function openSession(username = 'anybody', configuration: readonly (readonly [string, string])[] = []): Buffer {
   const entries = configuration.flatMap(([key, value]) => [text(key), text(value)]);
   const map = Buffer.concat([Buffer.from([STRING, STRING]), int(configuration.length, 4), ...entries]);
@@ -52,7 +52,7 @@ export function openSession(username = 'anybody', configuration: readonly (reado
   return hiveCall('OpenSession', [1, I32, int(7, 4)], [2, STRING, text(username)], ...fields);
 }
 
-/** What the server answers who opened a session: status, version, handle and, where there is any, configuration. */
+/** Builds the response to an opened session: status, version, handle and optionally configuration. */
 export function openedSession(
   { guid, secret }: HiveHandle,
   configuration?: readonly (readonly [string, string])[],
@@ -100,7 +100,7 @@ export function closeOperation(operation: HiveHandle): Buffer {
   return hiveCall('CloseOperation', handleField(operation, 1, kind));
 }
 
-/** The handle that an answer has: two texts of 16 bytes in fields that follow each other. */
+/** Returns the handle in a response: two texts of 16 bytes in consecutive fields. */
 export function handleIn(answer: Buffer): HiveHandle {
   const head = Buffer.from([STRING, 0, 1, 0, 0, 0, 16]);
   const at = answer.indexOf(head);

@@ -29,10 +29,10 @@ import { preparedRuntime } from './prepared-runtime';
 
 const STARTS_WITHIN_MS = 180_000;
 
-/** Characters of what the server says that are kept, for the message of a failed start. */
+/** The number of the last characters of the server's output in the message of a failed start. */
 const OUTPUT_KEPT = 10_000;
 
-/** Connections that make tables side by side; more do not make Derby faster. */
+/** Connections that create tables in parallel; more do not make Derby faster. */
 const MAKERS = 4;
 
 /** Methods that only tests call. */
@@ -47,38 +47,38 @@ const NO_LOGIN = new HiveAuthentication({ kind: 'none', user: null }, LOOPBACK);
 /** A call to a metastore. */
 export type HiveCall = <A, R>(called: ThriftMethod<A, R>, values: A) => Promise<R>;
 
-/** A table to be made; what is not said is as Hive itself would make a table of text files. */
+/** A table to create. Missing values are those of Hive's own tables of text files. */
 export type NewHiveTable = Partial<Omit<HiveTable, 'sd'>> & { tableName: string; sd?: Partial<HiveStorageDescriptor> };
 
-/** What a metastore has besides. */
+/** Further settings of a metastore. */
 export interface MoreOfMetastore {
-  /** Properties of Hadoop. */
+  /** Hadoop properties. */
   settings?: Record<string, string>;
-  /** Folder of further jars. */
+  /** A folder with further jars. */
   jars?: string;
-  /** It demands a login by Kerberos, as this principal of the realm; `protection` is `hadoop.rpc.protection`. */
+  /** Requires a Kerberos login, with this principal of the server; `protection` is `hadoop.rpc.protection`. */
   kerberos?: { realm: KerberosRealm; principal: string; protection: 'authentication' | 'integrity' | 'privacy' };
 }
 
 /**
  * A real Hive metastore of Hive 2.3, from the jars of the runtime's Spark, for tests: a process of its own on a free port
  * with an empty in-memory database and a folder as its warehouse. Metastores of this release listen on all addresses, so
- * it is to be given neither secrets nor data.
+ * it must never hold secrets or data.
  */
 export class HiveMetastore {
   readonly host = '127.0.0.1';
 
   private constructor(
     readonly port: number,
-    /** Folder of the warehouse. */
+    /** The folder of the warehouse. */
     readonly warehouse: string,
     private readonly folder: string,
     private readonly child: ChildProcess,
   ) {}
 
   /**
-   * Takes two seconds and more. With `more` it reaches object stores, whose keys are then in its command line. Rejects with
-   * what the server said when it ends, or does not serve within three minutes.
+   * Takes at least two seconds. The keys of object stores in `more` are visible in its command line. Rejects with the output
+   * of the server if it exits or is not ready within three minutes.
    */
   static async start(more: MoreOfMetastore = {}): Promise<HiveMetastore> {
     const folder = mkdtempSync(join(tmpdir(), 'hive-metastore-'));
@@ -100,12 +100,12 @@ export class HiveMetastore {
     }
   }
 
-  /** As `hive.metastore.uris` names it. */
+  /** The value for `hive.metastore.uris`. */
   get uri(): string {
     return `thrift://${this.host}:${this.port}`;
   }
 
-  /** Work on a connection of its own, which never gives a call up. */
+  /** Runs `work` on a connection of its own, without timeouts. */
   async call<T>(work: (call: HiveCall, hive: typeof HIVE) => Promise<T>): Promise<T> {
     const { signal } = new AbortController();
     const connection = await HiveConnection.open({ host: this.host, port: this.port }, LOOPBACK, NO_LOGIN, signal);
@@ -122,7 +122,7 @@ export class HiveMetastore {
     await this.call((call) => call(CREATE_DATABASE, { database }));
   }
 
-  /** About a hundred tables a second: no folder is made for a table that is not told where to be. */
+  /** Creates about a hundred tables per second, because tables without a location get no folder. */
   async createTables(database: string, tables: readonly NewHiveTable[]): Promise<void> {
     const waiting = [...tables].reverse();
     const make = async (call: HiveCall): Promise<void> => {
@@ -132,7 +132,7 @@ export class HiveMetastore {
     await Promise.all(Array.from({ length: Math.min(MAKERS, tables.length) }, () => this.call(make)));
   }
 
-  /** @param made `functionName`, and what is not as with most functions */
+  /** @param made `functionName`, and values that differ from the defaults */
   async createFunction(database: string, made: Partial<HiveFunction> & { functionName: string }): Promise<void> {
     const usual = {
       className: 'org.example.Made',
@@ -145,7 +145,7 @@ export class HiveMetastore {
     await this.call((call) => call(CREATE_FUNCTION, { func }));
   }
 
-  /** It keeps its port and its connections and answers nothing until {@link resume}. */
+  /** The server keeps its port and its connections, but does not respond until {@link resume}. */
   halt(): void {
     this.child.kill('SIGSTOP');
   }
@@ -200,7 +200,7 @@ export class HiveMetastore {
     return this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined;
   }
 
-  /** @param isAsked whether it answers who does not log in */
+  /** @param isAsked true if the server accepts calls without a login, so that one can check it */
   private async serves(isAsked: boolean): Promise<void> {
     const ended = once(this.child, 'exit').then(() => Promise.reject(new Error('It ended.')));
     const asked = eventually(() => this.hasEnded || isOpen(this.host, this.port), {
@@ -208,7 +208,7 @@ export class HiveMetastore {
       what: 'an open port of the Hive metastore',
     });
     await Promise.race([asked, ended]);
-    // It listens before its database has tables.
+    // The server listens before its database has tables.
     if (isAsked) await Promise.race([this.call((call, hive) => call(hive.get_all_databases, {})), ended]);
   }
 }
@@ -228,13 +228,13 @@ function commandOf(
     ...(more.kerberos && kerberosSettings(more.kerberos)),
   };
   const jars = [join(sparkHome, 'jars'), ...(more.jars ? [more.jars] : [])].map((place) => join(place, '*'));
-  // Hadoop's own settings come from the class path only, and there may be keys among them.
+  // Hadoop reads its settings from the class path only, and they may contain keys.
   const coreSite = configurationXml({ ...more.settings, ...loginSettings(more) });
   writeFileSync(join(folder, 'core-site.xml'), coreSite, { mode: 0o600 });
   const options = [
     ...['-Xms64m', '-Xmx384m', '-XX:-UsePerfData', `-Djava.io.tmpdir=${folder}`],
     `-Dderby.stream.error.file=${join(folder, 'derby.log')}`,
-    // Needs com.lmax:disruptor, which Spark leaves out.
+    // Asynchronous logging needs com.lmax:disruptor, which Spark lacks.
     '-Dhive.async.log.enabled=false',
     ...(more.kerberos ? [`-Djava.security.krb5.conf=${more.kerberos.realm.javaConf}`] : []),
   ];

@@ -1,6 +1,6 @@
 /**
- * What must be true of the platform's tables, as queries for what contradicts it. Each takes one parameter: the id of the
- * cluster that is looked at, or null for all of them.
+ * The invariants of the platform's tables, as queries for violations. Each takes one parameter: the id of the cluster to
+ * check, or null for all clusters.
  * @typedef {{name: string, sql: string}} Invariant
  */
 
@@ -18,7 +18,7 @@ const INSTANCES = `(SELECT i.* FROM workflow_job_instances i JOIN workflow_jobs 
 /** @param {typeof HISTORIES[number]} history @returns {Invariant[]} */
 const ofHistory = ([table, owner, key]) => [
   {
-    name: `${table} have neither hole nor overlap and begin with the first`,
+    name: `${table} have neither gaps nor overlaps and start with the first entry`,
     sql: `SELECT * FROM (
         SELECT ${key}, sequence, from_status, status, start_time, end_time, row_number() OVER w AS place,
           lag(status) OVER w AS status_before, coalesce(lead(start_time) OVER w, 'infinity') AS next_start
@@ -28,7 +28,7 @@ const ofHistory = ([table, owner, key]) => [
         OR start_time > end_time`,
   },
   {
-    name: `the last of ${table} is the status of its record`,
+    name: `the last entry of ${table} has the status of its record`,
     sql: `SELECT ${key}, status, last FROM (
         SELECT ${key}, status, (SELECT array_agg(h.status) FROM ${table} h
           WHERE h.${key} = o.${key} AND h.end_time = 'infinity') AS last FROM ${owner} o WHERE ${OF_CLUSTER}) compared
@@ -36,10 +36,10 @@ const ofHistory = ([table, owner, key]) => [
   },
 ];
 
-/** What is kept as a number is what there is. @type {Invariant[]} */
+/** Stored counts equal the number of rows. @type {Invariant[]} */
 const COUNTS = [
   {
-    name: 'the taken slots of a node are its unfinished runs',
+    name: 'the busy slots of a node equal its unfinished runs',
     sql: `SELECT * FROM (
         SELECT node_id, busy_slots, (SELECT count(*) FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL) AS runs
         FROM cluster_nodes n WHERE ${OF_CLUSTER}) counted
@@ -62,11 +62,11 @@ const COUNTS = [
   },
 ];
 
-/** At every moment. @type {Invariant[]} */
+/** These invariants hold at every moment. @type {Invariant[]} */
 const ALWAYS = [
   ...HISTORIES.flatMap(ofHistory),
   {
-    name: 'workflow_job_instance_states have neither hole nor overlap and end with the state of the instance',
+    name: 'workflow_job_instance_states have neither gaps nor overlaps and end with the state of the instance',
     sql: `SELECT * FROM (
         SELECT workflow_job_instance_id, s.state, s.from_date, s.to_date, i.state AS state_of_instance,
           row_number() OVER w AS place, coalesce(lead(s.from_date) OVER w, 'infinity') AS next_from,
@@ -97,13 +97,13 @@ const ALWAYS = [
       GROUP BY cluster_id HAVING count(*) > max(max_instances)`,
   },
   {
-    name: 'a run has ended when its status says so',
+    name: 'a run has an end if and only if its status is final',
     sql: `SELECT run_id, status, ended_at FROM runs
       WHERE ${OF_CLUSTER} AND (status IN ('DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED')) <> (ended_at IS NOT NULL)`,
   },
   {
-    // A first entry with this state is made by tests alone, which book nothing.
-    name: 'what a node did in RUNNING is booked once, as its history has it',
+    // Only tests write a first entry with this state, and they book nothing.
+    name: 'each time of a node in RUNNING is booked once, as in its history',
     sql: `WITH stays AS (
         SELECT node_state_id, node_id, start_time, end_time, from_status FROM node_states
         WHERE status = 'RUNNING' AND ${OF_CLUSTER}),
@@ -120,7 +120,7 @@ const ALWAYS = [
   ...COUNTS,
 ];
 
-/** Once nothing is under way and nothing is broken any more. @type {Invariant[]} */
+/** These invariants hold once no work is in progress and no fault is left. @type {Invariant[]} */
 const AT_REST = [
   {
     name: 'every run has ended',

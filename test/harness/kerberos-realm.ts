@@ -10,7 +10,7 @@ import { preparedRuntime } from './prepared-runtime';
 const STARTS_WITHIN_MS = 180_000;
 const OUTPUT_KEPT = 10_000;
 
-/** A realm with a KDC of its own on 127.0.0.1, for tests: Hadoop's MiniKdc, a process of its own. */
+/** A Kerberos realm with a KDC on 127.0.0.1: Hadoop's MiniKdc in a process of its own. */
 export class KerberosRealm {
   readonly realm = 'EXAMPLE.ORG';
 
@@ -20,7 +20,7 @@ export class KerberosRealm {
   ) {}
 
   /**
-   * Takes two seconds and more.
+   * Starts the KDC, which takes at least two seconds.
    * @param principals names without the realm, such as `hive/127.0.0.1`; the keytab has keys of all of them
    */
   static async start(principals: readonly string[]): Promise<KerberosRealm> {
@@ -59,7 +59,7 @@ export class KerberosRealm {
     return { host: '127.0.0.1', port: Number(port) };
   }
 
-  /** A krb5.conf as users have it. */
+  /** A krb5.conf like those of users. */
   get conf(): string {
     const { host, port } = this.kdc;
     return [
@@ -68,7 +68,7 @@ export class KerberosRealm {
     ].join('\n');
   }
 
-  /** The file of the keys. */
+  /** The path of the keytab. */
   get keytab(): string {
     return join(this.folder, 'keytab');
   }
@@ -78,7 +78,7 @@ export class KerberosRealm {
     return join(this.folder, 'krb5.conf');
   }
 
-  /** It keeps its port and answers nothing until {@link resume}. */
+  /** The KDC keeps its port, but does not respond until {@link resume}. */
   halt(): void {
     this.child.kill('SIGSTOP');
   }

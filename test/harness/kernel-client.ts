@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { eventually } from './eventually';
 
-/** A message of a kernel, as far as tests look at it. */
+/** The fields of a kernel's message that tests use. */
 export interface SaidMessage {
   msg_type: string;
   parent_header: { msg_id: string };
@@ -17,10 +17,10 @@ export interface SaidMessage {
   };
 }
 
-/** A client of a kernel, which keeps what it is sent. */
+/** A client of a kernel that stores the messages it receives. */
 export class KernelTestClient {
   readonly said: SaidMessage[] = [];
-  /** Of the close; null while the socket is open. */
+  /** The close code; null while the socket is open. */
   code: number | null = null;
 
   private constructor(readonly socket: WebSocket) {
@@ -29,7 +29,7 @@ export class KernelTestClient {
     socket.on('error', () => undefined);
   }
 
-  /** Throws when the socket is refused. */
+  /** Throws if the socket is refused. */
   static async open(url: string): Promise<KernelTestClient> {
     const socket = new WebSocket(url.replace(/^http/, 'ws'));
     const opened = new Promise<void>((resolve, reject) => {
@@ -49,7 +49,7 @@ export class KernelTestClient {
     this.socket.send(JSON.stringify({ header: { msg_id: msgId, msg_type: type }, content }));
   }
 
-  /** The reply to a request of any type, once it has come. */
+  /** Returns the reply to a request of any type once it has arrived. */
   answered(msgId: string): Promise<SaidMessage> {
     const isReply = (one: SaidMessage) => one.msg_type.endsWith('_reply') && one.parent_header.msg_id === msgId;
     return eventually(() => Promise.resolve(this.said.find(isReply)), {
@@ -62,13 +62,13 @@ export class KernelTestClient {
     return this.said.filter((one) => one.msg_type === 'execute_reply' && one.parent_header.msg_id === msgId);
   }
 
-  /** The first reply to a request, once it has come. */
+  /** Returns the first reply to an execution request once it has arrived. */
   replied(msgId: string, timeoutMs = 180_000): Promise<SaidMessage> {
     const what = `a reply to ${msgId}`;
     return eventually(() => Promise.resolve(this.replies(msgId)[0]), { timeoutMs, everyMs: 20, what });
   }
 
-  /** What was printed, for one request or for all. */
+  /** Returns the printed texts, of one request or of all. */
   texts(msgId?: string): string[] {
     const streams = this.said.filter((one) => one.msg_type === 'stream');
     const asked = streams.filter((one) => msgId === undefined || one.parent_header.msg_id === msgId);

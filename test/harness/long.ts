@@ -1,2 +1,2 @@
-/** Whether this is `npm run test:long`, which also tries what every `npm test` would take too long for. */
+/** True in `npm run test:long`, which also runs cases that take too long for every `npm test`. */
 export const isLong = process.env['TEST_LONG'] === '1';

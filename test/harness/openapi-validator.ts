@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 
 type Node = Record<string, unknown>;
 
-/** An answer as a client saw it; `body` is the parsed JSON, or undefined when there was none. */
+/** A response as a client receives it; `body` is the parsed JSON, or undefined if there was none. */
 export interface ObservedResponse {
   method: string;
   /** Path of the request without its query. */
@@ -27,7 +27,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Holds answers to an OpenAPI 3.1 document: the operation is documented, so is the status, and the JSON body matches its
+ * Validates responses against an OpenAPI 3.1 document: the operation and the status must be in it, and the body must match its
  * schema. Fields that a schema does not name are problems, unless it says `additionalProperties`.
  */
 export class OpenApiValidator {
@@ -43,7 +43,7 @@ export class OpenApiValidator {
     this.operations = this.readOperations();
   }
 
-  /** Throws an assertion error that lists every problem of the answer. */
+  /** Throws an assertion error that lists every problem of the response. */
   assertResponse(response: ObservedResponse): void {
     const problems = this.problemsOf(response);
     if (problems.length === 0) return;
@@ -98,7 +98,7 @@ export class OpenApiValidator {
     return this.operations.find((o) => o.method === method.toLowerCase() && o.pattern.test(path));
   }
 
-  /** The place a node stands, its `$ref`s followed. */
+  /** Returns the location of a node after following its `$ref`s. */
   private follow(segments: string[]): string[] {
     const node = this.at(segments);
     const reference = isNode(node) ? node['$ref'] : undefined;
@@ -153,8 +153,8 @@ function describeError(error: ErrorObject): string {
 }
 
 /**
- * Makes the schemas of a document refuse fields they do not name. Each place that uses an object schema is closed, not
- * the shared schema itself, so that `allOf` can add fields to a schema that stands alone elsewhere.
+ * Makes the schemas of a document refuse unknown fields. This closes each use of an object schema instead of
+ * the shared schema itself, so that `allOf` can add fields to a schema that is used alone elsewhere.
  */
 class Closing {
   constructor(private readonly document: Node) {}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The Java, the Spark and the Python that tests run. */
+/** The Java, Spark and Python installations of the tests. */
 export function preparedRuntime(): { javaHome: string; sparkHome: string; python: string } {
   const file = process.env['TEST_RUNTIME_JSON'];
   if (!file) throw new Error('TEST_RUNTIME_JSON is not set: jest.config.cjs prepares it');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const FOLDER = join(__dirname, '..', 'fixtures', 'releases');
 
-/** What the agent and the control plane of a release said to each other once; `scripts/recording` says how it is kept. */
+/** A recorded request of a release's agent with the response of its control plane; `scripts/recording` defines the format. */
 export interface RecordedExchange {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
@@ -21,14 +21,14 @@ export interface RecordedRow {
 export interface RecordedRelease {
   name: string;
   exchanges: RecordedExchange[];
-  /** Its latest migration. */
+  /** The latest migration of the release. */
   migration: string;
   clusterId: number;
-  /** Of a running cluster, in an order in which they can be inserted without checks. */
+  /** Rows of a running cluster, in an order in which they can be inserted without checks. */
   rows: RecordedRow[];
 }
 
-/** Every release that was recorded. */
+/** Returns every recorded release. */
 export function recordedReleases(): RecordedRelease[] {
   const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.map(({ name }) => {
@@ -42,7 +42,7 @@ export function recordedReleases(): RecordedRelease[] {
 }
 
 /**
- * What a recorded answer had and the present one lacks, as paths: fields that are absent or of another type. Lists are
+ * Returns the paths of fields that a recorded response has and the present one lacks or has with another type. Lists are
  * compared by their first elements; null stands for any value.
  */
 export function lacking(recorded: unknown, present: unknown, path = ''): string[] {

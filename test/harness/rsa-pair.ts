@@ -8,7 +8,7 @@ export interface RsaPair {
 
 let shared: RsaPair | null = null;
 
-/** A pair that no other has; a slow machine takes a second for it. */
+/** Returns a new key pair, which takes a second on a slow machine. */
 export function newRsaPair(): RsaPair {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -18,7 +18,7 @@ export function newRsaPair(): RsaPair {
   return { publicKey: createPublicKey(publicKey), privateKey };
 }
 
-/** The pair of a whole file of tests. */
+/** Returns the key pair that a whole test file shares. */
 export function rsaPair(): RsaPair {
   return (shared ??= newRsaPair());
 }

@@ -1,6 +1,6 @@
 import type { RunSpec } from '../../libs/contracts/agent-protocol';
 
-/** A Python run with no special settings, with the given changes. */
+/** Returns a Python run with default settings and the given changes. */
 export function plainRunSpec(change: Partial<RunSpec>): RunSpec {
   return {
     kind: 'python',

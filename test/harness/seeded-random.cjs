@@ -1,5 +1,5 @@
 /**
- * Draws that follow from a seed alone, so that whatever they decide can be repeated (mulberry32).
+ * Returns random numbers that follow from a seed, so that a test can be repeated (mulberry32).
  * @typedef {ReturnType<typeof seededRandom>} SeededRandom
  */
 

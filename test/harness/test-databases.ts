@@ -11,29 +11,29 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** What decides about the content of the template. */
+/** The sources of the template's content. */
 const SOURCES = ['database/migrations', 'database/reference-data', 'modules/foundation/reference-data'].map((folder) =>
   join(__dirname, '..', '..', 'src', folder),
 );
-/** Any number that no other advisory lock in the maintenance database uses. */
+/** An arbitrary number that no other advisory lock in the maintenance database uses. */
 const TEMPLATE_LOCK = 7_203_101;
-/** How long another process may take to make the template, milliseconds. */
+/** Maximum time in milliseconds for another process to create the template. */
 const TEMPLATE_LIMIT_MS = 60_000;
 
 /**
- * A database of its own on the server of the test run, with schema and reference data: a copy of a template, which spares
- * it the migrations. Accounts are not in it; a process that starts on it makes the first one.
+ * Creates a database on the server of the test run, with schema and reference data: a copy of a template, which saves the
+ * migrations. It has no accounts; the first process that starts on it creates one.
  */
 export async function createTestDatabase(prefix = 'test'): Promise<TestDatabase> {
   return create(prefix, await ensureTemplate());
 }
 
-/** A database of its own in which nothing is, for what is to be proven of migrations and seeds. */
+/** Creates an empty database, for tests of migrations and seeding. */
 export async function createEmptyDatabase(prefix = 'test'): Promise<TestDatabase> {
   return create(prefix);
 }
 
-/** One like {@link createTestDatabase} that is named and not there yet. */
+/** Returns a database like {@link createTestDatabase} that has a name but does not exist yet. */
 export function plannedTestDatabase(): TestDatabase & { create(): Promise<void> } {
   const { create: createFrom, ...database } = planned('test');
   return { ...database, create: async () => createFrom(await ensureTemplate()) };
@@ -56,7 +56,7 @@ function planned(prefix: string) {
   };
 }
 
-/** Lets connections end that are about to: one that is ended by force is an error in whatever test runs then. */
+/** Waits for connections that are closing: a connection ended by force causes an error in the test that runs then. */
 async function dropOn(server: Client, name: string): Promise<void> {
   const connections = 'SELECT 1 FROM pg_stat_activity WHERE datname = $1';
   const areGone = async () => (await server.query(connections, [name])).rowCount === 0;
@@ -68,7 +68,7 @@ let template: Promise<string> | undefined;
 
 function ensureTemplate(): Promise<string> {
   return (template ??= onServer(async (server) => {
-    // By its sources: a server that outlives the run has no use for the template of yesterday's migrations.
+    // The name is a hash of the sources, because a server that outlives the run may have a template of older migrations.
     const name = `template_${hashOf(SOURCES)}`;
     await server.query(`SET lock_timeout = ${TEMPLATE_LIMIT_MS}`);
     await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
@@ -79,7 +79,7 @@ function ensureTemplate(): Promise<string> {
 }
 
 async function makeTemplate(server: Client, name: string): Promise<void> {
-  // Under another name until it is whole.
+  // The template has another name until it is complete.
   const unfinished = `${name}_unfinished`;
   await server.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
   await server.query(`CREATE DATABASE ${unfinished}`);

@@ -21,7 +21,7 @@ describe('polls of nodes', () => {
     for (const number of [0, 1, 2]) {
       const agent = await TestAgent.unregistered(api, tenancy, number);
       expect(await agent.register()).toBe(200);
-      // Spends the bootstrap token, which changes the row.
+      // This spends the bootstrap token, which changes the row.
       await agent.poll();
       agents.push(agent);
     }
@@ -38,7 +38,7 @@ describe('polls of nodes', () => {
     return Number((await api.database.query(sql, [nodeId]))[0].version);
   };
 
-  /** A poll that goes on until the node should do something new, and whether it has been answered. */
+  /** Starts a poll that waits until the node should do something new. `answered` is true once it has a response. */
   async function begin(agent: TestAgent, waitMs = LONG_MS) {
     const version = await versionOf(agent);
     await forget(agent);
@@ -65,7 +65,7 @@ describe('polls of nodes', () => {
 
   const heardSoon = (agent: TestAgent) => soon(async () => expect(await isHeard(agent)).toBe(true));
 
-  it('are answered for the nodes that were woken, and for no others', async () => {
+  it('return for the notified nodes, and for no others', async () => {
     const polls = [await begin(one), await begin(two), await begin(three)] as const;
     for (const agent of [one, two, three]) await heardSoon(agent);
     const runId = await two.giveRun(tenancy);
@@ -80,7 +80,7 @@ describe('polls of nodes', () => {
     await polls[0].answer;
   });
 
-  it('bring at their end what a lost wake-up was about', async () => {
+  it('return at their end the change whose notification was lost', async () => {
     const poll = await begin(one, 5_000);
     await heardSoon(one);
     const runId = await one.giveRun(tenancy);
@@ -89,7 +89,7 @@ describe('polls of nodes', () => {
     expect([version, runs.map(({ run_id }) => run_id)]).toEqual([await versionOf(one), [String(runId)]]);
   });
 
-  it('are repeated for what only one part of the answer has seen', async () => {
+  it('are repeated with the older version if only a part of the response saw a change', async () => {
     const before = await versionOf(one);
     const reports = api.app.get(RunReportsService, { strict: false });
     const nodes = api.app.get(ClusterNodesService, { strict: false });
@@ -116,7 +116,7 @@ describe('polls of nodes', () => {
     expect(((await again.json()) as PollResponse).runs).toHaveLength(1);
   });
 
-  it('are recorded as signs of life while they wait, and before they are answered', async () => {
+  it('count as heartbeats while they wait, before they return', async () => {
     const poll = await begin(one);
     await heardSoon(one);
     expect(poll.answered).toBe(false);
@@ -129,7 +129,7 @@ describe('polls of nodes', () => {
     }
   });
 
-  it('count as signs of life although another node is locked', async () => {
+  it('count as heartbeats although another node is locked', async () => {
     const locking = api.database.createQueryRunner();
     try {
       await forget(one);
@@ -148,7 +148,7 @@ describe('polls of nodes', () => {
     }
   });
 
-  it('tell an agent that knows nothing where the logs of its runs go on', async () => {
+  it('return the log offsets of its runs to an agent that lost its state', async () => {
     const runId = await one.giveRun(tenancy);
     const headers = { ...one.bearer, 'content-type': 'application/octet-stream' };
     const url = `${await api.app.getUrl()}/agent/v1/runs/${runId}/logs/stdout?offset=0`;

@@ -7,7 +7,7 @@ import { type Caller, People, refusal } from './harness/people';
 import { insertPlain, makeTenancy } from './harness/records';
 import { wholeApi, type TestAnswer } from './harness/test-api';
 
-/** Id of the permission. */
+/** The id of the permission. */
 const EDIT = 2;
 const TOKEN = 'dapi-hush-nobody-sees-this';
 const TABLES = Array.from({ length: 250 }, (_, index) => `t_${String(index).padStart(3, '0')}`);
@@ -138,7 +138,7 @@ describe('metastores', () => {
   const names = (answer: TestAnswer): string[] => done(answer).map(({ name }: { name: string }) => name);
 
   describe('of Hive', () => {
-    it('show schemas, tables by pages with their owners, names, columns and a DDL', async () => {
+    it('list schemas, pages of tables with their owners, names, columns and a DDL', async () => {
       const id = await hiveCatalog();
       expect(done(await browse(id, 'catalogs'))).toMatchObject([{ name: 'hive', type: 'catalog' }]);
       expect(names(await browse(id, 'schemas'))).toEqual(['default', 'sales']);
@@ -179,7 +179,7 @@ describe('metastores', () => {
       expect(done(await browse(id, 'table_ddl', { cached_tables: 'sales.orders' }))).toEqual([entry]);
     });
 
-    it('say what is not there, by its name', async () => {
+    it('name missing objects in their errors', async () => {
       const id = await hiveCatalog();
       const missing = await browse(id, 'columns', { schema_name: 'sales', table_name: 'gone' });
       expect([missing.status, missing.body.error]).toEqual([404, expect.stringContaining('sales.gone')]);
@@ -195,7 +195,7 @@ describe('metastores', () => {
       ]);
     });
 
-    it('that do not answer are named, and asked no more for a while', async () => {
+    it('that do not answer are named, and not called again for a while', async () => {
       const id = await hiveCatalog(1);
       for (let count = 0; count < 5; count += 1) expect((await browse(id, 'schemas')).status).toBe(500);
       const refused = await browse(id, 'schemas');
@@ -208,7 +208,7 @@ describe('metastores', () => {
   });
 
   describe('of Unity', () => {
-    it('show the catalogs that were chosen, and what is in them', async () => {
+    it('list the chosen catalogs and their content', async () => {
       const id = await openUnity();
       expect(names(await browse(id, 'catalogs'))).toEqual(['main', 'side']);
       expect(names(await browse(id, 'catalogs/search', { catalog_name: 'AI' }))).toEqual(['main']);
@@ -233,7 +233,7 @@ describe('metastores', () => {
       expect(names(await browse(id, 'volumes', { schema_name: 'crm' }))).toEqual([]);
     });
 
-    it('tell the DDL of the other tables where one has a type that Spark lacks', async () => {
+    it('return the DDL of the other tables if one has a type that Spark lacks', async () => {
       const id = await openUnity();
       const ddl = (...cached: string[]) => browse(id, 'table_ddl', { cached_tables: cached.join() });
       const [one, two] = done(await ddl('crm.semi', 'crm.t_001'));
@@ -276,14 +276,14 @@ describe('metastores', () => {
         s3.callers.clear();
       });
 
-      it('read the log with credentials from Unity, on the S3 server that a cluster with the catalog names', async () => {
+      it('are read from the log with credentials from Unity, on the S3 server of a cluster with the catalog', async () => {
         expect(done(await columns('vended'))).toEqual(COLUMNS);
         expect([...s3.callers]).toEqual(['ASIAVENDED for-a-while']);
         const [entry] = done(await browse(id, 'table_ddl', { cached_tables: 'raw.vended' }));
         expect(entry['raw.vended']).toContain('`id` bigint NOT NULL');
       });
 
-      it('read the log with the storage secret if Unity gives no credentials, or else repeat what Unity said', async () => {
+      it('are read from the log with the storage secret if Unity gives no credentials, else return the error of Unity', async () => {
         const refused = await columns('refused');
         expect(refusal(refused)).toEqual([404, 'TABLE.MISSING']);
         expect(refused.body.error_message).toContain('EXTERNAL USE SCHEMA is needed');
@@ -304,7 +304,7 @@ describe('metastores', () => {
         expect(done(validated)).toMatchObject({ validation_status: 'VALID', storage_access_verified: true });
       });
 
-      it('call the server that counts for the bucket, and none if clusters name different ones', async () => {
+      it('are read from the server of the bucket, and from none if clusters name different ones', async () => {
         const all = 'spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:1';
         await conf(clusterId, all, `spark.hadoop.fs.s3a.bucket.lake.endpoint=${s3.url}`);
         expect(done(await columns('vended'))).toEqual(COLUMNS);
@@ -323,7 +323,7 @@ describe('metastores', () => {
       });
     });
 
-    it('are asked once, and anew for who wants that', async () => {
+    it('are called once, and again on refresh', async () => {
       const id = await openUnity();
       await Promise.all([browse(id, 'schemas'), browse(id, 'schemas'), browse(id, 'schemas', { limit: 1 })]);
       const asked = unity.calls.length;
@@ -333,12 +333,12 @@ describe('metastores', () => {
       expect(unity.calls.length).toBeGreaterThan(asked);
     });
 
-    it('are not open to who has no secret, and what one secret showed is not shown to another', async () => {
+    it('refuse users without a secret, and do not share results between secrets', async () => {
       const id = await unityCatalog();
       expect(JSON.stringify((await browse(id, 'schemas')).body)).toContain('DATABRICKS UNITY TOKEN');
       await attach('tenant', id, await secret('tenant'));
       expect(names(await browse(id, 'schemas'))).toEqual(['crm', 'empty']);
-      // The nearer secret counts at once, and is not accepted there.
+      // The nearer secret is used at once, and Unity refuses it.
       await attach('user', id, await secret('user', { token: 'expired-hush' }));
       const refused = await browse(id, 'schemas');
       expect([refused.status, JSON.stringify(refused.body)]).toEqual([
@@ -350,7 +350,7 @@ describe('metastores', () => {
       expect(names(await browse(id, 'schemas', {}, other))).toEqual(['crm', 'empty']);
     });
 
-    it('need VIEW in the workspace, and are the tenant’s own', async () => {
+    it('need VIEW in the workspace and the own tenant', async () => {
       const id = await openUnity();
       const member = await people.as(await people.user([['USER', tenant]]), tenant);
       expect((await browse(id, 'schemas', {}, member)).status).toBe(403);
@@ -360,7 +360,7 @@ describe('metastores', () => {
       expect((await browse(id, 'schemas', { workspace_id: place }, stranger)).status).toBe(404);
     });
 
-    it('tell their catalogs before one is chosen, to who has a secret of their own', async () => {
+    it('list their catalogs before one is chosen, for the owner of a secret', async () => {
       const mine = await secret('user');
       const fetch = (user_secret_id: number, endpoint = unity.url, caller = admin) =>
         caller.call('POST', '/metastore/catalog/unity/fetch', { endpoint, user_secret_id });
@@ -375,7 +375,7 @@ describe('metastores', () => {
     const validate = (scope: string, given: object, metastore: object, caller = admin) =>
       caller.call('POST', `/metastore/catalog/secret/${scope}/validate`, { secret: given, metastore });
 
-    it('by a real list, before and after a secret and a catalog exist', async () => {
+    it('by listing schemas, before and after a secret and a catalog exist', async () => {
       const id = await unityCatalog();
       const details = { secret_type: 'DATABRICKS UNITY TOKEN', token: TOKEN };
       const valid = {
@@ -433,7 +433,7 @@ describe('metastores', () => {
       expect((await validate('user', given, { metastore_details: { endpoint: unity.url } })).status).toBe(400);
     });
 
-    it('of others not on a server that the request names, which would be sent them', async () => {
+    it('but do not send those of others to a server that the request names', async () => {
       const id = await openUnity();
       const mine = { metastore_details: { endpoint: unity.url } };
       const member = await people.as(await people.user([['USER', tenant]]), tenant);

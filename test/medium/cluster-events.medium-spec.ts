@@ -7,7 +7,7 @@ import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { TestApi, preparedDatabase } from './harness/test-api';
 
-// Real: PostgreSQL and what makes transitions. Left out: the requests and workflows that ask for them.
+// Real: PostgreSQL and the transitions. Left out: the requests and workflows that cause them.
 describe('a transition of a cluster', () => {
   const { dataSource } = preparedDatabase();
   let tenancy: Tenancy;
@@ -52,7 +52,7 @@ describe('a transition of a cluster', () => {
       )
     )?.count;
 
-  it('is told within its transaction, with what it is', async () => {
+  it('is published within its transaction, with its details', async () => {
     const told: [ClusterTransitioned, ClusterStatus | undefined][] = [];
     const clusterTransitioned = async (tx: Tx, event: ClusterTransitioned) => {
       const [row] = await tx.query<{ status: ClusterStatus }[]>('SELECT status FROM clusters WHERE cluster_id = $1', [
@@ -69,20 +69,20 @@ describe('a transition of a cluster', () => {
     expect(told).toEqual([[{ ...event, stateId: entry?.cluster_state_id }, 'STOPPING']]);
   });
 
-  it('is undone where a subscriber fails', async () => {
+  it('is rolled back if a subscriber fails', async () => {
     const clusterTransitioned = () => Promise.reject(new Error('not this one'));
     await expect(become('STOPPING', [new Listener({ clusterTransitioned })])).rejects.toThrow('not this one');
     expect([await status(), await entries()]).toEqual(['RUNNING', 1]);
   });
 
-  it('has the runs that wait settled where an operation ends, and where it begins not', async () => {
+  it('schedules the waiting runs at the end of an operation, not at its start', async () => {
     await become('STOPPING');
     expect(await dispatches()).toBe(0);
     await become('STOPPED');
     expect(await dispatches()).toBe(1);
   });
 
-  it('is told of nodes, too', async () => {
+  it('of a node is published, too', async () => {
     const told: unknown[] = [];
     const nodeTransitioned = (_tx: Tx, event: unknown) => Promise.resolve(void told.push(event));
     const lifecycle = makeLifecycle(dataSource, [new Listener({ nodeTransitioned })]);
@@ -92,7 +92,7 @@ describe('a transition of a cluster', () => {
     expect(told).toEqual([expect.objectContaining({ nodeId, from: 'RUNNING', to: 'ERROR', reason: 'Why' })]);
   });
 
-  it('is made by no process that leaves a subscriber out', async () => {
+  it('is impossible in a process without all subscribers', async () => {
     await expect(TestApi.start([IamModule, ClustersApiModule])).rejects.toThrow(
       'The domain runs does not subscribe to the events of clusters',
     );

@@ -18,7 +18,7 @@ describe('mounts on clusters', () => {
     return body.cluster_mounts.map(({ mount }: { mount: { mount_id: number } }) => mount.mount_id);
   };
 
-  it('are attached when a cluster is made and answered with it', async () => {
+  it('are attached when a cluster is created, and returned with it', async () => {
     const [first, second] = [await bench.makeMount(), await bench.makeMount()];
     const { status, body } = await bench.call('POST', '/cluster', bench.clusterBody([second, String(first)]));
     expect([status, body.mount_ids]).toEqual([200, [String(first), String(second)]]);
@@ -31,7 +31,7 @@ describe('mounts on clusters', () => {
     expect([without.status, without.body.mount_ids]).toEqual([200, []]);
   });
 
-  it('are not attached when one is missing or strange, and the cluster is not made', async () => {
+  it('are not attached if one is missing or another tenant’s, and the cluster is not created', async () => {
     const mount = await bench.makeMount();
     for (const strange of [999_999, bench.foreign.mountId]) {
       const body = bench.clusterBody([mount, strange]);
@@ -64,7 +64,7 @@ describe('mounts on clusters', () => {
     expect((await put({ mount_ids: [] })).body.mount_ids).toEqual([]);
   });
 
-  it('wait for a cluster that changes and do not keep it from reading them', async () => {
+  it('wait for a concurrent change of the cluster, and do not block its reads', async () => {
     const id = await bench.makeMount();
     const cluster = await bench.makeCluster([id], 'DESTROYED');
     const record = { table: 'mounts', key: 'mount_id', id };
@@ -73,7 +73,7 @@ describe('mounts on clusters', () => {
     expect((await changeMeanwhile(bench.api.database, cluster, record, change)).status).toBe(201);
   });
 
-  it('must be able to live together', async () => {
+  it('must be compatible with each other', async () => {
     const [one, other] = [await bench.credentials('custom'), await bench.credentials('custom')];
     const outer = await bench.makeMount({ name: 'Outer', mount_point: '/mnt/nest', credentials_config_id: one });
     const inner = await bench.makeMount({ name: 'Inner', mount_point: '/mnt/nest/in', credentials_config_id: one });
@@ -100,12 +100,12 @@ describe('mounts on clusters', () => {
       credentials_config_id: one,
       extra_configs: { 'fs.s3a.threads.max': 20 },
     });
-    // No job could begin on such a cluster.
+    // No job could start on such a cluster.
     await refused(
       [bucket, tuned],
       /they differ in fs\.s3a\.bucket\.shared\.threads\.max, and Hadoop has only one value/,
     );
-    // A path belongs to the longest mount point.
+    // A path belongs to the mount with the longest matching mount point.
     await bench.makeCluster([outer, inner], 'ERROR');
     const cluster = await bench.makeCluster([outer, bucket, sameBucket, named], 'ERROR');
     const { status, body } = await bench.call('PUT', `/cluster?cluster_id=${cluster}`, {
@@ -113,13 +113,13 @@ describe('mounts on clusters', () => {
     });
     expect([status, body.error_code]).toEqual([400, 'MOUNT.CONFLICT']);
     expect(await attachedTo(cluster)).toEqual([named, sameBucket, bucket, outer]);
-    // And must be still when one of them changes.
+    // They must stay compatible when one of them changes.
     const change = (id: number) => bench.call('PUT', `/cluster/mount?mount_id=${id}`, { credentials_config_id: other });
     expectRefusal(await change(bucket), 400, 'MOUNT.CONFLICT', /the bucket shared, with different credentials/);
     expect((await change(outer)).status).toBe(201);
   });
 
-  it('neither change nor go while a cluster may use them', async () => {
+  it('cannot be changed or deleted while a cluster may use them', async () => {
     const mount = await bench.makeMount();
     const [using, broken] = [await bench.makeCluster([mount]), await bench.makeCluster([mount], 'ERROR')];
     const [{ name }] = await bench.api.database.query<[{ name: string }]>(
@@ -136,7 +136,7 @@ describe('mounts on clusters', () => {
     await bench.setStatus(using, 'DESTROYED');
     expect((await bench.call('PUT', path, { is_read_only: true })).body.is_read_only).toBe(true);
     expect((await bench.call('DELETE', path)).status).toBe(201);
-    // Clusters go on naming a mount that is deleted, and show that it is.
+    // Clusters keep the reference to a deleted mount and show that it is deleted.
     for (const cluster of [using, broken]) {
       const closed = expect.objectContaining({ mount_id: mount, to_date: expect.stringMatching(/^\d{4}-/) });
       const read = await bench.call('GET', `/cluster?cluster_id=${cluster}`);
@@ -150,7 +150,7 @@ describe('mounts on clusters', () => {
     }
   });
 
-  it('that were deleted keep the cluster from coming back until it has others', async () => {
+  it('that were deleted prevent enabling the cluster until they are replaced', async () => {
     const [kept, deleted] = [await bench.makeMount(), await bench.makeMount({ name: 'Archive' })];
     const cluster = await bench.makeCluster([kept, deleted], 'DESTROYED');
     const cosi = { cluster_id: cluster };
@@ -167,11 +167,11 @@ describe('mounts on clusters', () => {
     expect((await put([kept])).body.mount_ids).toEqual([String(kept)]);
     const { status, body } = await bench.call('PUT', '/cluster/enable', cosi);
     expect([status, body.mount_ids]).toEqual([201, [String(kept)]]);
-    // Which from now on it holds again.
+    // The enabled cluster uses its mounts again.
     expectRefusal(await bench.call('DELETE', `/cluster/mount?mount_id=${kept}`), 400, 'RECORD.IN_USE', /STOPPED/);
   });
 
-  it('are mapped both ways', async () => {
+  it('are listed with their clusters, in both directions', async () => {
     const [first, second] = [await bench.makeMount(), await bench.makeMount()];
     const gcs = await bench.makeMount({
       storage_type_id: STORAGE.gcs,
@@ -222,7 +222,7 @@ describe('mounts on clusters', () => {
     }
   });
 
-  it('reach the node of a run with opened credentials, as long as it has a run', async () => {
+  it('reach the node with decrypted credentials while it has a run', async () => {
     const s3 = await bench.credentials('s3');
     const azure = await bench.credentials('adls');
     const ids = [
@@ -265,7 +265,7 @@ describe('mounts on clusters', () => {
             read_only: false,
             encryption: null,
             extra_configs: {},
-            // The account that the source names, whatever account the credentials belong to by now.
+            // The account of the source, even if the credentials now belong to another account.
             credentials: CREDENTIAL_VALUES['adls'],
           },
           {
@@ -285,7 +285,7 @@ describe('mounts on clusters', () => {
     expect((await agent.poll()).runs).toEqual([]);
   });
 
-  it('that cannot be opened are told to the node with the reason, and neither stops nor other mounts suffer', async () => {
+  it('with unreadable credentials reach the node with the reason, and affect neither stops nor other mounts', async () => {
     const [sound, damaged] = [await bench.credentials('custom'), await bench.credentials('custom')];
     const ids = [
       await bench.makeMount({ mount_point: '/mnt/sound', credentials_config_id: sound }),
@@ -298,7 +298,7 @@ describe('mounts on clusters', () => {
     const [runId, stopId] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
     await bench.api.database.query('UPDATE runs SET stop_requested = true WHERE run_id = $1', [stopId]);
     await damage(damaged);
-    // No request does this: a cluster with nodes holds its mounts. A run without one would write to the node's own disk.
+    // No request can do this. A run without its mount would write to the node's own disk.
     await bench.api.database.query('UPDATE mounts SET to_date = now() WHERE mount_id = $1', [ids[2]]);
     const { runs } = await agent.poll();
     expect(runs.map(({ run_id, action }) => [run_id, action])).toEqual([
@@ -319,7 +319,7 @@ describe('mounts on clusters', () => {
     });
     expect(third).toMatchObject({ mount_point: '/mnt/sound', credentials: CREDENTIAL_VALUES['custom'] });
     expect(third).not.toHaveProperty('fault');
-    // Their values, given again, open it for the next run.
+    // After the values are set again, the next run can use the mount.
     const values = { ...CREDENTIAL_VALUES['custom'], AWS_SECRET_ACCESS_KEY: 'rotated' };
     await bench.call('PUT', `/credential_config?credentials_conf_id=${damaged}`, {
       base64_encoded_credentials: encodedCredentials(values),
@@ -328,7 +328,7 @@ describe('mounts on clusters', () => {
     expect([mended?.credentials, mended?.fault]).toEqual([values, undefined]);
   });
 
-  /** Leaves the sealed values as a fault of a disk might. */
+  /** Damages the sealed values as a disk fault might. */
   async function damage(credentialsId: number): Promise<void> {
     await bench.api.database.query(
       `UPDATE credentials_confs SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)

@@ -27,7 +27,7 @@ import { fault, ScriptedProvider } from './harness/scripted-provider';
 
 const READY = { state: 'ready', master_url: null, error: null } as const;
 
-// Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says, and agents.
+// Real: the worker's services and PostgreSQL. Left out: the provider, which the tests script, and agents.
 describe('the size of a cluster', () => {
   const app = new WorkerApp({ CLUSTER_REPLACEMENTS_PER_HOUR: '2', SPOT_FALLBACK_MINUTES: '5' });
   let dataSource: DataSource;
@@ -79,7 +79,7 @@ describe('the size of a cluster', () => {
       });
   }
 
-  /** Gives a slot of each node to nobody. */
+  /** Takes a slot of each node without a run. */
   async function occupy(): Promise<void> {
     const ids = (await nodes()).map(({ node_id }) => node_id);
     await dataSource.transaction((tx) => app.get(ClusterSlotsService).take(tx, ids));
@@ -131,7 +131,7 @@ describe('the size of a cluster', () => {
 
   const begin = (operation: ClusterOperation) => beginOperation(app, subject(), operation);
 
-  it('is left to another worker if that one has the machines', async () => {
+  it('is left to the worker that has the machines', async () => {
     await occupy();
     await wait(1);
     await scale();
@@ -147,7 +147,7 @@ describe('the size of a cluster', () => {
     expect(provider.specs).toHaveLength(1);
   });
 
-  it('grows by what waits, and goes on with what came when the provider refuses some', async () => {
+  it('grows with the waiting runs, and continues with the provisioned nodes if the provider refuses some', async () => {
     await occupy();
     await wait(3);
     await scale();
@@ -176,13 +176,13 @@ describe('the size of a cluster', () => {
       ['RESIZING_UP', '3 runs without a slot'],
       ['RUNNING', 'Not all nodes could be added: node 2: the provider says quota'],
     ]);
-    // The nodes that came say that there are some again.
+    // The provisioned nodes show that machines are available again.
     await occupy();
     await scale();
     expect(await nodes()).toHaveLength(4);
   });
 
-  it('is tried again after a pause that grows, and looks at the pause alone', async () => {
+  it('is tried again after growing pauses', async () => {
     await occupy();
     await wait(1);
     provider.refusals.set(1, fault('capacity'));
@@ -207,7 +207,7 @@ describe('the size of a cluster', () => {
     }
   });
 
-  it('asks for machines at the usual price once there were no spot machines for long enough', async () => {
+  it('requests on-demand machines once spot machines were unavailable for long enough', async () => {
     await occupy();
     await wait(1);
     await set('is_spot_instance = true');
@@ -237,7 +237,7 @@ describe('the size of a cluster', () => {
       ['RUNNING', 'The resize was cancelled: stop requested'],
       ['STOPPING', 'stop requested'],
     ]);
-    // Its worker is still at it.
+    // Its worker still runs the resize.
     expect(await runStep(app.get(StopClusterWorkflow), 'announce', stop)).toMatchObject({ kind: 'wait' });
     expect(await runStep(resize(), 'bring-nodes', called)).toEqual(Step.superseded);
     expect(provider.specs).toEqual([]);
@@ -248,7 +248,7 @@ describe('the size of a cluster', () => {
     expect((await history()).at(-1)?.[0]).toBe('STOPPED');
   });
 
-  it('ends at its deadline with what came; what did not is removed', async () => {
+  it('ends at its deadline with the provisioned nodes, and removes the others', async () => {
     await occupy();
     await wait(2);
     await scale();
@@ -260,7 +260,7 @@ describe('the size of a cluster', () => {
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Step bring-nodes failed: the deadline passed']);
   });
 
-  it('shrinks by nodes that are idle for long, and not by one that just got a run', async () => {
+  it('shrinks by nodes that are idle for long, but not by one that just got a run', async () => {
     const added = [await makeNode(dataSource.manager, tenancy, 1), await makeNode(dataSource.manager, tenancy, 2)];
     const since = (minutes: number) =>
       dataSource.query(
@@ -279,9 +279,9 @@ describe('the size of a cluster', () => {
       const locked = await app.get(ClusterSlotsService).lock(tx, clusterId);
       return locked && app.get(ClusterSlotsService).freeSlots(tx, locked, 10);
     });
-    // Neither those that go nor the one that is at work.
+    // Neither the draining nodes nor the busy one.
     expect(free).toEqual([]);
-    // Whoever decides: a node at work cannot be marked.
+    // No decision can mark a busy node.
     const drain = dataSource.transaction((tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
     expect(await drain).toEqual([]);
     await bring();
@@ -289,7 +289,7 @@ describe('the size of a cluster', () => {
     expect((await nodes()).map(({ node_number }) => node_number)).toEqual([2]);
   });
 
-  it('replaces nodes while it runs, as often as is allowed in an hour', async () => {
+  it('replaces nodes while it runs, up to the limit per hour', async () => {
     for (const round of [1, 2]) {
       const [node] = await nodes();
       await report(node as ClusterNode, { state: 'failed', error: `The worker ended for the ${round}. time.` });
@@ -304,7 +304,7 @@ describe('the size of a cluster', () => {
       expect((await nodes()).map(({ status }) => status)).toEqual(['RUNNING']);
     }
     const resized = (await history()).filter(([status]) => status?.startsWith('RESIZING'));
-    // The first node is the only one, without which the cluster serves nobody.
+    // The first node is the only one: without it the cluster is not available.
     expect(resized).toEqual([
       ['RESIZING_UP', '1 of at least 1 node missing. Node 0 is lost: The worker ended for the 1. time.'],
       ['RESIZING_UP', expect.stringMatching(/is lost: The worker ended for the 2. time.$/)],
@@ -319,7 +319,7 @@ describe('the size of a cluster', () => {
     ]);
   });
 
-  it('keeps the cluster RUNNING while it is replaced beside others', async () => {
+  it('keeps the cluster RUNNING while one of several nodes is replaced', async () => {
     await makeNode(dataSource.manager, tenancy, 1);
     await set('min_instances = 2');
     const before = (await history()).length;
@@ -332,7 +332,7 @@ describe('the size of a cluster', () => {
     expect((await history()).slice(before)).toEqual([]);
   });
 
-  it('does not make a cluster RUNNING that has no node and gets none, and says why until one works', async () => {
+  it('keeps a cluster without nodes out of RUNNING, and gives the reason until a node works', async () => {
     const [lost] = await nodes();
     await report(lost as ClusterNode, { state: 'failed', error: 'The worker ended.' });
     provider.refusals.set(1, fault('invalid'));
@@ -343,7 +343,7 @@ describe('the size of a cluster', () => {
     const words = 'Not all nodes could be added: node 1: the provider says invalid';
     expect((await history()).at(-1)).toEqual(['RESIZING_UP', words]);
     expect(await nodes()).toEqual([]);
-    // Not before the pause.
+    // The next attempt waits for the pause.
     await scale();
     expect(await nodes()).toEqual([]);
     await set('grow_after = NULL');
@@ -356,7 +356,7 @@ describe('the size of a cluster', () => {
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
-  it('is what it was after a start whose machines vanished meanwhile', async () => {
+  it('is restored after a start whose machines vanished meanwhile', async () => {
     const stop = await begin('stop');
     for (const { name } of app.get(StopClusterWorkflow).steps) await runStep(app.get(StopClusterWorkflow), name, stop);
     await dataSource.query(
@@ -381,7 +381,7 @@ describe('the size of a cluster', () => {
     expect(state?.reason).toBe('The machine has disappeared at the provider while the node was stopped');
   });
 
-  it('is finished by another workflow if the one of the resize ended without it', async () => {
+  it('is completed by another workflow if the one of the resize ended early', async () => {
     await occupy();
     await wait(1);
     await scale();
@@ -396,7 +396,7 @@ describe('the size of a cluster', () => {
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
-  it('waits as long as the provider asks', async () => {
+  it('is retried after the time that the provider requests', async () => {
     await occupy();
     await wait(1);
     await scale();
@@ -404,7 +404,7 @@ describe('the size of a cluster', () => {
     expect(await bring()).toMatchObject({ kind: 'wait', ms: 7_000 });
   });
 
-  it('is decided by as many waiting runs as matter', async () => {
+  it('depends on no more waiting runs than the maximum size needs', async () => {
     await wait(12);
     const [seen] = await app.get(ScalingRepository).page(dataSource.manager, clusterId - 1, 1);
     expect(seen).toMatchObject({ clusterId, facts: { waitingRuns: 5, maxInstances: 4 } });

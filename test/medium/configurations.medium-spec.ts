@@ -41,7 +41,7 @@ describe('configurations', () => {
   };
 
   describe('names', () => {
-    it.each(KINDS)('of a %s are free again after its deletion, which may name it', async (kind) => {
+    it.each(KINDS)('of a %s are free again after its deletion by name', async (kind) => {
       const { name } = estate.body(kind, parts);
       const first = await estate.id(kind, parts, { name });
       expect(refusal(await estate.create(kind, parts, { name }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
@@ -50,7 +50,7 @@ describe('configurations', () => {
       expect(await estate.id(kind, parts, { name })).not.toBe(first);
     });
 
-    it.each(KINDS)('of a %s are given once to those who ask at the same time', async (kind) => {
+    it.each(KINDS)('of a %s are given to one of concurrent requests', async (kind) => {
       const { name } = estate.body(kind, parts);
       const answers = await Promise.all([1, 2, 3].map(() => estate.create(kind, parts, { name })));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
@@ -62,7 +62,7 @@ describe('configurations', () => {
       ['', 400],
       ['Ünïcode', 400],
       ['line\n', 400],
-    ])('%j is answered with %i', async (name, status) => {
+    ])('%j gets status %i', async (name, status) => {
       expect((await estate.create('network_conf', parts, { name })).status).toBe(status);
     });
   });
@@ -86,7 +86,7 @@ describe('configurations', () => {
           estate.delete(target, own[target as keyof Parts]),
         ]);
         const both = made.status === 200 && deleted.status === 201;
-        // A volume is free to go while only a configuration without a cluster names it: then nothing can be made of it.
+        // A volume that only a configuration without a cluster names can be deleted: nothing can be created from it then.
         if (both && referring === 'cluster_conf') {
           const cluster_conf = madeId('cluster_conf', made);
           const useless = await estate.create('cluster', { ...own, cluster_conf });
@@ -130,7 +130,7 @@ describe('configurations', () => {
       expect(await row('cloud_env', id)).toMatchObject({ cloud_project: null, availability_zone_id: null });
     });
 
-    it.each(['', '  ', '\u3000'])('a required one is more than %j', async (blank) => {
+    it.each(['', '  ', '\u3000'])('must not be %j if they are required', async (blank) => {
       expect(refusal(await estate.create('network_conf', parts, { bridge: blank }))).toEqual([
         400,
         'NETWORK_CONF.KEYS_REQUIRED',
@@ -164,18 +164,18 @@ describe('configurations', () => {
   describe('labels', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
 
-    it('are 25 at most', async () => {
+    it('are limited to 25', async () => {
       expect((await estate.create('cloud_env', parts, { labels: many(25) })).status).toBe(200);
       const refused = await estate.create('cloud_env', parts, { labels: many(26) });
       expect(refusal(refused)).toEqual([400, 'LABEL.TOO_MANY']);
     });
 
-    it.each(['tenant_id', 'Tenant_ID', 'VM'])('of the platform are its own: %s', async (key) => {
+    it.each(['tenant_id', 'Tenant_ID', 'VM'])('of the platform cannot be set: %s', async (key) => {
       const refused = await estate.create('cloud_env', parts, { labels: { [key]: 'x' } });
       expect(refusal(refused)).toEqual([400, 'LABEL.RESERVED']);
     });
 
-    it('of the platform may come back as they were read', async () => {
+    it('of the platform may be sent back as they were read', async () => {
       const own = many(25);
       const cloud_env = await estate.id('cloud_env', parts, { labels: own });
       const { labels } = (await estate.get('cloud_env', cloud_env)).body as { labels: object };
@@ -206,7 +206,7 @@ describe('configurations', () => {
     });
   });
 
-  it('a request that is nested without end is refused', async () => {
+  it('a request with very deep nesting is refused', async () => {
     const deep = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
     const labels = { team: deep(500) };
     expect(refusal(await estate.create('cloud_env', parts, { labels }))).toEqual([400, 'REQUEST.INVALID']);
@@ -216,7 +216,7 @@ describe('configurations', () => {
     ]);
   });
 
-  describe('what other systems call something', () => {
+  describe('a name in another system', () => {
     it.each<[Kind, object]>([
       ['network_conf', { bridge: 'vmbr0\nvmbr1' }],
       ['network_conf', { model: 'x'.repeat(1025) }],
@@ -227,17 +227,17 @@ describe('configurations', () => {
       ['cloud_env', { onprem_node_names: ['pve1', ' \t'] }],
       ['cloud_env', { endpoint: 'https://hypervisor.example\n' }],
       ['cloud_env', { cloud_project: 'a\rb' }],
-    ])('is one line that holds something: a %s with %j is none', async (kind, changes) => {
+    ])('must be a non-empty line: a %s with %j is refused', async (kind, changes) => {
       expect((await estate.create(kind, parts, changes)).status).toBe(400);
       expect((await estate.update(kind, parts[kind as keyof Parts], changes)).status).toBe(400);
     });
 
-    it('may be empty for a provider that does not use it', async () => {
+    it('may be empty if the provider does not use it', async () => {
       expect((await estate.create('network_conf', parts, { network_name: '', subnet: '' })).status).toBe(200);
       expect((await estate.create('cloud_env', parts, { cloud_project: '', onprem_node_names: [] })).status).toBe(200);
     });
 
-    it('is text that can be stored', async () => {
+    it('must be text that can be stored', async () => {
       const halves = { description: '\ud800' };
       expect(refusal(await estate.create('network_conf', parts, halves))).toEqual([400, 'REQUEST.INVALID_TEXT']);
       const inJson = { spark_config: { conf: ['spark.a \udfff'] } };
@@ -268,11 +268,11 @@ describe('configurations', () => {
       ['gp2', { disk_throughput_MB: 125 }, 400],
       ['gp2', { disk_iops: null, disk_throughput_MB: null }, 200],
       ['local-lvm', { disk_iops: 100 }, 400],
-    ])('%s with %j is answered with %i', async (disk, changes, status) => {
+    ])('%s with %j gets status %i', async (disk, changes, status) => {
       expect((await volume(disk, changes)).status).toBe(status);
     });
 
-    it('of another type lose the speeds that it does not take, and keep the others', async () => {
+    it('of another type lose the speeds that the type does not accept, and keep the others', async () => {
       const id = madeId('volume_conf', await volume('gp3', { disk_iops: 4000, disk_throughput_MB: 200 }));
       const toIo1 = await estate.update('volume_conf', id, { disk_type_id: DISK.io1 });
       expect(toIo1).toMatchObject({ status: 201, body: { disk_iops: 4000, disk_throughput_MB: null } });
@@ -280,7 +280,7 @@ describe('configurations', () => {
       expect(toGp2).toMatchObject({ status: 201, body: { disk_iops: null, disk_throughput_MB: null } });
     });
 
-    it('stay with their provider', async () => {
+    it('keep their provider', async () => {
       const refused = await estate.update('volume_conf', parts.volume_conf, { disk_type_id: DISK.gp3 });
       expect(refusal(refused)).toEqual([400, 'VOLUME_CONF.PROVIDER_MISMATCH']);
       const foreign = madeId('volume_conf', await volume('gp3'));
@@ -288,13 +288,13 @@ describe('configurations', () => {
       expect(refusal(mixed)).toEqual([400, 'CLUSTER_CONF.PROVIDER_MISMATCH']);
     });
 
-    it('of a cluster keep to the bounds of their type', async () => {
+    it('of a cluster stay within the bounds of their type', async () => {
       const refused = await estate.create('cluster', parts, { disk_iops: 100 });
       expect(refusal(refused)).toEqual([400, 'CLUSTER.DISK_OUT_OF_BOUNDS']);
     });
   });
 
-  describe('what a cluster uses', () => {
+  describe('a record used by a cluster', () => {
     const disable = (cluster_id: number) => estate.caller.call('PUT', '/cluster/disable', { cluster_id });
     const enable = (cluster_id: number) => estate.caller.call('PUT', '/cluster/enable', { cluster_id });
 
@@ -331,7 +331,7 @@ describe('configurations', () => {
       ['network_conf', { bridge: 'vmbr1' }],
       ['boot_disk_image', { boot_disk_image: 'debian' }],
       ['boot_disk_image', { linux_distro_id: 2 }],
-    ])('a %s keeps %j, which nodes have, and may be described otherwise', async (kind, change) => {
+    ])('of kind %s keeps %j, which nodes use, but may change its description', async (kind, change) => {
       const cluster = await clusterIn('RUNNING');
       const { name } = await row('cluster', cluster);
       const refused = await estate.update(kind, parts[kind], change);
@@ -361,18 +361,18 @@ describe('configurations', () => {
         const { status } = await changeMeanwhile(api.database, cluster, record, () =>
           estate.caller.call(body ? 'PUT' : 'DELETE', path, body ?? undefined),
         );
-        // A cluster that still has its configuration keeps it.
+        // A cluster configuration with a cluster keeps it in use.
         expect(status).toBe(kind === 'cluster_conf' && !body ? 400 : 201);
       },
     );
 
-    it('has credentials that can be renewed meanwhile', async () => {
+    it('may renew its credentials meanwhile', async () => {
       await clusterIn('RUNNING');
       const renewed = { base64_encoded_credentials: encodedCredentials({ USERNAME: 'root@pam', PASSWORD: 'new' }) };
       expect((await estate.update('credentials_conf', parts.credentials_conf, renewed)).status).toBe(201);
     });
 
-    it('a cluster configuration goes when no cluster has it any more, and the refusal says how', async () => {
+    it('of kind cluster_conf can be deleted once no cluster has it, as the refusal explains', async () => {
       const cluster = await clusterIn('DESTROYED');
       const refused = await estate.delete('cluster_conf', parts.cluster_conf);
       expect(refusal(refused)).toEqual([400, 'RECORD.IN_USE']);
@@ -383,7 +383,7 @@ describe('configurations', () => {
       expect((await estate.delete('cluster_conf', parts.cluster_conf)).status).toBe(201);
     });
 
-    it('is there for a new cluster', async () => {
+    it('must exist for a new cluster', async () => {
       expect((await estate.delete('volume_conf', parts.volume_conf)).status).toBe(201);
       expect(refusal(await estate.create('cluster', parts))).toEqual([409, 'CLUSTER_CONF.VOLUME_DELETED']);
       expect((await estate.update('cluster_conf', parts.cluster_conf, { volume_conf_id: null })).status).toBe(201);
@@ -394,7 +394,7 @@ describe('configurations', () => {
       ['cloud_env', 'CLUSTER.REFERENCE_DELETED'],
       ['cluster_conf', 'CLUSTER.REFERENCE_DELETED'],
       ['volume_conf', 'CLUSTER_CONF.VOLUME_DELETED'],
-    ])('is there when a cluster comes back: %s', async (kind, code) => {
+    ])('must exist when a cluster is enabled: %s', async (kind, code) => {
       const cluster = await disabledCluster();
       expect((await estate.delete(kind, parts[kind])).status).toBe(201);
       expect(refusal(await enable(cluster))).toEqual([409, code]);
@@ -404,7 +404,7 @@ describe('configurations', () => {
       expect((await enable(cluster)).status).toBe(201);
     });
 
-    it('has not too many labels when a cluster comes back', async () => {
+    it('must not have too many labels when a cluster is enabled', async () => {
       const many = (prefix: string, count: number) =>
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'v']));
       await estate.update('cloud_env', parts.cloud_env, { labels: many('shared', 20) });
@@ -417,7 +417,7 @@ describe('configurations', () => {
       expect((await enable(cluster)).status).toBe(201);
     });
 
-    it('fits together when a cluster comes back', async () => {
+    it('must be compatible with the others when a cluster is enabled', async () => {
       const cluster = await disabledCluster();
       const image = await estate.id('boot_disk_image', {}, { architecture_type_id: AARCH64 });
       await estate.update('cloud_env', parts.cloud_env, { boot_disk_image_id: image });

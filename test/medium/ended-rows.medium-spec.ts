@@ -10,10 +10,10 @@ import { PASSWORD, People } from './harness/people';
 import { wholeApi } from './harness/test-api';
 
 const KEPT_DAYS = 7;
-/** What one pass deletes of one kind of row. */
+/** The number of rows of one kind that a pass deletes. */
 const TURN = 10_000;
 
-// Real: PostgreSQL and the API that makes the records. Their ends are moved into the past.
+// Real: PostgreSQL and the API that creates the records. The tests move their ends into the past.
 describe('rows that have ended', () => {
   const api = wholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) });
   const people = new People(api);
@@ -46,7 +46,7 @@ describe('rows that have ended', () => {
     return Number(manager.object_storage_manager_id);
   };
 
-  /** Null for a file that is there still. */
+  /** Null for a file that still exists. */
   const addFiles = (managerId: number, prefix: string, endedDaysAgo: number | null, count = 1) =>
     api.database.query(
       `INSERT INTO object_storage_files (tenant_id, object_storage_manager_id, path, is_dir, to_date)
@@ -62,7 +62,7 @@ describe('rows that have ended', () => {
     return found.map(({ path }) => path);
   };
 
-  it('go when they are ids of files that were deleted long ago', async () => {
+  it('are deleted if they are ids of files that were deleted long ago', async () => {
     const manager = await makeManager('files');
     await addFiles(manager, 'there', null);
     await addFiles(manager, 'young', KEPT_DAYS - 0.5);
@@ -71,7 +71,7 @@ describe('rows that have ended', () => {
     expect(await filesOf(manager)).toEqual(['there1', 'young1']);
   });
 
-  it('go with a manager that was deleted long ago', async () => {
+  it('are deleted with an object storage manager that was deleted long ago', async () => {
     const [old, young] = [await makeManager('old'), await makeManager('young')];
     const close = `UPDATE object_storage_managers SET to_date = now() - $2::float8 * interval '1 day' WHERE object_storage_manager_id = $1`;
     for (const [manager, days] of [[old, KEPT_DAYS + 0.5] as const, [young, KEPT_DAYS - 0.5] as const]) {
@@ -82,7 +82,7 @@ describe('rows that have ended', () => {
     expect([await filesOf(old), await filesOf(young)]).toEqual([[], ['file1']]);
   });
 
-  it('go in turns, the next of which does not wait an hour', async () => {
+  it('are deleted in batches, and the next batch does not wait an hour', async () => {
     const manager = await makeManager('many');
     await addFiles(manager, 'old', KEPT_DAYS + 1, TURN + 1);
     await sweep(ENDED_FILES, 1);
@@ -92,7 +92,7 @@ describe('rows that have ended', () => {
     expect(await filesOf(manager)).toEqual([]);
   });
 
-  it('go when they are logins or personal tokens', async () => {
+  it('are deleted if they are logins or personal tokens', async () => {
     const sessions: [string, 'login' | 'token', string, string | null][] = [
       ['open', 'login', '1 day', null],
       ['endless', 'login', 'infinity', null],

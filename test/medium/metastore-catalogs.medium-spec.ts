@@ -38,7 +38,7 @@ describe('metastore catalogs', () => {
     admin.call('PUT', `${path}?metastore_catalog_id=${id}`, body);
   const remove = (path: string, id: string) => admin.call('DELETE', `${path}?metastore_catalog_id=${id}`);
 
-  it('of Hive are made, changed and deleted, and show which files they have', async () => {
+  it('of Hive are created, changed and deleted, and list their files', async () => {
     const made = await make(HIVE, { name: 'sales-hive', hiveSiteXml: hiveSite(), krb5Conf: KRB5 });
     const id = idOf(made);
     expect(made.body).toMatchObject({
@@ -70,7 +70,7 @@ describe('metastore catalogs', () => {
     expect((await make(HIVE, { name: 'renamed', hiveSiteXml: hiveSite() })).status).toBe(200);
   });
 
-  it('of Glue and Unity are made, changed and deleted', async () => {
+  it('of Glue and Unity are created, changed and deleted', async () => {
     const glue = await make(GLUE, { description: 'of the account' });
     expect(glue.body).toMatchObject({
       catalog_type: 'AWS GLUE',
@@ -107,13 +107,13 @@ describe('metastore catalogs', () => {
     expect(await names(`${LIST}/search?metastore_catalog_name=GLU&catalog_type=HIVE`)).toEqual([]);
   });
 
-  it('have each name once in a tenant, whatever their type', async () => {
+  it('have unique names in a tenant, whatever their type', async () => {
     await make(GLUE, { name: 'mine' });
     const again = await make(HIVE, { name: 'mine', hiveSiteXml: hiveSite() });
     expect(refusal(again)).toEqual([409, 'RECORD.DUPLICATE_NAME']);
   });
 
-  it('are made once under a key, in one transaction with one row of the audit log', async () => {
+  it('are created once under a key, in one transaction with one row of the audit log', async () => {
     const request = {
       token: admin.token,
       body: { name: people.unique('once') },
@@ -138,7 +138,7 @@ describe('metastore catalogs', () => {
     expect((await read(id)).catalog_type).toBe('AWS GLUE');
   });
 
-  it('keep the files of Hive sealed, and show them to nobody', async () => {
+  it('store the files of Hive sealed, and never return them', async () => {
     const core = configurationXml({ 'fs.s3a.secret.key': SECRET });
     const made = await make(HIVE, { hiveSiteXml: hiveSite(), coreSiteXml: core });
     const changed = await change(HIVE, idOf(made), { description: 'x' });
@@ -152,7 +152,7 @@ describe('metastore catalogs', () => {
     expect(dump[0]?.row).not.toContain(SECRET);
     const audited = await api.database.query<{ row: string }[]>(`SELECT row(t.*)::text AS row FROM audit_events t`);
     expect(JSON.stringify(audited)).not.toContain(SECRET);
-    // A seal is bound to its row: another's opens for nobody.
+    // A sealed value is bound to its row: it cannot be opened in another one.
     const other = idOf(await make(HIVE, { hiveSiteXml: hiveSite() }));
     await api.database.query(
       `UPDATE metastore_catalogs SET sealed = (SELECT sealed FROM metastore_catalogs WHERE metastore_catalog_id = $1)
@@ -201,7 +201,7 @@ describe('metastore catalogs', () => {
 
     const become = (clusterId: number, status: ClusterStatus) => putCluster(api.database.manager, clusterId, status);
 
-    it('are shown with it, and stay as they are until it is DESTROYED or in ERROR', async () => {
+    it('are returned with it, and cannot change until it is DESTROYED or in ERROR', async () => {
       const catalog = Number(idOf(await make(HIVE, { name: 'shared', hiveSiteXml: hiveSite() })));
       const id = await estate.id('cluster', parts, { metastore_catalog_id: catalog });
       expect((await estate.get('cluster', id)).body.metastore_catalog).toEqual({
@@ -220,7 +220,7 @@ describe('metastore catalogs', () => {
         expect((await change(HIVE, String(catalog), { description: status })).status).toBe(201);
       }
       expect((await remove(HIVE, String(catalog))).status).toBe(201);
-      // It goes on naming what was deleted, and comes back only with another one, or none.
+      // The cluster keeps the reference to the deleted catalog, and is enabled only with another one, or none.
       await become(id, 'DESTROYED');
       expect((await admin.call('PUT', '/cluster/disable', { cluster_id: id })).status).toBeLessThan(300);
       expect(refusal(await admin.call('PUT', '/cluster/enable', { cluster_id: id }))).toEqual([
@@ -229,7 +229,7 @@ describe('metastore catalogs', () => {
       ]);
     });
 
-    it('are taken from it and given to it', async () => {
+    it('are added to it and removed from it', async () => {
       const [one, other] = [idOf(await make(GLUE)), idOf(await make(UNITY, unityDetails))];
       const id = await estate.id('cluster', parts, { metastore_catalog_id: Number(one) });
       await become(id, 'DESTROYED');
@@ -243,7 +243,7 @@ describe('metastore catalogs', () => {
       expect(await catalogOf()).toBeUndefined();
     });
 
-    it('must be there, be the own ones, and fit its Spark', async () => {
+    it('must exist, belong to the tenant, and support its Spark version', async () => {
       const unity = Number(idOf(await make(UNITY, unityDetails)));
       const foreign = await (await people.admin(await people.tenant())).call('POST', GLUE, { name: 'theirs' });
       for (const id of [4711, Number(idOf(foreign))]) {
@@ -255,7 +255,7 @@ describe('metastore catalogs', () => {
     });
   });
 
-  it('reach the node of a run with their properties, or with the reason why they cannot be used', async () => {
+  it('reach the node of a run with their properties, or the reason why they are unusable', async () => {
     const tenancy = await makeTenancy(api.database.manager, people.unique('nodes'));
     admin = await people.everywhere(tenancy.tenantId);
     const site = hiveSite(undefined, { 'hive.metastore.connect.retries': '3', 'hive.exec.scratchdir': '/tmp' });
@@ -277,7 +277,7 @@ describe('metastore catalogs', () => {
         'hive.metastore.connect.retries': '3',
       },
     });
-    // No request does this: a cluster with nodes holds its catalog.
+    // No request can do this: a cluster with nodes keeps its catalog.
     await api.database.query('UPDATE metastore_catalogs SET to_date = now() WHERE metastore_catalog_id = $1', [id]);
     expect(await told()).toEqual({
       kind: 'unusable',

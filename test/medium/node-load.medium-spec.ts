@@ -14,7 +14,7 @@ import { wholeApi } from './harness/test-api';
 const READY = { state: 'ready', master_url: null, error: null };
 
 // Real: the whole API and PostgreSQL. Left out: the agents, whose reports the test sends.
-describe('what agents report of their nodes', () => {
+describe('the report of an agent about its node', () => {
   const api = wholeApi();
   let tenancy: Tenancy;
   let number = 0;
@@ -42,7 +42,7 @@ describe('what agents report of their nodes', () => {
 
   const load = (fields: object) => ({ load: { pending_cores: 0, used_cores: 0, executors: 0, ...fields } });
 
-  it('is kept as far as it is theirs to tell', async () => {
+  it('is stored for the role of the node', async () => {
     const [master, worker] = [await makeAgent('master'), await makeAgent('worker')];
     const told = load({ pending_cores: 12, used_cores: 3, executors: 2 });
     for (const agent of [master, worker]) expect(await report(agent, told)).toBe(200);
@@ -54,7 +54,7 @@ describe('what agents report of their nodes', () => {
     expect(await report(worker, load({}))).toBe(200);
     const idle = await rowOf(worker);
     expect(idle).toMatchObject({ used_cores: 0, idle_since: expect.any(Date) as Date });
-    // What says nothing of it changes nothing.
+    // A report without a load changes nothing.
     expect(await report(worker, {})).toBe(200);
     expect(await rowOf(worker)).toMatchObject({ used_cores: 0, idle_since: idle.idle_since as Date });
   });
@@ -66,13 +66,13 @@ describe('what agents report of their nodes', () => {
     ['half a load', { load: { used_cores: 1 } }],
     ['a word', { drained: 'yes' }],
     ['a number for words', { interruption: { detail: 7, ends_at: null } }],
-  ])('is refused where it cannot be: %s', async (_what, notes) => {
+  ])('is refused if it is impossible: %s', async (_what, notes) => {
     const worker = await makeAgent('worker');
     expect(await report(worker, notes)).toBe(400);
     expect(await rowOf(worker)).toMatchObject({ used_cores: null, drained_at: null, interrupted_at: null });
   });
 
-  it('says that nothing is left only on a node that is to go, and has no run', async () => {
+  it('counts as drained only on a draining node without a run', async () => {
     const worker = await makeAgent('worker');
     expect(await report(worker, { drained: true })).toBe(200);
     expect((await rowOf(worker)).drained_at).toBeNull();
@@ -86,7 +86,7 @@ describe('what agents report of their nodes', () => {
     expect((await rowOf(worker)).drained_at).toEqual(expect.any(Date));
   });
 
-  it('that it is taken back ends what it is given, at once', async () => {
+  it('of an interruption stops new runs at once', async () => {
     const agent = await makeAgent('single');
     await set(agent, `status = 'RUNNING', daemons_state = 'ready'`);
     const nodes = api.app.get(ClusterNodesRepository, { strict: false });

@@ -24,15 +24,15 @@ const WORK = defineWorkflow({
   deadlineMs: 60_000,
 });
 
-// Real: PostgreSQL, Redis, BullMQ's queues. Left out: whoever handles the jobs.
+// Real: PostgreSQL, Redis, BullMQ's queues. Left out: the handlers of jobs.
 describe('OutboxRelay', () => {
-  // Before the database is dropped.
+  // This runs before the database is dropped.
   afterAll(async () => {
     redis?.disconnect();
     await sender?.onApplicationShutdown();
   });
   const { config, dataSource } = preparedDatabase({ OUTBOX_POLL_MS: SLOW_POLL });
-  /** Of the process that writes the rows. */
+  /** The listener of the process that writes the rows. */
   let sender: PgListener;
   let redis: Redis;
   let stopping: (() => Promise<void>)[] = [];
@@ -53,7 +53,7 @@ describe('OutboxRelay', () => {
     if (keys.length > 0) await redis.del(keys);
   });
 
-  /** A relay with connections of its own, as another worker would have. */
+  /** Starts a relay with connections of its own, as another worker has. */
   async function newRelay(settings: Config = config): Promise<OutboxRelay> {
     const queues = new Queues(settings, new RedisFailures(logger));
     const listener = new PgListener(settings, logger);
@@ -73,9 +73,9 @@ describe('OutboxRelay', () => {
     });
   }
 
-  /** Instances that the jobs in the queue name. */
+  /** Returns the instances named by the jobs in the queue. */
   async function queued(): Promise<number[]> {
-    // BullMQ leaves a connection open that it was given.
+    // BullMQ does not close a connection that was passed to it.
     const connection = redis.duplicate({ maxRetriesPerRequest: null });
     const queue = new Queue(QUEUE, { connection, prefix: config.redis.prefix });
     try {
@@ -101,14 +101,14 @@ describe('OutboxRelay', () => {
   const allSent = (but = 0) =>
     eventually(async () => (await unsent()) === but, { what: `an outbox with ${but} messages` });
 
-  it('three at once send each row once', async () => {
+  it('sends each row once, even if three run concurrently', async () => {
     await write(ROWS);
     for (const relay of await Promise.all([newRelay(), newRelay(), newRelay()])) relay.start();
     await allSent();
     expect(inOrder(await queued())).toEqual(all);
   });
 
-  it('sends what commits while it runs, long before its poll, and nothing that rolls back', async () => {
+  it('sends rows that commit while it runs, long before its next poll, and none that are rolled back', async () => {
     const relay = await newRelay();
     relay.start();
     await write(2);
@@ -123,7 +123,7 @@ describe('OutboxRelay', () => {
     expect(inOrder(await queued())).toEqual([1, 2, 4]);
   });
 
-  it('finds by its poll what no wake-up told it of', async () => {
+  it('finds rows without a notification by its poll', async () => {
     const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } });
     relay.start();
     await dataSource.query(
@@ -134,7 +134,7 @@ describe('OutboxRelay', () => {
     expect(await queued()).toEqual([7]);
   });
 
-  it('adds nothing when a row is sent again after a crash between sending and marking', async () => {
+  it('adds no job if a row is sent again after a crash between sending and marking', async () => {
     const relay = await newRelay();
     relay.start();
     await write(3);
@@ -147,7 +147,7 @@ describe('OutboxRelay', () => {
     expect(inOrder(await queued())).toEqual([1, 2, 3]);
   });
 
-  it('leaves messages whose job only another release knows to its workers, and sends all others', async () => {
+  it('leaves jobs that only another release knows to its workers, and sends all others', async () => {
     const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } });
     const others = (count: number) =>
       dataSource.query(
@@ -155,19 +155,19 @@ describe('OutboxRelay', () => {
          SELECT 'cluster.paint', '{}', 'test', 0 FROM generate_series(1, $1)`,
         [count],
       );
-    // More than a batch, in front and in between.
+    // More than a batch of them, in front and in between.
     await others(150);
     await write(1);
     await others(150);
     relay.start();
     await eventually(async () => (await queued()).length === 1, { what: 'the first message' });
     await write(2);
-    // A message is in the queue before its row says so.
+    // A message is in the queue before its row is marked as sent.
     await allSent(300);
     expect(inOrder(await queued())).toEqual([1, 1, 2]);
   });
 
-  it('keeps the rows while Redis is away, and sends each once when it is back', async () => {
+  it('keeps the rows while Redis is unavailable, and then sends each once', async () => {
     const other = await PrivateRedis.start();
     try {
       const relay = await newRelay(configure(config.database.url, { REDIS_URL: other.url, OUTBOX_POLL_MS: SLOW_POLL }));

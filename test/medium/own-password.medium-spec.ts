@@ -7,7 +7,7 @@ import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabas
 const NEW_PASSWORD = 'another password of some length';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Two APIs stand for two pods.
-describe('the own password', () => {
+describe("the user's own password", () => {
   let database: TestDatabase;
   let api: TestApi;
   let otherPod: TestApi;
@@ -52,7 +52,7 @@ describe('the own password', () => {
       expect(await statusOf(api, ended)).toBe(401);
       await soon(async () => expect(await statusOf(otherPod, ended)).toBe(401), 1000);
     }
-    // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
+    // Cached sessions expire within a second anyway; the notification makes it immediate.
     await soon(async () => expect(wakeUps).toContain(`user:${userId}`));
     for (const pod of [api, otherPod]) {
       expect(await statusOf(pod, here)).toBe(200);
@@ -87,7 +87,7 @@ describe('the own password', () => {
     expect(await loginStatus(username, next)).toBe(200);
   });
 
-  it('of an account of another directory is not changed here', async () => {
+  it('cannot be changed here for an account of another directory', async () => {
     const userId = await people.withPassword('external', [['USER', tenantId]]);
     const token = await api.login('external', PASSWORD);
     await api.database.query(`UPDATE users SET directory = 'ldap' WHERE user_id = $1`, [userId]);
@@ -102,7 +102,7 @@ describe('the own password', () => {
     const answers = await Promise.all([api, otherPod].map((pod, index) => change(token, PASSWORD, next[index], pod)));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(1);
-    // Whoever comes later reads the new password already, or finds it when writing.
+    // The later request reads the new password, or finds it when it writes.
     expect([403, 409]).toContain(statuses.find((status) => status !== 201));
     expect(await loginStatus('twice', next[statuses.indexOf(201)] ?? '')).toBe(200);
   });

@@ -28,7 +28,7 @@ describe('owners of users and groups', () => {
   };
   const group = (more: object = {}) => ({ group_name: people.unique('made'), ...more });
 
-  describe('a new one', () => {
+  describe('of new ones', () => {
     it.each<[string, 'user' | 'group', () => object]>([
       ['account', 'user', account],
       ['group', 'group', group],
@@ -47,7 +47,7 @@ describe('owners of users and groups', () => {
       expect(await make(await people.as(both, own))).toBeNull();
     });
 
-    it('holds the roles that are named, in the selected tenant', async () => {
+    it('can give the requested roles in the selected tenant', async () => {
       const role_ids = [ROLE_ID.USER, String(ROLE_ID['CAN MANAGE CLUSTER'])];
       const user = await admin.call('POST', USER, account({ role_ids }));
       const made = await admin.call('POST', GROUP, group({ role_ids, user_ids: [Number(user.body.user_id)] }));
@@ -69,7 +69,7 @@ describe('owners of users and groups', () => {
       ]);
     });
 
-    it('holds a platform-wide role only when a PLATFORM ADMIN says so, and a tenant’s only with one selected', async () => {
+    it('can give platform-wide roles only as PLATFORM ADMIN, and tenant roles only with a tenant selected', async () => {
       const role_ids = [ROLE_ID['PLATFORM BILLING']];
       const { body } = await platformAdmin.call('POST', USER, account({ role_ids }));
       const token = await api.login(
@@ -91,7 +91,7 @@ describe('owners of users and groups', () => {
       }
     });
 
-    it('gives its roles to members who are signed in, at their next request', async () => {
+    it('give the roles of a group to signed-in members at their next request', async () => {
       const userId = await people.user([['USER', own]]);
       const member = await people.as(userId, own);
       expect((await member.call('GET', '/admin/users')).status).toBe(403);
@@ -101,7 +101,7 @@ describe('owners of users and groups', () => {
     });
   });
 
-  describe('change when the platform gives', () => {
+  describe('change if the platform gives', () => {
     const places: [string, keyof typeof ROLE_ID, () => string | undefined, () => string | null][] = [
       ['a role in the owning tenant: no', 'ADMIN', () => own, () => own],
       ['a role in another tenant', 'USER', () => foreign, () => null],
@@ -134,14 +134,14 @@ describe('owners of users and groups', () => {
       expect(await ownerOf('user', userId)).toBe(expected());
     });
 
-    it('in the tenant that a PLATFORM ADMIN has selected, too', async () => {
+    it('a role in the tenant that a PLATFORM ADMIN has selected', async () => {
       const userId = await owned();
       const selected = await people.as(platformAdmin.userId, foreign);
       expect((await selected.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await ownerOf('user', userId)).toBeNull();
     });
 
-    it('a role in another tenant: sessions, tokens and password go on, and no tenant is preferred', async () => {
+    it('a role in another tenant: sessions, tokens and password stay, and no tenant is preferred', async () => {
       const { body } = await admin.call('POST', USER, account({ role_ids: [ROLE_ID.USER] }));
       const userId = Number(body.user_id);
       const token = await api.login(body.username as string, PASSWORD);
@@ -159,7 +159,7 @@ describe('owners of users and groups', () => {
       expect((await give('user', userId, 'PLATFORM ADMIN')).status).toBe(200);
       const { username } = (await platformAdmin.call('GET', `${USER}/${userId}`)).body;
       await expect(api.login(username as string, PASSWORD)).resolves.toEqual(expect.any(String));
-      // The tenant's ADMIN could have set it again until the role was given.
+      // The tenant's ADMIN could have set the password again until the role was given.
       const tenantOwned = await owned();
       await platformAdmin.call('PUT', `${USER}/${tenantOwned}/password`, set);
       await give('user', tenantOwned, 'PLATFORM ADMIN');
@@ -167,7 +167,7 @@ describe('owners of users and groups', () => {
       expect(row).toEqual({ password_hash: null });
     });
 
-    it('a platform-wide role to a group: members whom the platform put in stay', async () => {
+    it('a platform-wide role to a group: members added by the platform stay', async () => {
       const [known, chosen] = [await people.user(), await people.user()];
       const groupId = await people.group([], [known]);
       await api.database.query(
@@ -179,14 +179,14 @@ describe('owners of users and groups', () => {
       expect(body.data).toEqual([expect.objectContaining({ user_id: known })]);
     });
 
-    it('nothing when the role is held already', async () => {
+    it('nothing if the role is already held', async () => {
       const userId = await owned([['USER', foreign]]);
       expect(refusal(await give('user', userId, 'USER', foreign))).toEqual([409, 'ROLE.ALREADY_HELD']);
       expect(await ownerOf('user', userId)).toBe(own);
     });
   });
 
-  it('do not change by what an ADMIN gives', async () => {
+  it('do not change if an ADMIN gives a role', async () => {
     const [userId, groupId] = [await owned([], foreign), await people.group([], [], { owner_tenant_id: foreign })];
     expect((await admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.ADMIN}`)).status).toBe(200);
     expect((await admin.call('POST', `/admin/group/${groupId}/role/${ROLE_ID.ADMIN}`)).status).toBe(200);
@@ -196,7 +196,7 @@ describe('owners of users and groups', () => {
     expect([await ownerOf('user', userId), await ownerOf('group', groupId)]).toEqual([foreign, foreign]);
   });
 
-  it('say whose it is, and not which other tenant’s', async () => {
+  it('are shown, but without the name of another tenant', async () => {
     const told = async (userId: number) => (await admin.call('PUT', `${USER}/${userId}/disable`)).body.error as string;
     expect(await told(await people.user())).toContain('belongs to the platform');
     expect(await told(await owned([], foreign))).toBe(
@@ -204,7 +204,7 @@ describe('owners of users and groups', () => {
     );
   });
 
-  it('become the platform when their tenant is deleted, so that somebody reaches them', async () => {
+  it('become the platform when their tenant is deleted, so that somebody can manage them', async () => {
     const tenantId = await people.tenant();
     const closing = await people.admin(tenantId);
     const user = await closing.call('POST', USER, account({ role_ids: [ROLE_ID.USER] }));
@@ -212,7 +212,7 @@ describe('owners of users and groups', () => {
     expect((await platformAdmin.call('DELETE', `${PLATFORM}?tenant_id=${tenantId}`)).status).toBe(201);
     expect(await ownerOf('user', user.body.user_id)).toBeNull();
     expect(await ownerOf('group', made.body.group_id)).toBeNull();
-    // What its ADMINs know of the account does not come to a platform-wide role either.
+    // A password known to its ADMINs is not valid with a platform-wide role.
     await give('user', Number(user.body.user_id), 'PLATFORM ADMIN');
     const login = { body: { username: user.body.username, password: PASSWORD } };
     expect((await api.call('POST', '/login', login)).status).toBe(401);
@@ -221,7 +221,7 @@ describe('owners of users and groups', () => {
   it.each<[string, string, () => object]>([
     ['account', USER, account],
     ['group', GROUP, group],
-  ])('are no tenant that is being deleted: an %s is not made there', async (_what, path, body) => {
+  ])('cannot be a tenant that is being deleted: an %s is not created there', async (_what, path, body) => {
     const tenantId = await people.tenant();
     const closing = await people.admin(tenantId);
     const [deleted, made] = await inTurns(
@@ -235,7 +235,7 @@ describe('owners of users and groups', () => {
     expect([deleted!.status, ...refusal(made!)]).toEqual([201, 404, 'TENANT.NOT_FOUND']);
   });
 
-  it('leave no PLATFORM ADMIN alone who cannot log in', async () => {
+  it('keep at least one PLATFORM ADMIN who can log in', async () => {
     const mine = { to_date: new Date() };
     await api.database.query(`UPDATE user_roles SET to_date = now() WHERE tenant_id IS NULL AND user_id <> $1`, [
       platformAdmin.userId,
@@ -258,7 +258,7 @@ describe('owners of users and groups', () => {
       return (await api.call('GET', '/user/info', { token })).body.tenant_id;
     };
 
-    it('selects none of two tenants that the platform gave', async () => {
+    it('selects no tenant if the platform gave two', async () => {
       expect(
         await selected(
           await people.user([
@@ -269,17 +269,17 @@ describe('owners of users and groups', () => {
       ).toBeNull();
     });
 
-    it('selects the only tenant, whoever gave it', async () => {
+    it('selects the only tenant, even if the platform gave it', async () => {
       const userId = await owned();
       const other = await people.admin(foreign);
       expect((await other.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(foreign);
-      // And the owner's, once there is one.
+      // It selects the owning tenant once there is one.
       expect((await admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(own);
     });
 
-    it('counts what a group held when the platform put the user in as the platform’s gift', async () => {
+    it('counts roles of a group as given by the platform if the platform added the user', async () => {
       const userId = await people.user([['USER', own]]);
       const other = await people.admin(foreign);
       const groupId = Number((await other.call('POST', GROUP, group({ role_ids: [ROLE_ID.USER] }))).body.group_id);
@@ -287,7 +287,7 @@ describe('owners of users and groups', () => {
       expect(await selected(userId)).toBeNull();
     });
 
-    it('passes over a tenant that is closed', async () => {
+    it('skips a closed tenant', async () => {
       const closed = await people.tenant();
       const userId = await people.user([
         ['USER', own],
@@ -299,8 +299,8 @@ describe('owners of users and groups', () => {
     });
   });
 
-  describe('of accounts and groups that were there before', () => {
-    it('are found from their roles', async () => {
+  describe('of existing accounts and groups', () => {
+    it('are derived from their roles', async () => {
       const users = {
         'in one tenant': await people.user([['USER', own]]),
         'in one tenant, disabled': await people.user([['USER', own]], { to_date: new Date() }),

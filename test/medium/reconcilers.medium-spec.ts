@@ -38,8 +38,8 @@ class TestReconciler extends Reconciler {
   }
 }
 
-// Real: PostgreSQL. Left out: the provider, which does not answer here.
-describe('reconcilers, where one thing goes on being wrong', () => {
+// Real: PostgreSQL. Left out: the provider, which does not respond here.
+describe('reconcilers with a persistent fault', () => {
   const { config, dataSource } = preparedDatabase({ RECONCILE_INTERVAL_MS: '100' });
   let tenancy: Tenancy;
 
@@ -77,7 +77,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     );
   }
 
-  it('do all else, and tell what they could not', async () => {
+  it('process everything else, and report their failures', async () => {
     const silent = await makeNode(dataSource.manager, tenancy, 0);
     const lost = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, 'theirs'), 0);
     await dataSource.query(
@@ -97,7 +97,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     );
     expect(states).toEqual([
       { node_id: silent, status: 'RUNNING', cluster: 'RUNNING' },
-      // Another takes its place.
+      // Another failure takes its place.
       { node_id: lost, status: 'ERROR', cluster: 'RUNNING' },
     ]);
   });
@@ -110,7 +110,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     return loop;
   }
 
-  it('log it once, until it is something else or over', async () => {
+  it('log it once, until it changes or ends', async () => {
     const logger = createLogger('test', 'silent');
     const errors = jest.spyOn(logger, 'error');
     const infos = jest.spyOn(logger, 'info');
@@ -146,7 +146,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     });
 
   it.each([
-    ['heeds its signal', heeding],
+    ['obeys its signal', heeding],
     ['ignores its signal', never],
   ])('keep their pace while one waits for a provider and %s', async (_what, work) => {
     const logger = createLogger('test', 'silent');
@@ -159,7 +159,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       await eventually(() => hung.passes >= 1, { what: 'a pass that hangs' });
       const before = quick.passes;
       await eventually(() => quick.passes >= before + 3, { what: 'passes of the other one' });
-      // Its next pass begins all the same, and the abort is logged once.
+      // Its next pass still starts, and the abort is logged once.
       await eventually(() => hung.passes >= 3, { what: 'its next passes' });
       const [first, ...more] = errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
       expect(first).toBe('The pass did not end within 300 ms and was aborted');
@@ -171,7 +171,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     }
   });
 
-  it('leave no more than a few passes behind', async () => {
+  it('leave no more than a few abandoned passes', async () => {
     const logger = createLogger('test', 'silent');
     const errors = jest.spyOn(logger, 'error');
     const hung = new TestReconciler('hung', never, 1);
@@ -186,7 +186,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     }
   });
 
-  it('go on soon where there is more to do, and are one pass at a time over all workers', async () => {
+  it('continue soon if there is more to do, with one pass at a time over all workers', async () => {
     const logger = createLogger('test', 'silent');
     let under = 0;
     let most = 0;
@@ -226,7 +226,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     }
   });
 
-  it('must have names of their own', () => {
+  it('must have unique names', () => {
     const two = [1, 2].map(() => new TestReconciler('same', never));
     expect(() => loopOf(createLogger('test', 'silent'), ...two)).toThrow('Two reconcilers are named same');
   });

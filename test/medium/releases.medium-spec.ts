@@ -27,7 +27,7 @@ import { type Caller, People } from './harness/people';
 import { ScriptedProvider } from './harness/scripted-provider';
 import { configure, createEmptyDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
-/** What a replayed request has of its own. */
+/** The parts of a replayed request that differ from the recorded one. */
 interface Sent {
   path: string;
   body: unknown;
@@ -48,7 +48,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
     let worker: INestApplicationContext;
     let admin: Caller;
     let nodeId: number;
-    /** Of the node. */
+    /** The token of the node. */
     let token: string;
     let instance = 0;
 
@@ -88,7 +88,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
     const sql = async <T>(statement: string, ...parameters: unknown[]): Promise<T[]> =>
       api.database.query<T[]>(statement, parameters);
 
-    /** Sends what the agent sent, and expects no less than it was answered. */
+    /** Sends the recorded request of the agent, and expects at least the recorded response. */
     async function replay(
       exchange: RecordedExchange,
       { path = exchange.path, body = exchange.body, headers = {} }: Partial<Sent> = {},
@@ -115,13 +115,13 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
     const ofPath = (path: RegExp) => release.exchanges.filter((exchange) => path.test(exchange.path));
 
     async function poll(more: object = {}, headers: Record<string, string> = {}): Promise<PollResponse> {
-      // The one whose answer tells most: with a run.
+      // A response with a run has the most fields.
       const recorded = ofPath(/^\/poll/).find(({ answer }) => (answer.body as PollResponse).runs.length > 0)!;
       const body = { ...(recorded.body as object), version: 0, wait_ms: 0, ...more };
       return (await replay(recorded, { body, headers })) as PollResponse;
     }
 
-    /** All that the agent sent of one of its runs, for another one of the kind. */
+    /** Replays all requests of the agent about one of its runs, for another run of the kind. */
     async function replayRun(recordedId: string, runId: string, stop: () => Promise<void>): Promise<void> {
       const { runs } = await poll();
       const [told] = runs;
@@ -190,14 +190,14 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       await poll();
     });
 
-    it('runs on, with all that it was', async () => {
+    it('continues to run unchanged', async () => {
       expect(await cluster()).toMatchObject({ cluster_status: 'RUNNING', nodes: [{ node_status: 'RUNNING' }] });
       expect(await poll()).toMatchObject({ daemons: { role: 'single' }, runs: [] });
       const { body } = await admin.call('GET', `/cluster/status?cluster_id=${release.clusterId}`);
       expect(body.data[0]).toMatchObject({ cluster_status: 'RUNNING', step: null, end_time: 'infinity' });
     });
 
-    it('may have agents of a newer release, whose version is kept', async () => {
+    it('may have agents of a newer release, whose version is stored', async () => {
       const version = async () =>
         (await sql<{ protocol_version: number | null }>('SELECT protocol_version FROM cluster_nodes'))[0]
           ?.protocol_version;
@@ -212,7 +212,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       expect(await version()).toBeNull();
     });
 
-    it('is given a run, which its agent brings to its end', async () => {
+    it('gets a run, which its agent completes', async () => {
       await upload('demo/machine_types.py', 'print(1)');
       await upload('demo/machine-types.jsonl', '{}');
       const { name } = (await confs()).find(({ language }) => language === 'Python3')!;
@@ -250,7 +250,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       expect(await cluster()).toMatchObject({ cluster_status: 'DESTROYED', nodes: [] });
     });
 
-    it('has histories without a hole, and is billed for what it ran', async () => {
+    it('has histories without gaps, and is billed for its runtime', async () => {
       for (const { name, sql: query } of ALWAYS)
         expect([name, await sql(query, release.clusterId)]).toEqual([name, []]);
       const states = await sql<{ status: string; step: string | null }>(
@@ -266,7 +266,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
   },
 );
 
-/** The database as the release left it. */
+/** Restores the database as the release left it. */
 async function restore(config: Config, { migration, rows }: RecordedRelease): Promise<void> {
   const dataSource = await createDataSource(config.database, 'test').initialize();
   try {
@@ -276,7 +276,7 @@ async function restore(config: Config, { migration, rows }: RecordedRelease): Pr
     migrations.splice(0, migrations.length, ...earlier);
     await dataSource.runMigrations();
     await dataSource.transaction(async (tx) => {
-      // What the rows refer to is in part reference data, which is written when the API starts.
+      // Some rows refer to reference data, which the API writes only when it starts.
       await tx.query('SET LOCAL session_replication_role = replica');
       for (const { table, row } of rows)
         await tx.query(
@@ -291,7 +291,7 @@ async function restore(config: Config, { migration, rows }: RecordedRelease): Pr
   }
 }
 
-/** Bytes as they were where they are records, else as many. */
+/** Returns the recorded bytes, or as many others if only their number was recorded. */
 function bytesOf(body: unknown): Buffer {
   if (typeof body === 'string') return Buffer.from(body, 'base64');
   return Buffer.alloc(body === null ? 0 : (body as { bytes: number }).bytes, 'x');

@@ -18,7 +18,7 @@ interface Call {
   body: Buffer;
 }
 
-// Real: the whole API and PostgreSQL. Left out: the agents and their SQL servers, in whose place the test answers.
+// Real: the whole API and PostgreSQL. Left out: the agents and their SQL servers, for which the test answers.
 describe('SQL that jobs serve', () => {
   const api = wholeApi();
   const people = new People(api);
@@ -92,7 +92,7 @@ describe('SQL that jobs serve', () => {
   const answer = (id: string, outcome: string, body: Buffer | string, more = false) =>
     say({ op: 'answer', id, outcome, more }, body);
 
-  it('takes messages in the name of their senders, and answers with the bytes of all parts', async () => {
+  it('forwards messages with the name of their senders, and returns the bytes of all parts', async () => {
     expect(await post(openSession())).toMatchObject({ status: 409, code: 'THRIFT.NOT_RUNNING' });
     await say({ op: 'ready' });
     const name = await username(ada);
@@ -108,7 +108,7 @@ describe('SQL that jobs serve', () => {
     expect(body.equals(Buffer.concat(parts))).toBe(true);
   });
 
-  it('is for those who are who they say, and have RUN', async () => {
+  it('requires that the user name is the caller’s, and RUN', async () => {
     await say({ op: 'ready' });
     const viewer = await people.member(tenancy.tenantId);
     await ada.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, { user_id: viewer.userId, permission_id: 0 });
@@ -125,14 +125,14 @@ describe('SQL that jobs serve', () => {
     for (const [authorization, status] of refused) {
       expect([authorization, (await post(openSession(), { authorization })).status]).toEqual([authorization, status]);
     }
-    // Elsewhere a token is no password.
+    // Other operations do not accept a token as the password.
     const elsewhere = await fetch(api.urlOf(`/workspace/${tenancy.workspaceId}/spark/jobs`), {
       headers: { authorization: basic(await username(ada), ada.token) },
     });
     expect(elsewhere.status).toBe(401);
   });
 
-  it('says what became of a message that was not answered', async () => {
+  it('reports the reason if a message gets no response', async () => {
     await say({ op: 'ready' });
     const outcomes: [string, string, number, string][] = [
       ['error', 'The session or operation is not one of ada, or is closed.', 400, 'THRIFT.REFUSED'],
@@ -160,7 +160,7 @@ describe('SQL that jobs serve', () => {
     expect(await post(openSession(), { id: job })).toMatchObject({ status: 400, code: 'THRIFT.NO_SERVER' });
   });
 
-  it('unpacks answers that are compressed, as far as they may be long', async () => {
+  it('unpacks compressed responses up to the size limit', async () => {
     await say({ op: 'ready' });
     const last = (id: unknown) => ({ op: 'answer', id, outcome: 'ok', more: false, deflated: true });
     const rows = Buffer.from('rows '.repeat(100_000));
@@ -179,7 +179,7 @@ describe('SQL that jobs serve', () => {
     }
   });
 
-  it('bears answers without end, answers to nobody, and callers who go away', async () => {
+  it('survives endless responses, responses without a call, and callers who disconnect', async () => {
     await say({ op: 'ready' });
     const called = post(openSession());
     const [call] = await asked(0);
@@ -194,7 +194,7 @@ describe('SQL that jobs serve', () => {
     expect(await asked(2)).toMatchObject([{ op: 'cancel', id: second?.id }]);
   });
 
-  it('sends a message once, whatever key it has', async () => {
+  it('sends a message once, whatever its key', async () => {
     await say({ op: 'ready' });
     const called = post(openSession(), { key: 'once' });
     const [call] = await asked(0);
@@ -203,7 +203,7 @@ describe('SQL that jobs serve', () => {
     expect(await post(openSession(), { key: 'once' })).toMatchObject({ status: 409, code: 'CALL.REPEATED' });
   });
 
-  describe('whose answers come ahead', () => {
+  describe('with prefetched results', () => {
     const operation: HiveHandle = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
     let name: string;
 
@@ -212,7 +212,7 @@ describe('SQL that jobs serve', () => {
       name = await username(ada);
     });
 
-    /** A fetch with a sequence number, and the answer to it with one. */
+    /** Returns a fetch with a sequence number; a response starts with the same bytes. */
     const numbered = (sequence: number, message = fetchResults(operation)) => {
       const copy = Buffer.from(message);
       copy.writeInt32BE(sequence, 20);
@@ -228,7 +228,7 @@ describe('SQL that jobs serve', () => {
     };
     const told = async (after: number) => JSON.parse(JSON.stringify(await asked(after))) as unknown;
 
-    it('get them at once, in their order, with the number of their own request; the job is told in time', async () => {
+    it('returns them at once, in order, with the sequence number of the request, and notifies the job', async () => {
       for (const id of ['a', 'b', 'c', 'd']) await ahead(id, `rows ${id}`);
       expect((await post(numbered(7))).body.equals(rowsWith(7, 'rows a'))).toBe(true);
       expect(await left()).toMatchObject([{ claimed: true }, {}, {}, { claimed: false }]);
@@ -240,7 +240,7 @@ describe('SQL that jobs serve', () => {
       ]);
     });
 
-    it('get those of several parts, compressed', async () => {
+    it('returns results of several parts, compressed', async () => {
       const packed = deflateSync(rowsWith(0, 'rows'));
       await answer('long', 'ok', packed.subarray(0, 9), true);
       const header = { op: 'answer', id: 'long', outcome: 'ok', more: false, deflated: true };
@@ -248,12 +248,12 @@ describe('SQL that jobs serve', () => {
       expect((await post(numbered(5))).body.equals(rowsWith(5, 'rows'))).toBe(true);
     });
 
-    it('get each of them once, however many ask at once', async () => {
+    it('returns each result once to concurrent requests', async () => {
       const ids = Array.from({ length: 8 }, (_, at) => `page-${at}`);
       for (const id of ids) await ahead(id, id);
       const asking = ids.map(async (_, at) => (await post(numbered(at))).body.toString('latin1').slice(-6));
       const gone = new AbortController();
-      // Whoever comes too late for one asks the job.
+      // A request without a prefetched result is sent to the job.
       const answered = (async () => {
         for (let after = 0; !gone.signal.aborted;) {
           const batch = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=200`);
@@ -272,7 +272,7 @@ describe('SQL that jobs serve', () => {
       expect(pages.length).toBeGreaterThan(0);
     });
 
-    it('get nothing of another user, of another fetch, or what was called back', async () => {
+    it('returns no results of another user or another fetch, and no recalled ones', async () => {
       await ahead('of-bob', 'x', keyOf('bob'));
       await ahead('void', 'x');
       await say({ op: 'void', ids: ['void'] });
@@ -289,7 +289,7 @@ describe('SQL that jobs serve', () => {
       expect(await left()).toMatchObject([{ call_id: 'of-bob' }, { call_id: 'next' }]);
     });
 
-    it('tell the job what they got before they call it', async () => {
+    it('reports returned results to the job before the next call', async () => {
       await ahead('a', 'x');
       await ahead('b', 'x');
       await ahead('c', 'x');
@@ -304,7 +304,7 @@ describe('SQL that jobs serve', () => {
       await called;
     });
 
-    it('are asked for by a request with a key, whose repetition would get the rows behind', async () => {
+    it('sends requests with a key to the job, because a repetition would get the next rows', async () => {
       await ahead('a', 'x');
       const called = post(numbered(1), { key: 'fetch' });
       const [call] = await asked(0);
@@ -313,18 +313,18 @@ describe('SQL that jobs serve', () => {
       expect(await left()).toEqual([]);
     });
 
-    it('refuses rows that another request has got meanwhile', async () => {
+    it('refuses rows that another request has already got', async () => {
       const called = post(numbered(1));
       const [call] = await asked(0);
       await ahead('a', 'x');
       expect((await post(numbered(2))).status).toBe(200);
       await say({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
       expect(await called).toMatchObject({ status: 409, code: 'THRIFT.ROWS_TAKEN' });
-      // The job is told of what was claimed behind the answer to whoever claimed it.
+      // The job is notified of claimed results after the response to the request that claimed them.
       await eventually(async () => ((await left()).length === 0 ? true : null));
     });
 
-    it('bears a job that tells of answers without end, or of others than it gave', async () => {
+    it('survives a job that announces endless results, or others than it sent', async () => {
       const batch = (count: number, header: (at: number) => object) =>
         Array.from({ length: count }, (_, at) => {
           said += 1;
@@ -348,7 +348,7 @@ describe('SQL that jobs serve', () => {
         expect((await agent.send('PUT', `/runs/${runId}/frames`, { body: encodeRecords(frames) })).status).toBe(200);
       }
       expect(await left()).toHaveLength(1_000);
-      // What is said to be one answer is two.
+      // The job announced these as one result, but they were two.
       const called = post(numbered(1));
       const [call] = await asked(0);
       await answer(String(call?.id), 'ok', 'of the server');
@@ -356,7 +356,7 @@ describe('SQL that jobs serve', () => {
     });
   });
 
-  it('is described without a command, runs until it says so, and fills no audit log', async () => {
+  it('needs no command, runs until it ends by itself, and does not fill the audit log', async () => {
     const base = { name: 'sql', job_type: 'THRIFT_SQL', cluster_id: tenancy.clusterId };
     const describe = (fields: object) =>
       ada.call('POST', `/workspace/${tenancy.workspaceId}/spark/job/conf`, { ...base, ...fields });

@@ -13,14 +13,14 @@ describe('users', () => {
     const username = people.unique('new');
     return { username, email: `${username}@example.org`, password: PASSWORD, ...more };
   };
-  /** An account that the caller's tenant owns. */
+  /** Creates an account that the caller's tenant owns. */
   const owned = (held: Parameters<People['user']>[0] = [], columns: object = {}) =>
     people.user(held, { owner_tenant_id: own, ...columns });
   const nameOf = async (userId: number) =>
     (await platformAdmin.call('GET', `${USER}/${userId}`)).body.username as string;
 
   describe('access', () => {
-    it('PLATFORM ADMIN needs no tenant, ADMIN the own one, others may not', async () => {
+    it('needs PLATFORM ADMIN, or ADMIN with the own tenant selected', async () => {
       expect((await platformAdmin.call('GET', USERS)).status).toBe(200);
       expect((await admin.call('GET', USERS)).status).toBe(200);
       const member = await people.as(await people.user([['USER', own]]), own);
@@ -33,7 +33,7 @@ describe('users', () => {
   });
 
   describe('create', () => {
-    it('makes an account without a role that can log in', async () => {
+    it('creates an account without a role that can log in', async () => {
       const body = { ...newAccount({ display_name: 'Ada' }), email: 'Ada@Example.org' };
       const { status, body: answer } = await admin.call('POST', USER, body);
       expect([status, answer]).toEqual([
@@ -55,7 +55,7 @@ describe('users', () => {
       expect(roles).toMatchObject({ user_roles: [], group_roles: [] });
     });
 
-    it('puts the account into groups', async () => {
+    it('adds the account to groups', async () => {
       const of = { owner_tenant_id: own };
       const groups = [await people.group([['USER', own]], [], of), await people.group([], [], of)];
       const { body } = await admin.call('POST', USER, newAccount({ group_ids: groups }));
@@ -63,7 +63,7 @@ describe('users', () => {
       expect(members.data).toEqual([expect.objectContaining({ user_id: Number(body.user_id) })]);
     });
 
-    it('refuses a taken user name or address, also in another letter case or of a disabled account', async () => {
+    it('refuses a taken user name or email address, even in another letter case or of a disabled account', async () => {
       const first = newAccount();
       const { body } = await admin.call('POST', USER, first);
       expect((await admin.call('PUT', `${USER}/${body.user_id}/disable`)).status).toBe(201);
@@ -89,7 +89,7 @@ describe('users', () => {
       expect(refusal(await admin.call('POST', USER, newAccount(wrong)))).toEqual([400, 'REQUEST.INVALID']);
     });
 
-    it('makes nothing when a group is unknown, of another directory or out of reach', async () => {
+    it('creates nothing if a group is unknown, of another directory or out of reach', async () => {
       const account = (groupId: number) => newAccount({ username: 'nobody', group_ids: [groupId] });
       expect(refusal(await admin.call('POST', USER, account(999_999)))).toEqual([404, 'GROUP.NOT_FOUND']);
       const external = await people.group([], [], { directory: 'ldap' });
@@ -100,7 +100,7 @@ describe('users', () => {
       expect((await platformAdmin.call('POST', USER, account(beyond))).status).toBe(200);
     });
 
-    it('is refused while people come from an outside directory', async () => {
+    it('is refused while users come from an external directory', async () => {
       const { auth } = api.app.get(Config);
       auth.directory = 'ldap';
       try {
@@ -110,7 +110,7 @@ describe('users', () => {
       }
     });
 
-    it('acts once for a repeated request with the same key', async () => {
+    it('creates one account for repeated requests with the same key', async () => {
       const body = newAccount();
       const create = () =>
         api.call('POST', USER, { token: admin.token, body, headers: { 'idempotency-key': 'create-1' } });
@@ -160,7 +160,7 @@ describe('users', () => {
       expect(refusal(await admin.call('GET', `${USERS}?group_id=999999`))).toEqual([404, 'GROUP.NOT_FOUND']);
     });
 
-    it('match the whole name only', async () => {
+    it('by name match the whole name only', async () => {
       await people.user([], { username: 'a.b@c', email: 'match@example.org' });
       const match = (name: string) =>
         admin.call('GET', `/platform/shared/admin/match/user/${encodeURIComponent(name)}`);
@@ -174,14 +174,14 @@ describe('users', () => {
       expect(JSON.stringify(answers.map(({ body }) => body))).not.toMatch(/password|argon/);
     });
 
-    it('answer 404 and 400 to odd ids', async () => {
+    it('return 404 for unknown and 400 for invalid ids', async () => {
       expect(refusal(await admin.call('GET', `${USER}/999999`))).toEqual([404, 'USER.NOT_FOUND']);
       expect(refusal(await admin.call('GET', `${USER}/one`))).toEqual([400, 'REQUEST.INVALID']);
     });
   });
 
   describe('update', () => {
-    it('changes what is given', async () => {
+    it('changes only the fields sent', async () => {
       const userId = await owned([], { display_name: 'Before' });
       const change = (body: object) => admin.call('PUT', `${USER}/${userId}`, body);
       const email = `Changed-${userId}@Example.org`;
@@ -195,7 +195,7 @@ describe('users', () => {
       expect(refusal(await change({ email: 'taken@example.org' }))).toEqual([409, 'RECORD.DUPLICATE_EMAIL']);
     });
 
-    it('and the password are the outside directory’s for its accounts', async () => {
+    it('and the password are managed by the external directory for its accounts', async () => {
       const userId = await people.user([], { directory: 'ldap' });
       const update = await platformAdmin.call('PUT', `${USER}/${userId}`, { display_name: 'x' });
       expect(refusal(update)).toEqual([409, 'DIRECTORY.EXTERNAL']);
@@ -261,7 +261,7 @@ describe('users', () => {
   });
 
   describe('a new password', () => {
-    it('ends every session on every pod and is the one that counts', async () => {
+    it('ends every session on every pod and replaces the old password', async () => {
       const userId = await owned([['USER', own]]);
       await people.givePassword(userId);
       const { token } = await people.as(userId, own);
@@ -280,7 +280,7 @@ describe('users', () => {
       await expect(api.login(username, 'another long password')).resolves.toEqual(expect.any(String));
     });
 
-    it('refuses a login that was checked against the one before', async () => {
+    it('refuses a login that was checked against the old password', async () => {
       const userId = await people.user([['USER', own]]);
       await people.givePassword(userId);
       const username = await nameOf(userId);
@@ -327,7 +327,7 @@ describe('users', () => {
       await expect(api.login(username, PASSWORD)).resolves.toEqual(expect.any(String));
     });
 
-    it('is refused for the own account and where it changes nothing', async () => {
+    it('is refused for the own account and if it changes nothing', async () => {
       const itself = await admin.call('PUT', `${USER}/${admin.userId}/disable`);
       expect(refusal(itself)).toEqual([409, 'USER.OWN_ACCOUNT']);
       const userId = await owned();

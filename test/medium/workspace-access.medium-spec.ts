@@ -3,7 +3,7 @@ import { type Caller, People, refusal } from './harness/people';
 import { wholeApi } from './harness/test-api';
 
 const [VIEW, RUN, EDIT, MANAGE] = [0, 1, 2, 3];
-/** Of the users in the test of many. */
+/** The number of users in the test of many. */
 const MANY_GROUPS = 100;
 const MANY_USERS = 3_000;
 
@@ -45,7 +45,7 @@ describe('the permissions on a workspace', () => {
     caller.call('POST', at(`/${kind}`), { [`${kind}_id`]: id, permission_id: permission });
   const take = (kind: 'user' | 'group', id: number, permission: number, caller = owner) =>
     caller.call('DELETE', at(`/${kind}/${id}/permission/${permission}`));
-  /** What a caller may do, as the workspace itself and the list of workspaces say. */
+  /** Returns the caller's permission, from the workspace itself and from the list of workspaces. */
   const reach = async (caller: Caller) => {
     const asked = `workspace_id=${workspaceId}`;
     const [get, put, list, grant] = await Promise.all([
@@ -73,7 +73,7 @@ describe('the permissions on a workspace', () => {
   const nameOf = async (userId: number): Promise<string> =>
     (await api.database.query('SELECT username FROM users WHERE user_id = $1', [userId]))[0].username;
 
-  it('are listed as the built-in lookup has them', async () => {
+  it('are listed as in the built-in lookup', async () => {
     const { body } = await owner.call('GET', '/workspace/permissions');
     expect(
       body.map(({ permission_id, name }: { permission_id: number; name: string }) => [permission_id, name]),
@@ -90,7 +90,7 @@ describe('the permissions on a workspace', () => {
     ]);
   });
 
-  it('count from the next request on, each with those it includes, until they are taken away', async () => {
+  it('apply from the next request on, each with those it includes, until they are removed', async () => {
     const caller = await member();
     expect(await reach(caller)).toEqual(nothing);
     await give('user', caller.userId, VIEW);
@@ -106,7 +106,7 @@ describe('the permissions on a workspace', () => {
     expect(await reach(caller)).toEqual(nothing);
   });
 
-  it('come through groups, too, and end with the membership', async () => {
+  it('can come through groups, and end with the membership', async () => {
     const caller = await member();
     const group = await people.group([['USER', tenant]], [caller.userId]);
     await give('group', group, EDIT);
@@ -115,7 +115,7 @@ describe('the permissions on a workspace', () => {
     expect(await reach(caller)).toEqual(nothing);
   });
 
-  it('are one directly per user: another one replaces it, the same again is a 409, and the history stays', async () => {
+  it('are limited to one direct permission per user: another one replaces it, the same one is a 409', async () => {
     const userId = await people.user([['USER', tenant]]);
     const given = await give('user', userId, VIEW);
     expect(given).toMatchObject({
@@ -143,7 +143,7 @@ describe('the permissions on a workspace', () => {
     ]);
   });
 
-  it('stay one when many are given at once, and each is given or held already', async () => {
+  it('stay one if many are given concurrently, each of which is set or already held', async () => {
     const userId = await people.user([['USER', tenant]]);
     const permissions = Array.from({ length: 25 }, () => [VIEW, RUN, EDIT, MANAGE]).flat();
     const given = await Promise.all(permissions.map((each) => give('user', userId, each)));
@@ -155,7 +155,7 @@ describe('the permissions on a workspace', () => {
     expect(current).toHaveLength(1);
   });
 
-  it('say which of them counts and where it comes from', async () => {
+  it('name the one that counts and its source', async () => {
     const userId = await people.user([['USER', tenant]]);
     const [weak, strong] = [
       await people.group([['USER', tenant]], [userId]),
@@ -195,7 +195,7 @@ describe('the permissions on a workspace', () => {
     });
   });
 
-  it('list each user once, under the strongest, and each group', async () => {
+  it('list each user once, with the strongest, and each group', async () => {
     const [direct, both, member_] = [
       await people.user([['USER', tenant]]),
       await people.user([['USER', tenant]]),
@@ -248,7 +248,7 @@ describe('the permissions on a workspace', () => {
     ]);
   });
 
-  it('match exact names of those who hold one, and nobody else', async () => {
+  it('are found by exact names of their holders, and nobody else', async () => {
     const userId = await people.user([['USER', tenant]]);
     const name = await nameOf(userId);
     const match = (kind: string, value: string) => owner.call('GET', at(`/${kind}/match/${encodeURIComponent(value)}`));
@@ -263,7 +263,7 @@ describe('the permissions on a workspace', () => {
     expect(refusal(await match('group', '%'))).toEqual([404, 'GROUP.NOT_FOUND']);
   });
 
-  it('are given only to who holds a role in the tenant, and only by who may MANAGE', async () => {
+  it('are given only to users with a role in the tenant, and only by users with MANAGE', async () => {
     const stranger = await people.user([['USER', foreign]]);
     const strangers = await people.group([['USER', foreign]]);
     expect(refusal(await give('user', stranger, VIEW))).toEqual([404, 'USER.NOT_FOUND']);
@@ -284,7 +284,7 @@ describe('the permissions on a workspace', () => {
     expect((await give('user', editor.userId, VIEW, await people.admin(tenant))).status).toBe(200);
   });
 
-  it('cannot be taken from who does not hold them directly', async () => {
+  it('cannot be removed from users who do not hold them directly', async () => {
     const userId = await people.user([['USER', tenant]]);
     const group = await people.group([['USER', tenant]], [userId]);
     await give('group', group, RUN);
@@ -295,7 +295,7 @@ describe('the permissions on a workspace', () => {
     expect(refusal(await take('group', group, RUN))).toEqual(notHeld);
   });
 
-  it('can be taken from who has left the tenant', async () => {
+  it('can be removed from users who have left the tenant', async () => {
     const userId = await people.user([['USER', tenant]]);
     await give('user', userId, VIEW);
     await api.database.query('UPDATE user_roles SET to_date = now() WHERE user_id = $1', [userId]);
@@ -309,7 +309,7 @@ describe('the permissions on a workspace', () => {
     expect((await names('/users'))['VIEW']).toEqual([await nameOf(userId)]);
   });
 
-  it('page through many who hold them in several ways, each once', async () => {
+  it('page through many holders, each once even with several grants', async () => {
     const role = (await api.database.query(`SELECT role_id FROM roles WHERE role = 'USER'`))[0].role_id;
     await api.database.query(
       `WITH u AS (INSERT INTO users (username, email) SELECT 'many-' || n, 'many-' || n || '@example.org'

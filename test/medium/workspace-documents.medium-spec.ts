@@ -57,7 +57,7 @@ describe('a workspace as a document', () => {
       .map(({ name }: { name: string }) => name)
       .sort();
 
-  it('is the same after a round trip but for its name and the time', async () => {
+  it('is the same after a round trip except for its name and the time', async () => {
     const from = await workspace({ description: 'of somebody' });
     const jobs = `/workspace/${from}/spark/job`;
     const confs = [
@@ -93,7 +93,7 @@ describe('a workspace as a document', () => {
     expect(body).toMatchObject({ cluster_id: cluster, max_concurrency: 3, created_by: { user_id: caller.userId } });
   });
 
-  it('has the active or the disabled configurations alone, if asked for, and never deleted ones', async () => {
+  it('has only the active or the disabled configurations on request, and never deleted ones', async () => {
     const id = await workspace();
     await send(id, named('a', 'b', 'c'));
     await caller.call('PUT', `/workspace/${id}/spark/job/conf/disable?job_conf_name=b`);
@@ -104,7 +104,7 @@ describe('a workspace as a document', () => {
     expect(await confs('&enable=false')).toEqual(['b']);
   });
 
-  it('is read without what later versions added, and not if it is of a version to come', async () => {
+  it('is read without fields of later versions, and refused if it is of a later version', async () => {
     const id = await workspace();
     const old = { workspace: {}, spark_job_confs: [{ name: 'old', job_type: 'Python3', command: 'a.py' }] };
     expect((await send(id, old)).body.imported.spark_job_confs).toBe(1);
@@ -114,7 +114,7 @@ describe('a workspace as a document', () => {
     ]);
   });
 
-  it('changes nothing when one of its configurations cannot be imported', async () => {
+  it('changes nothing if one of its configurations cannot be imported', async () => {
     const id = await workspace();
     await send(id, named('b'));
     const taken = await send(id, named('a', 'b', 'c'));
@@ -128,7 +128,7 @@ describe('a workspace as a document', () => {
     expect(await names(id)).toEqual(['b']);
   });
 
-  it('replaces configurations of the same name with overwrite, which keep their id, their jobs and their count', async () => {
+  it('replaces configurations of the same name with overwrite; they keep their id, their jobs and their count', async () => {
     const id = await workspace();
     await send(id, named('a'));
     const before = (await caller.call('GET', `/workspace/${id}/spark/job/conf?job_conf_name=a`)).body;
@@ -144,7 +144,7 @@ describe('a workspace as a document', () => {
     expect(body.job_conf.command).toBe('a.py');
   });
 
-  it('is imported as far as it goes when permissive, and says what did not', async () => {
+  it('is imported as far as possible when permissive, and lists the failures', async () => {
     const id = await workspace();
     await send(id, named('taken'));
     const document: Document = {
@@ -253,7 +253,7 @@ describe('a workspace as a document', () => {
       expect(await usage(id)).toMatchObject({ file_count: 1 });
     });
 
-    it('imports what it can when permissive, and leaves nothing of the rest', async () => {
+    it('imports what is valid when permissive, and leaves nothing of the rest', async () => {
       const id = await workspace();
       await send(id, notebooks(notebook('taken')));
       const before = await usage(id);

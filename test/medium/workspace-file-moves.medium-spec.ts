@@ -54,7 +54,7 @@ describe('files of a workspace', () => {
   const move = (from: string, to: string, overwrite = false) => relocate('move', from, to, overwrite);
   const copy = (from: string, to: string, overwrite = false) => relocate('copy', from, to, overwrite);
 
-  it('get another name where they are, and keep their id and what is in them', async () => {
+  it('are renamed in place, and keep their id and content', async () => {
     const made = await upload('a/b/file.txt');
     expect(await rename('a/b/file.txt', 'note.md')).toMatchObject({
       status: 201,
@@ -72,7 +72,7 @@ describe('files of a workspace', () => {
     expect(listed.body.data).toMatchObject([{ file_name: 'note.md' }]);
   });
 
-  it('move into directories that are made for them', async () => {
+  it('are moved into directories that are created for them', async () => {
     await upload('in/x/1');
     await upload('in/2');
     await upload('in2/3');
@@ -83,7 +83,7 @@ describe('files of a workspace', () => {
     expect(await usage()).toEqual([3, 5, 'in/x/1'.length + 'in/2'.length + 'in2/3'.length]);
   });
 
-  it('are copied with what is in them, count again, and live on when the original is deleted or replaced', async () => {
+  it('are copied with their content, count again, and remain if the original is deleted or replaced', async () => {
     await upload('a/1', 'one');
     await upload('a/d/2', 'two');
     expect(await copy('a', 'b')).toMatchObject({ status: 200, body: { full_file_path: 'b', is_dir: true } });
@@ -96,7 +96,7 @@ describe('files of a workspace', () => {
     expect(await usage()).toEqual([0, 0, 0]);
   });
 
-  it('are moved, copied, replaced and deleted only up to a bound, since others wait meanwhile', async () => {
+  it('are moved, copied, replaced and deleted only up to a limit, because others wait meanwhile', async () => {
     await upload('large/0');
     await upload('small/0');
     await api.database.query(
@@ -115,7 +115,7 @@ describe('files of a workspace', () => {
     expect(await usage()).toEqual([1, 1, 'small/0'.length]);
   });
 
-  it('replace a file by a file and a directory by a directory, only with overwrite', async () => {
+  it('replace files by files and directories by directories, only with overwrite', async () => {
     await upload('f', 'f');
     await upload('g', 'g');
     await upload('d/1', '1');
@@ -134,7 +134,7 @@ describe('files of a workspace', () => {
     expect(await paths()).toEqual(['e', 'e/1', 'f', 'g']);
   });
 
-  it('put a file into the directory that is at its destination', async () => {
+  it('are put into the directory at their destination', async () => {
     await upload('f', 'f');
     await upload('d/g', 'g');
     await upload('d/e/f', 'old');
@@ -169,7 +169,7 @@ describe('files of a workspace', () => {
     expect([await paths(), await usage()]).toEqual(before);
   });
 
-  it('refuse names that are none', async () => {
+  it('refuse invalid names', async () => {
     await upload('f');
     for (const name of ['a/b', '..', '.', ' ', 'a\\b', 'n'.repeat(256)]) {
       expect((await rename('f', name)).status).toBe(400);
@@ -179,7 +179,7 @@ describe('files of a workspace', () => {
     expect(await paths()).toEqual(['f']);
   });
 
-  it('are not copied beyond the quota, though a copy takes no room of its own', async () => {
+  it('are not copied beyond the quota, although a copy needs no space of its own', async () => {
     await upload('half', 'x'.repeat(QUOTA / 2 + 1));
     expect(refusal(await copy('half', 'other'))).toEqual([413, 'WORKSPACE.QUOTA_EXCEEDED']);
     await upload('small', 'x');
@@ -188,7 +188,7 @@ describe('files of a workspace', () => {
     expect((await copy('small', 'half', true)).status).toBe(200);
   });
 
-  it('are found at one place or the other by whoever lists them meanwhile', async () => {
+  it('are always found at one of the two places by concurrent lists', async () => {
     for (let file = 0; file < 20; file += 1) await upload(`there/${file}`, 'x');
     const counts = new Set<number>();
     let isMoving = true;

@@ -23,7 +23,7 @@ import { makeTenancy } from './harness/records';
 import { WorkerApp } from './harness/worker-app';
 import { putCluster } from './harness/statuses';
 
-/** A cloud that runs, as its driver reaches it. */
+/** A running cloud, as its driver reaches it. */
 interface Cloud {
   providerId: number;
   driver: ComputeDriver;
@@ -31,11 +31,11 @@ interface Cloud {
   place: Partial<Place> & { region: string };
   type: string;
   image: string;
-  /** Where its machines are, by its own account. */
+  /** Returns the zones of its machines, as the cloud reports them. */
   zones(): string[];
-  /** Has the next request for a machine find no room in its zone. */
+  /** Makes the next request for a machine find no capacity in its zone. */
   fill(): void;
-  /** Has the next request for a machine exceed a quota; answers what the cloud says. */
+  /** Makes the next request for a machine exceed a quota; returns the message of the cloud. */
   exceed(): string;
   stop(): Promise<void>;
 }
@@ -87,7 +87,7 @@ async function azure(): Promise<Cloud> {
     fill() {
       const message = 'Allocation failed.';
       fake.faults.push({ on: put, status: 409, code: 'ZonalAllocationFailed', message });
-      // It keeps the card for the machine that failed.
+      // Azure keeps the network card for the failed machine.
       fake.faults.push({ on: put, status: 400, code: 'NicReservedForAnotherVm', message: 'Reserved for 180 seconds.' });
     },
     exceed() {
@@ -180,7 +180,7 @@ describe.each([
 
   const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
 
-  /** Repeats the steps as the runner does, until every machine was accepted and goes well; answers the waits. */
+  /** Repeats the steps, as the runner does, until every machine was accepted and runs; returns the delays. */
   async function brought(): Promise<number[]> {
     const waits: number[] = [];
     let name = 'provision-nodes';
@@ -195,16 +195,16 @@ describe.each([
     throw new Error('The machines are never there');
   }
 
-  it('is passed over, and one machine is made in the next one', async () => {
+  it('is skipped, and one machine is created in the next one', async () => {
     cloud.fill();
     const waits = await brought();
     expect(cloud.zones()).toEqual([next]);
     expect(await nodes()).toMatchObject([{ attempt: 2, place: { zone: next }, error: null }]);
-    // As long as Azure keeps a card.
+    // Azure keeps a network card for three minutes.
     if (cloud.providerId === CLOUD_PROVIDER_ID.Azure) expect(waits).toContain(180_000);
   });
 
-  it('is not what a quota is: that ends the start, and is named with the region', async () => {
+  it('is not skipped for a quota, which fails the start and is named with the region', async () => {
     const said = cloud.exceed();
     const untilEnd = async () => {
       for (const name of ['provision-nodes', 'await-nodes', 'await-nodes']) await step(name);

@@ -32,8 +32,8 @@ const REGION = 'land-1';
 const ZONES = ['land-1a', 'land-1b', 'land-1c'];
 const [A, B, C] = ZONES as [string, string, string];
 
-// Real: the worker's services and PostgreSQL. Left out: the provider, which has no room where a test says, and agents.
-describe('zones without room', () => {
+// Real: the worker's services and PostgreSQL. Left out: the provider, whose free capacity the tests set, and agents.
+describe('zones without capacity', () => {
   const app = new WorkerApp({ SPOT_FALLBACK_MINUTES: '5' });
   let dataSource: DataSource;
   let provider: ZonedProvider;
@@ -107,7 +107,7 @@ describe('zones without room', () => {
     return context;
   }
 
-  /** Repeats the step as the runner does, until it waits for agents only. */
+  /** Repeats the step, as the runner does, until it only waits for agents. */
   async function brought(context: WorkflowContext<'cluster'>, name = 'provision-nodes'): Promise<StepOutcome[]> {
     const outcomes: StepOutcome[] = [];
     for (let time = 0; time < 30; time += 1) {
@@ -122,7 +122,7 @@ describe('zones without room', () => {
 
   const askedIn = (zone: string) => provider.asked.filter((one) => one.endsWith(` ${zone}`));
 
-  it('are passed over: the next one makes the machine, as another attempt', async () => {
+  it('are skipped: the next one creates the machine, as another attempt', async () => {
     provider.full.add(A);
     const context = await planned();
     const [before] = await nodes();
@@ -141,7 +141,7 @@ describe('zones without room', () => {
     expect(after?.bootstrap_token_hash).not.toBeNull();
   });
 
-  it('let nobody register for the attempt that is over', async () => {
+  it('refuse registrations for the previous attempt', async () => {
     provider.full.add(A);
     provider.failsLater = true;
     const specs: string[] = [];
@@ -160,7 +160,7 @@ describe('zones without room', () => {
     expect(await register(now)).toMatchObject({ nodeToken: expect.any(String) as string });
   });
 
-  it('are found after the machine was accepted, whose rest is gone before the next is asked for', async () => {
+  it('may fail after accepting a machine, which is removed completely before the next request', async () => {
     Object.assign(provider, { failsLater: true, endsAfter: 2 });
     provider.full.add(A);
     await sized(2);
@@ -176,7 +176,7 @@ describe('zones without room', () => {
     expect(provider.mostOfOneNode).toBe(1);
   });
 
-  it('are asked once for all nodes of a cluster, and not again by others of the tenant for a while', async () => {
+  it('get one request for all nodes of a cluster, and none of other clusters of the tenant for a while', async () => {
     provider.full.add(A);
     await sized(10);
     await brought(await planned());
@@ -191,7 +191,7 @@ describe('zones without room', () => {
     );
     expect(offers.map(({ zone }) => zone)).toEqual([A]);
     expect(Number(offers[0]?.ms)).toBeGreaterThan(60_000);
-    // Nobody keeps another tenant from asking.
+    // Other tenants still send requests.
     const other = await anotherTenant();
     await brought(await planned(other));
     expect(askedIn(A)).toHaveLength(2);
@@ -213,7 +213,7 @@ describe('zones without room', () => {
     return row?.id ?? 0;
   }
 
-  it('are asked again when that is over, and the offers are forgotten', async () => {
+  it('get requests again after that time, and the recorded offers are deleted', async () => {
     provider.full.add(A);
     await brought(await planned());
     await dataSource.query(`UPDATE blocked_offers SET blocked_until = platform_now() - interval '1 second'`);
@@ -226,7 +226,7 @@ describe('zones without room', () => {
     expect(await dataSource.query('SELECT 1 FROM blocked_offers')).toEqual([]);
   });
 
-  it('end a start when they are all of the region, which says what each said', async () => {
+  it('fail a start if no zone of the region has capacity, with the message of each zone', async () => {
     for (const zone of ZONES) provider.full.add(zone);
     await sized(3);
     const { instanceId } = await begin('start');
@@ -240,16 +240,16 @@ describe('zones without room', () => {
     expect(cluster?.reason).toMatch(/no capacity for machines of type \S+ in region land-1\./);
     expect(cluster?.reason).toContain(ZONES.map((zone) => `${zone}: no room in ${zone}`).join('; '));
     expect(provider.machines).toEqual([]);
-    // Of three nodes, one went first in each zone, and the others have its word for it.
+    // One of the three nodes tried each zone, and the others used its result.
     expect(ZONES.map((zone) => askedIn(zone).length)).toEqual([1, 1, 1]);
-    // What is remembered refuses nothing by itself.
+    // Remembered zones alone refuse no start.
     provider.full.clear();
     await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPED');
     await brought(await planned());
     expect(provider.machines.map(({ zone }) => zone)).toEqual([A, A, A]);
   });
 
-  it('that nobody named are passed over, too, if they refuse the request', async () => {
+  it('chosen by the platform are also skipped if they refuse the request', async () => {
     provider.full.add(A);
     provider.refusing.add(B);
     await brought(await planned());
@@ -259,7 +259,7 @@ describe('zones without room', () => {
     await expect(step(start(), 'provision-nodes', await planned(other))).rejects.toThrow('land-1a has no such type');
   });
 
-  it('are not gone through when the region is without room, or the account', async () => {
+  it('are not tried if the whole region or the account has no capacity', async () => {
     for (const zone of ZONES) provider.full.add(zone);
     provider.scope = 'region';
     await expect(brought(await planned())).rejects.toThrow(/in region land-1\. .* land-1a: no room in land-1a/);
@@ -274,7 +274,7 @@ describe('zones without room', () => {
     expect(blocked).toEqual([{ zone: '' }]);
   });
 
-  it('keep a machine with a disk where it is', async () => {
+  it('do not move a machine with a disk', async () => {
     const context = await planned();
     await brought(context);
     const { manager } = dataSource;
@@ -291,7 +291,7 @@ describe('zones without room', () => {
     expect(provider.machines).toHaveLength(1);
   });
 
-  it('leave nothing stopped of a start that failed, even where disks are kept', async () => {
+  it('leave no stopped machine of a failed start, even if disks are kept', async () => {
     await set('keep_scratch_disk = true');
     for (const zone of ZONES) provider.full.add(zone);
     provider.failsLater = true;
@@ -305,7 +305,7 @@ describe('zones without room', () => {
     expect([await nodes(), provider.machines]).toEqual([[], []]);
   });
 
-  it('are not needed for that: a start that failed stops only what was heard, and a provider may not show the rest yet', async () => {
+  it('or not, a failed start stops only machines whose agents reported, as others may not be listed yet', async () => {
     await set('keep_scratch_disk = true');
     await sized(2);
     const context = await planned();
@@ -320,7 +320,7 @@ describe('zones without room', () => {
     expect(provider.machines).toEqual([expect.objectContaining({ nodeToken: heard?.token, state: 'stopped' })]);
   });
 
-  describe('of a cluster that grows', () => {
+  describe('of a growing cluster', () => {
     beforeEach(async () => {
       await makeNode(dataSource.manager, tenancy, 0);
       await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
@@ -346,16 +346,19 @@ describe('zones without room', () => {
       return row?.spot_missing_since ?? null;
     };
 
-    it.each([false, true])('are passed over before spot machines count as missing (told later: %p)', async (later) => {
-      provider.failsLater = later;
-      provider.full.add(`${A} spot`);
-      await resized();
-      expect((await where()).at(-1)).toEqual([1, 2, B]);
-      expect(provider.machines).toMatchObject([{ zone: B, state: 'running' }]);
-      expect([await missing(), provider.mostOfOneNode]).toEqual([null, 1]);
-    });
+    it.each([false, true])(
+      'are skipped before spot machines count as unavailable (reported later: %p)',
+      async (later) => {
+        provider.failsLater = later;
+        provider.full.add(`${A} spot`);
+        await resized();
+        expect((await where()).at(-1)).toEqual([1, 2, B]);
+        expect(provider.machines).toMatchObject([{ zone: B, state: 'running' }]);
+        expect([await missing(), provider.mostOfOneNode]).toEqual([null, 1]);
+      },
+    );
 
-    it('have the next machines bought at the usual price, for which they count as open', async () => {
+    it('lead to on-demand machines, for which the zones count as available', async () => {
       for (const zone of ZONES) provider.full.add(`${zone} spot`);
       await resized();
       expect((await where()).map(([number]) => number)).toEqual([0]);
@@ -373,7 +376,7 @@ describe('zones without room', () => {
       for (const one of restore.splice(0)) one();
     });
 
-    /** Has a worker die at its n-th call of whatever changes something, before or after it. */
+    /** Kills a worker before or after its n-th call that changes something. */
     function killAt(n: number): { calls: number } {
       const seen = { calls: 0 };
       const repositories: [object, string[]][] = [
@@ -437,7 +440,7 @@ describe('zones without room', () => {
       },
     );
 
-    it.each([1, 2, 3])('that are two do not make two machines (seed %p)', async (seed) => {
+    it.each([1, 2, 3])('that run concurrently do not create two machines (seed %p)', async (seed) => {
       let state = seed;
       provider.moment = () => {
         state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -460,7 +463,7 @@ describe('zones without room', () => {
         try {
           if ((await step(start(), 'provision-nodes', context)).kind === 'done') return;
         } catch (error) {
-          // The other one is at it: the runner would repeat the step.
+          // The other worker holds the machine, so the runner would repeat the step.
           if (!(error instanceof Error) || !error.message.includes('not gone yet')) throw error;
         }
       throw new Error('The step does not end');

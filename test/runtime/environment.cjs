@@ -2,7 +2,7 @@ const { appendFileSync } = require('node:fs');
 const { ModuleMocker } = require('jest-mock');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 
-/** Whether a test file runs in this process. */
+/** True while a test file runs in this process. */
 let isRunning = false;
 noteLateErrors(process.env.TEST_LATE_ERRORS);
 
@@ -21,7 +21,7 @@ module.exports = class SharedProcessEnvironment {
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
-    // jest-circus keeps its state and event handlers on the global object and must create them anew for each file.
+    // jest-circus keeps its state and event handlers on the global object and must create new ones for each file.
     for (const name of Object.getOwnPropertySymbols(globalThis)) {
       if (name.description === 'JEST_STATE_SYMBOL' || name.description === 'EVENT_HANDLERS') delete globalThis[name];
     }

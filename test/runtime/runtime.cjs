@@ -13,7 +13,7 @@ const NEEDS_OWN_MODULES = /^jest\.mock\(|^const \w+ = defineWorkflow\(/m;
 
 /**
  * Loading the API takes longer than the tests of most files, so test files run in the process itself and share its modules.
- * This class replaces jest-runtime, which loads and evaluates every module anew for each file; all else is Jest's own.
+ * This class replaces jest-runtime, which loads and evaluates every module again for each file; all else is Jest's own.
  */
 module.exports = class SharedModulesRuntime {
   /** @type {OwnModules | undefined} */
@@ -43,7 +43,7 @@ module.exports = class SharedModulesRuntime {
     }
   }
 
-  /** jest-circus keeps the tests of a file in the state of its modules, so each file loads it anew. */
+  /** jest-circus keeps the tests of a file in the state of its modules, so each file loads it again. */
   requireInternalModule(path) {
     for (const file of Object.keys(require.cache)) if (isInPackage(file, 'jest-circus')) delete require.cache[file];
     return require(path);

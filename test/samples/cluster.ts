@@ -9,7 +9,7 @@ import { type Request, sample } from './sample';
 type Needed = 'cloud_env_id' | 'cluster_conf_id';
 type Given = Needed | 'spark_infra_version_id' | 'cluster_type' | 'is_spot_instance' | 'enable_public_ip';
 
-/** Of one node. */
+/** A cluster of one node. */
 export const cluster = sample<Request<CreateCluster, Given>, UpdateCluster, Cluster, Needed>({
   path: '/cluster',
   body: ({ cloud_env_id, cluster_conf_id }) => ({

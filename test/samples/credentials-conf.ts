@@ -6,7 +6,7 @@ import type { CredentialsConf } from '../../src/modules/infrastructure/environme
 import { REFERENCE } from './reference';
 import { encodedCredentials, sample } from './sample';
 
-/** The secret itself is sealed in the row; whoever needs it there seals it. */
+/** The row has no sealed secret; tests that need it seal it. */
 export const credentialsConf = sample<CreateCredentialsConf, UpdateCredentialsConf, CredentialsConf>({
   path: '/credential_config',
   body: () => ({
@@ -17,7 +17,7 @@ export const credentialsConf = sample<CreateCredentialsConf, UpdateCredentialsCo
   row: () => ({ credential_type_id: REFERENCE.credential_type_id }),
 });
 
-/** What is another for credentials that open an S3-compatible store. */
+/** The fields that differ for credentials of an S3-compatible store. */
 export function ofStore(keys: object): ReturnType<typeof credentialsConf.body> {
   return {
     credential_type_id: REFERENCE.store_credential_type_id,

@@ -11,7 +11,7 @@ import { volumeConf } from './volume-conf';
 
 type AnySample = Sample<object, object | null, object, string>;
 
-/** What clusters are described with, each after those that it refers to. */
+/** The records that describe clusters, each after those it refers to. */
 export const PARTS = {
   volume_conf: volumeConf,
   network_conf: networkConf,
@@ -21,12 +21,12 @@ export const PARTS = {
   cluster_conf: clusterConf,
 } satisfies Record<string, AnySample>;
 
-/** `cloud_env`: what the samples of this folder are called where they are exported. */
+/** The name of a sample's export in snake case, such as `cloud_env`. */
 export type Kind = string;
 export type Part = keyof typeof PARTS;
 export type Ids = Readonly<Record<string, number>>;
 
-/** Every kind of record that has a sample, each after those that it refers to. */
+/** Every kind of record that has a sample, each after those it refers to. */
 export const KINDS = orderedByReference(samplesOfFolder());
 const SAMPLES = new Map(KINDS);
 
@@ -36,7 +36,7 @@ export function sampleOf(kind: Kind): AnySample {
   return found;
 }
 
-/** The request that makes a record, as {@link Sample.body}, of ids of which some may be left out. */
+/** The request that creates a record, as {@link Sample.body}; some ids may be left out. */
 export function bodyOf(kind: Kind, ids: Ids = {}): object {
   return sampleOf(kind).body(ids);
 }
@@ -51,7 +51,7 @@ export function tableOf(kind: Kind): string {
   return sampleOf(kind).table ?? `${kind}s`;
 }
 
-/** The kind as operation ids call it: `CloudEnv`. */
+/** The kind as it is in operation ids, such as `CloudEnv`. */
 export function operationName(kind: Kind): string {
   return kind.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -76,7 +76,7 @@ function orderedByReference(samples: readonly [Kind, AnySample][]): [Kind, AnySa
   return [...ordered];
 }
 
-/** The ids that a sample asks for. */
+/** Returns the ids that a sample reads. */
 function needsOf({ body, row }: AnySample): ReadonlySet<string> {
   const asked = new Set<string>();
   const ids = new Proxy<Record<string, number>>({}, { get: (_, name) => void asked.add(String(name)) });

@@ -4,7 +4,7 @@ import { type Request, sample } from './sample';
 
 type Needed = 'cluster_id' | 'workspace_id';
 
-/** Of a Python job; it is in a workspace. */
+/** The configuration of a Python job; it belongs to a workspace. */
 export const jobConf = sample<Request<CreateJobConf, 'job_type'>, UpdateJobConf, RunConfiguration, Needed>({
   path: '/workspace/{workspace_id}/spark/job/conf',
   body: ({ cluster_id }) => ({ cluster_id, job_type: 'Python3', command: 'job.py' }),

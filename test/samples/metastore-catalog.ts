@@ -9,12 +9,12 @@ import { sample } from './sample';
 /** Types of catalogs in the reference data. */
 export const CATALOG_TYPE = { hive: 1, unity: 2, glue: 3 } as const;
 
-/** A Hive catalog whose servers have the names given. */
+/** Returns the hive-site.xml of a catalog with these servers. */
 export function hiveSite(uris = 'thrift://metastore.example.org:9083', more: Record<string, string> = {}): string {
   return configurationXml({ 'hive.metastore.uris': uris, ...more });
 }
 
-/** What a Unity catalog is, beside its name. */
+/** The fields of a Unity catalog besides its name. */
 export const unityDetails = {
   endpoint: 'https://workspace.example.org',
   default_catalog: 'main',
@@ -22,7 +22,7 @@ export const unityDetails = {
   additional_catalogs: [] as string[],
 };
 
-/** Of AWS Glue, which has no details. */
+/** A catalog of AWS Glue, which has no details. */
 export const metastoreCatalog = sample<CreateGlueCatalog, UpdateGlueCatalog, MetastoreCatalog>({
   path: '/metastore/catalog/glue',
   body: () => ({}),

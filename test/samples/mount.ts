@@ -6,7 +6,7 @@ import { type Request, sample } from './sample';
 type Given = 'storage_type_id' | 'source' | 'mount_point' | 'credentials_config_id';
 const own = { storage_type_id: REFERENCE.storage_type_id, source: 'bucket/path', mount_point: '/mnt/data' };
 
-/** Of a store that its credentials open. */
+/** A mount of a store that its credentials open. */
 export const mount = sample<Request<CreateMount, Given>, UpdateMount, Mount, 'credentials_conf_id'>({
   path: '/cluster/mount',
   body: ({ credentials_conf_id }) => ({ ...own, credentials_config_id: credentials_conf_id }),

@@ -6,7 +6,7 @@ import type { ObjectStorageManager } from '../../src/modules/infrastructure/stor
 import { REFERENCE } from './reference';
 import { sample } from './sample';
 
-/** Of a store that its credentials open. */
+/** A manager of a store that its credentials open. */
 export const objectStorageManager = sample<
   CreateObjectStorageManager,
   UpdateObjectStorageManager,

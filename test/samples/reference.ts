@@ -1,4 +1,4 @@
-/** Rows of the reference data that samples refer to. Ids in use never get another meaning. */
+/** Rows of the reference data that samples refer to. Ids in use never change their meaning. */
 export const REFERENCE = {
   /** OnPrem, with its basic auth, the disks of its volumes, and 4 cores with 16 GB. */
   cloud_provider_id: 3,
@@ -10,7 +10,7 @@ export const REFERENCE = {
   architecture_type_id: 0,
   /** 3.5.3 */
   spark_infra_version_id: 5,
-  /** Custom S3, and the credentials that open one. */
+  /** Custom S3, and its type of credentials. */
   storage_type_id: 3,
   store_credential_type_id: 5,
   /** ENVIRONMENT VARIABLE */

@@ -1,17 +1,17 @@
 /**
- * One record of a kind: how the API makes and changes it, and how it is kept. It has no name; whoever makes it gives one.
- * Its id and name are called `<kind>_id` and `<kind>_name`. The kind is what the sample is exported as: `cloudEnv` of `cloud_env`.
+ * One record of a kind: the requests that create and change it, and its row. It has no name; its user passes one.
+ * Its id and name are `<kind>_id` and `<kind>_name`. The kind follows from the name of the export: `cloudEnv` is `cloud_env`.
  */
 export interface Sample<Create = object, Change = object, Row = object, Needed extends string = never> {
-  /** Where it is made by POST, and read, changed and deleted by `<kind>_id` or `<kind>_name`. */
+  /** The path of the POST that creates it, and of reads, changes and deletions by `<kind>_id` or `<kind>_name`. */
   path: string;
-  /** What requests call its name if not `name`; paths then have no `<kind>_name`. */
+  /** The field of its name in requests if not `name`; paths then have no `<kind>_name`. */
   nameField?: string;
-  /** Where it is kept, if not in `<kind>s`. */
+  /** Its table, if not `<kind>s`. */
   table?: string;
-  /** The plainest request that makes one, of OnPrem. @param ids of what it refers to, which must be there first */
+  /** The smallest request that creates one, for OnPrem. @param ids of the records it refers to, which must exist */
   body(ids: Readonly<Record<Needed, number>>): Omit<Create, 'name'>;
-  /** A request that changes it. */
+  /** The body of a request that changes it. */
   change: Change;
   /** The columns of the same record. */
   row(ids: Readonly<Record<Needed, number>>): Partial<Row>;
@@ -19,12 +19,12 @@ export interface Sample<Create = object, Change = object, Row = object, Needed e
 
 const made = new WeakSet<object>();
 
-/** Whether {@link sample} has made it. */
+/** True if {@link sample} has created it. */
 export function isSample(value: unknown): boolean {
   return typeof value === 'object' && value !== null && made.has(value);
 }
 
-/** A sample whose columns are called as the fields of the request are, unless `row` says otherwise. */
+/** Creates a sample. Its columns have the names of the request's fields unless `row` says otherwise. */
 export function sample<Create, Change, Row, Needed extends string = never>(
   given: Omit<Sample<Create, Change, Row, Needed>, 'row'> & Partial<Pick<Sample<Create, Change, Row, Needed>, 'row'>>,
 ): Sample<Create, Change, Row, Needed> {

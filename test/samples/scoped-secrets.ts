@@ -15,7 +15,7 @@ export const SECRET_TYPE = { hiveBasic: 2, awsKeys: 5 } as const;
 
 const secret_type = 'ENVIRONMENT VARIABLE';
 const { secret_type_id } = REFERENCE;
-/** The values are sealed in the row; whoever needs them there seals them. */
+/** The row has no sealed values; tests that need them seal them. */
 const requests = {
   body: () => ({ secret_type, value: 'word' }) as const,
   change: { secret_type, description: 'changed' } as const,

@@ -2,7 +2,7 @@ import type { User } from '../../src/modules/foundation/iam/entities/user.entity
 import type { CreateUser, UpdateUser } from '../../src/modules/foundation/iam/users-and-groups/dto/user.dto';
 import { sample } from './sample';
 
-/** An `email` of its own is given by whoever makes it. */
+/** Each test passes a unique `email`. */
 export const user = sample<Pick<CreateUser, 'password'>, UpdateUser, User>({
   path: '/platform/shared/admin/user',
   nameField: 'username',

@@ -5,7 +5,7 @@ const { join } = require('node:path');
 
 /** @typedef {import('../../scripts/embedded/test-services.mjs').Need} Need */
 
-/** The variables by which tests find what they need; set, it is not prepared. @type {Record<Need, string[]>} */
+/** The variables that lead tests to what they need. If they are set, nothing is prepared. @type {Record<Need, string[]>} */
 const VARIABLES = {
   runtime: ['TEST_RUNTIME_JSON'],
   services: ['TEST_DATABASE_ADMIN_URL', 'TEST_REDIS_URL'],
@@ -15,7 +15,7 @@ const VARIABLES = {
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   clouds: ['TEST_EC2_URL'],
-  // A run of scripts/test.mjs has built already.
+  // scripts/test.mjs sets it, and has already built.
   build: ['TEST_RUN_DIR'],
 };
 
@@ -23,12 +23,12 @@ const VARIABLES = {
 const keepers = [];
 
 /**
- * Has what the environment does not name prepared by scripts/test-services.mjs, and puts it there for the tests.
+ * Lets scripts/test-services.mjs prepare what the environment lacks, and adds it to the environment for the tests.
  * @param {...Need} needs
  */
 async function prepare(...needs) {
   await prepareMissing(needs);
-  // Of this run of jest: two may share a folder, and a project, when scripts/test.mjs runs it twice.
+  // The folder belongs to this run of jest: two runs may share a project, when scripts/test.mjs runs it twice.
   process.env.TEST_PLATFORMS_DIR = join(process.env.TEST_RUN_DIR ?? '', `platforms-${process.pid}`);
 }
 
@@ -37,7 +37,7 @@ async function prepareMissing(needs) {
   const missing = needs.filter((need) => VARIABLES[need].some((name) => !process.env[name]));
   if (missing.length === 0) return;
   const program = join(__dirname, '..', '..', 'scripts', 'test-services.mjs');
-  // A group of its own: a Ctrl-C at the terminal must not reach it before the tests have ended.
+  // A process group of its own: a Ctrl-C at the terminal must not reach it before the tests have ended.
   const keeper = spawn(process.execPath, [program, ...missing], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   keepers.push(keeper);
   const line = once(createInterface({ input: keeper.stdout }), 'line');
@@ -47,7 +47,7 @@ async function prepareMissing(needs) {
   Object.assign(process.env, JSON.parse(String(answer[0])));
 }
 
-/** Ends what {@link prepare} started, the last first. */
+/** Stops what {@link prepare} started, in reverse order. */
 async function end() {
   for (const keeper of keepers.splice(0).reverse()) {
     if (keeper.exitCode !== null || keeper.signalCode !== null) continue;

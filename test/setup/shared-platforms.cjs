@@ -2,11 +2,11 @@ const { existsSync, readFileSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const { Client } = require('pg');
 
-/** How long a process may take to end when it is asked to. */
+/** Maximum time for a process to exit after it was asked to. */
 const STOP_TIMEOUT_MS = 60_000;
 
 /**
- * Ends the platform that the files of a jest project have shared, if one of them started it (see
+ * Stops the platform that the files of a jest project shared, if one of them started it (see
  * test/e2e/harness/shared-platform.ts), and drops its database.
  * @param {string} project
  */
@@ -15,7 +15,7 @@ async function endSharedPlatform(project) {
   if (!existsSync(file)) return;
   const { pids, site } = JSON.parse(readFileSync(file, 'utf8'));
   rmSync(file);
-  // One after the other: an API that is gone is nothing that a worker should have to cope with.
+  // One after the other, so that no worker loses its API while it shuts down.
   const stuck = [];
   const { endProcess, processRef } = await import('../../scripts/embedded/processes.mjs');
   for (const pid of pids) {

@@ -21,6 +21,7 @@ describe('a comment', () => {
     'Answers every request with an error.',
     'Answers of the service are validated.',
     'Cases are told apart by their codes.',
+    'The step bring-nodes failed.',
     '@param whoAmI what the caller is',
     'eslint-disable no-console -- anew',
   ])('may be "%s"', (text) => {

@@ -1,7 +1,7 @@
 // A real OpenID Connect provider on loopback, with a page to log in at and the password grant. Its only argument is a
 // JSON object: `clientId`, `clientSecret`, `redirectUrl`, `people` and `claimsInIdToken`. The first line that it prints
 // is its issuer. `POST /test/people` replaces the people; `POST /test/fault` changes the ID tokens from
-// then on, or has no tokens given at all.
+// then on, or stops the provider from returning tokens.
 import { createPrivateKey, createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -104,7 +104,7 @@ provider.use(async (ctx, next) => {
   }
 });
 
-/** The token with the claims of the fault, signed anew, by a key that is not the provider's if the fault says so. */
+/** Returns the token with the claims of the fault, signed again, with a foreign key if the fault says so. */
 function changed(token) {
   const [header, payload] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   const claims = { ...JSON.parse(payload), ...fault.claims };
@@ -118,7 +118,7 @@ async function bodyOf(request) {
   return Buffer.concat(chunks).toString();
 }
 
-/** The page where people log in: a form of user name and password. */
+/** Returns the login page: a form with user name and password. */
 async function interact(request, response) {
   await provider.interactionDetails(request, response);
   if (request.method === 'GET') {
