@@ -16,12 +16,12 @@ const MINUTE = 60_000;
 const HELP = `Usage: npm run chaos [-- options]
 
 Starts a platform of its own (PostgreSQL, Redis, two APIs, two workers, local nodes), puts it under load, breaks things by a
-schedule that follows from the seed, lets it come to rest and checks what must hold. Prints the schedule and what was violated.
+schedule that follows from the seed, waits for its work to end and checks the invariants. Prints the schedule and the violations.
 
 Options:
-  --seed=N                 1 by default; the same seed breaks the same things at the same times
-  --minutes=M              length of the load and the faults, 2 by default; may be a fraction
-  --rest=M                 minutes that everything may take to come to rest, 3 by default
+  --seed=N                 1 by default; the same seed causes the same faults at the same times
+  --minutes=M              duration of the load and the faults, 2 by default; may be a fraction
+  --rest=M                 maximum minutes until all work has ended, 3 by default
   --faults=a,b             only faults of these kinds: ${FAULT_KINDS.join(', ')}
   --schedule               print the schedule and do nothing
   --help                   show this

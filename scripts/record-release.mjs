@@ -71,7 +71,7 @@ async function main() {
     recorder.forwardTo(platform.agentsUrl);
     const session = await login({ ...platform, signal });
     const result = await runDemo({ session, folder, sparkVersion: runtime.sparkVersion, print, signal });
-    if (!result.ok) throw new Error(`The demo ended otherwise than expected: ${JSON.stringify(result)}`);
+    if (!result.ok) throw new Error(`The demo had an unexpected result: ${JSON.stringify(result)}`);
     const target = join(projectRoot, 'test', 'fixtures', 'releases', name);
     mkdirSync(target, { recursive: true });
     /** Texts that would identify this machine, and their replacements. @type {[string, string][]} */

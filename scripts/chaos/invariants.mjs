@@ -83,11 +83,11 @@ export class Invariants {
     await this.always();
     await this.#query(invariants.AT_REST, [null]);
     await this.#query(AUDITS, []);
-    this.#note('every request is answered as it may be', load.effects.filter(isUnexpected));
+    this.#note('every response is an expected one', load.effects.filter(isUnexpected));
     const done = await this.platform.sql(
       `SELECT count(*)::int AS done FROM runs HAVING count(*) FILTER (WHERE status = 'DONE') = 0`,
     );
-    this.#note('jobs were done, so that there was something to break', done);
+    this.#note('at least one job was done, so the faults could break something', done);
     await this.#runsOfKeys(load);
     await this.#executions();
     await this.#machines();
@@ -122,7 +122,7 @@ export class Invariants {
       const holds = status === 200 ? made.length === 1 && made[0] === String(body.job_id) : made.length <= 1;
       return holds ? [] : [{ key, status, answered: body, made }];
     });
-    this.#note('each Idempotency-Key made exactly one run', [...wrong, ...ofKey]);
+    this.#note('each Idempotency-Key created exactly one run', [...wrong, ...ofKey]);
   }
 
   async #executions() {

@@ -67,7 +67,10 @@ export class Load {
     const workspace = await session.json('POST', '/workspace', { body: { name: 'chaos' } });
     this.#workspaceId = Number(workspace.workspace_id);
     const query = { workspace_id: this.#workspaceId, path: 'job.py', overwrite: true };
-    await session.json('POST', '/workspace/files', { query, bytes: Buffer.from('# What runs is spark-submit.\n') });
+    await session.json('POST', '/workspace/files', {
+      query,
+      bytes: Buffer.from('# The fake spark-submit ignores this file.\n'),
+    });
   }
 
   start() {

@@ -95,7 +95,7 @@ async function reached(read, field, signal) {
   for (const deadline = Date.now() + DEADLINE_MS; ; await delay(POLL_MS, undefined, { signal })) {
     const { [field]: status, reason } = await read();
     if (status === 'RUNNING') return;
-    if (FINISHED.includes(status)) throw new Error(`It is ${status} before it was RUNNING: ${reason}`);
+    if (FINISHED.includes(status)) throw new Error(`The run ended in ${status} before it was RUNNING: ${reason}`);
     if (Date.now() > deadline) throw new Error(`It was still ${status} after ${DEADLINE_MS / 1000} s.`);
   }
 }

@@ -22,7 +22,7 @@ describe('a platform whose parts are killed, frozen, disconnected and filled up'
         ({ stdout }) => stdout,
         ({ stdout, stderr }: { stdout: string; stderr: string }) => `${stdout}\n${stderr}`,
       );
-      if (!output.includes('Everything holds')) throw new Error(output);
+      if (!output.includes('All invariants hold')) throw new Error(output);
     },
     LIMIT_MS,
   );
