@@ -70,8 +70,8 @@ async function loadGrants(first: URL, token: string, context: CheckContext): Pro
   let url: URL | null = first;
   for (let page = 0; url !== null && page < MAX_PAGES; page += 1) {
     const headers = { Authorization: `Bearer ${token}` };
-    const answer = await send(url, { method: 'GET', headers, body: null }, context);
-    const { value, nextLink } = parseGrants(answer, url.host, [token]);
+    const response = await send(url, { method: 'GET', headers, body: null }, context);
+    const { value, nextLink } = parseGrants(response, url.host, [token]);
     for (const one of Array.isArray(value) ? (value as unknown[]) : []) {
       const { actions, notActions } = Object(one) as { actions?: unknown; notActions?: unknown };
       found.push({ actions: patterns(actions), notActions: patterns(notActions) });

@@ -51,8 +51,8 @@ async function missingRights(keys: GoogleKeys, endpoint: string, context: CheckC
   const url = new URL(`/v1/projects/${encodeURIComponent(keys.projectId)}:testIamPermissions`, endpoint);
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${bearer}` };
   const body = JSON.stringify({ permissions: NODE_RIGHTS });
-  const answer = await send(url, { method: 'POST', headers, body }, context);
-  const { permissions } = parseGrants(answer, url.host, [keys.privateKey, bearer]);
+  const response = await send(url, { method: 'POST', headers, body }, context);
+  const { permissions } = parseGrants(response, url.host, [keys.privateKey, bearer]);
   // A response without permissions omits the list.
   const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
   return NODE_RIGHTS.filter((right) => !granted.has(right));

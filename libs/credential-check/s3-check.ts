@@ -20,7 +20,7 @@ interface S3Keys {
 const DENIED = 'AccessDenied';
 
 /** More than a list of a thousand buckets has. The SDK keeps the whole response in memory. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Checks keys of an S3 store. They work if the store lists buckets, or denies it only for a missing permission. */
 export async function checkS3Keys(keys: S3Keys, endpoint: URL, context: CheckContext): Promise<CredentialCheck> {
@@ -78,7 +78,7 @@ function limited(source: Readable): Readable {
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;
-      done(length > MAX_ANSWER_BYTES ? new Error('The response is too long') : null, chunk);
+      done(length > MAX_RESPONSE_BYTES ? new Error('The response is too long') : null, chunk);
     },
   });
   source.on('error', (error) => limit.destroy(error));

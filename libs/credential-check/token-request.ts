@@ -11,7 +11,7 @@ import {
   working,
 } from './credential-check';
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** Error codes of the server's own failures (RFC 6749, 4.1.2.1). */
 const SERVER_TROUBLE: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
@@ -55,8 +55,8 @@ export async function send(
 ): Promise<{ status: number; text: string }> {
   const headers = { ...request.headers, Accept: 'application/json' };
   try {
-    const answer = await sendOutbound(url, { ...request, headers, maxBytes: MAX_ANSWER_BYTES, ...context });
-    return { status: answer.status, text: answer.body.toString() };
+    const response = await sendOutbound(url, { ...request, headers, maxBytes: MAX_RESPONSE_BYTES, ...context });
+    return { status: response.status, text: response.body.toString() };
   } catch (error) {
     throw connectionFailure(url.host, error);
   }

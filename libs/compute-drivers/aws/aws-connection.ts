@@ -7,7 +7,7 @@ import { unexpectedResponse } from '../call-faults';
 import { faultOf } from './aws-faults';
 
 /** A page of a thousand machines with fifty tags each has about five MiB. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** The first bytes of a response, which contain its root element. */
 const HEAD_BYTES = 512;
@@ -96,14 +96,14 @@ export class AwsConnection {
       page: { NextToken?: string | undefined },
       options: { abortSignal: AbortSignal },
     ) => Promise<T>,
-    itemsOf: (answer: T) => readonly I[] | undefined,
+    itemsOf: (response: T) => readonly I[] | undefined,
   ): Promise<I[]> {
-    const words = `lists more than ${MAX_FOUND} resources, or never ends the list`;
+    const problem = `lists more than ${MAX_FOUND} resources, or never ends the list`;
     return readPages(
-      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => unexpectedResponse(this.host, words) },
+      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => unexpectedResponse(this.host, problem) },
       async (NextToken) => {
-        const answer = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
-        return { items: itemsOf(answer) ?? [], next: answer.NextToken };
+        const response = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
+        return { items: itemsOf(response) ?? [], next: response.NextToken };
       },
       (item) => item,
     );
@@ -122,7 +122,7 @@ function checkedBody(source: Readable, host: string | null): Readable {
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;
-      if (length > MAX_ANSWER_BYTES) return done(new Error('The response is too long'));
+      if (length > MAX_RESPONSE_BYTES) return done(new Error('The response is too long'));
       if (head === null) return done(null, chunk);
       head = Buffer.concat([head, chunk]);
       if (head.length < HEAD_BYTES) return done();

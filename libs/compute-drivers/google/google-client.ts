@@ -9,7 +9,7 @@ import { callFault, recordOf, textOf } from './google-faults';
 
 const ENDPOINT = 'https://compute.googleapis.com/';
 const SCOPE = 'https://www.googleapis.com/auth/compute';
-const MAX_ANSWER_BYTES = 64 * 2 ** 20;
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 /** Calls Compute Engine with the key of one service account, for one call of the driver. */
 export class GoogleClient {
@@ -47,11 +47,11 @@ export class GoogleClient {
 
   /** Sends one request, which rejects as soon as the caller's signal aborts. */
   async call<Answer>(
-    ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: Answer }>,
+    request: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: Answer }>,
   ): Promise<Answer> {
     const { signal } = this.context;
     try {
-      const { data } = await untilAborted(signal, () => ask(this.api, { signal }));
+      const { data } = await untilAborted(signal, () => request(this.api, { signal }));
       // Another server's response would be read as a list without machines.
       if (!textOf(recordOf(data)['kind']).startsWith('compute#')) throw notGoogle(this.host);
       return data;
@@ -83,8 +83,8 @@ function timedOut(host: string, cause: unknown): ComputeDriverError {
 }
 
 function notGoogle(host: string): ComputeDriverError {
-  const words = `${host} sent a response that is not from Compute Engine.`;
-  return new ComputeDriverError('GOOGLE.NOT_GOOGLE', words, { kind: 'invalid' });
+  const message = `${host} sent a response that is not from Compute Engine.`;
+  return new ComputeDriverError('GOOGLE.NOT_GOOGLE', message, { kind: 'invalid' });
 }
 
 function requestUrl(input: string | URL | Request): string {
@@ -102,7 +102,7 @@ async function send(outbound: OutboundPolicy, url: URL, init: RequestInit): Prom
     body,
   } = await sendOutbound(url, {
     ...{ method: init.method ?? 'GET', headers, body: typeof init.body === 'string' ? init.body : null },
-    ...{ agents: outbound.agents, maxBytes: MAX_ANSWER_BYTES, signal: init.signal ?? undefined },
+    ...{ agents: outbound.agents, maxBytes: MAX_RESPONSE_BYTES, signal: init.signal ?? undefined },
   });
   const retryAfter = responseHeaders['retry-after'];
   const bodiless = status === 204 || status === 205 || status === 304;

@@ -210,9 +210,12 @@ class GooglePort implements CloudPort<GoogleMachine> {
 
   /** Makes a call and throws the error of its operation if it has failed already. */
   private async change(
-    ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: compute_v1.Schema$Operation }>,
+    request: (
+      api: compute_v1.Compute,
+      options: { signal: AbortSignal },
+    ) => Promise<{ data: compute_v1.Schema$Operation }>,
   ): Promise<void> {
-    const fault = operationFault(await this.client.call(ask), this.client.secrets);
+    const fault = operationFault(await this.client.call(request), this.client.secrets);
     if (fault) throw fault;
   }
 }
@@ -227,9 +230,9 @@ function explainStop(machine: GoogleMachine, done: readonly MachineOperation[]):
   return start?.fault && isLater(start.at, machine.stoppedAt) ? { ...machine, fault: start.fault } : machine;
 }
 
-function interruption(words: string): ComputeDriverError {
+function interruption(reason: string): ComputeDriverError {
   const { message } = googleFault(
-    { status: null, code: PREEMPTED, message: words || 'Google Cloud took back the spot machine of this node' },
+    { status: null, code: PREEMPTED, message: reason || 'Google Cloud took back the spot machine of this node' },
     [],
   );
   return new ComputeDriverError('GOOGLE.PREEMPTED', message, { kind: 'capacity', scope: 'zone' });

@@ -74,12 +74,12 @@ export function callFault(error: unknown, host: string, secrets: readonly string
   const { response } = recordOf(error);
   if (response === undefined) return connectionFault(error, host, secrets);
   const { status, data, headers } = recordOf(response);
-  const answer = recordOf(recordOf(data)['error']);
-  const [first] = listOf(answer['errors']);
+  const details = recordOf(recordOf(data)['error']);
+  const [first] = listOf(details['errors']);
   const failure = {
     status: typeof status === 'number' ? status : 0,
-    code: textOf(recordOf(first)['reason']) || textOf(answer['status']),
-    message: textOf(answer['message']) || `${host} answered with HTTP ${String(status)}`,
+    code: textOf(recordOf(first)['reason']) || textOf(details['status']),
+    message: textOf(details['message']) || `${host} answered with HTTP ${String(status)}`,
     retryAfterMs: retryAfterMs(
       headers instanceof Headers ? headers.get('retry-after') : recordOf(headers)['retry-after'],
     ),

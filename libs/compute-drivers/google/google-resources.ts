@@ -141,17 +141,17 @@ export async function listOperations(
 function pages<One>(
   client: GoogleClient,
   filter: string,
-  ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
+  request: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
   read: (items: unknown) => (One | null)[],
 ): Promise<One[]> {
-  const words = `Compute Engine lists more than ${MAX_FOUND} resources of one kind, or never ends the list.`;
-  const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
+  const message = `Compute Engine lists more than ${MAX_FOUND} resources of one kind, or never ends the list.`;
+  const exceeded = () => new ComputeDriverError('GOOGLE.TOO_MANY', message, { kind: 'invalid' });
   return readPages(
     { pages: MAX_PAGES, items: MAX_FOUND, exceeded },
     async (pageToken) => {
       const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
-      const answer = await client.call((api, options) => ask(api, query, options));
-      return { items: read(answer.items), next: textOf(answer.nextPageToken) };
+      const response = await client.call((api, options) => request(api, query, options));
+      return { items: read(response.items), next: textOf(response.nextPageToken) };
     },
     (one) => one,
   );
@@ -167,9 +167,9 @@ function inScopes(scopes: unknown, kind: 'instances' | 'disks' | 'addresses'): u
   });
 }
 
-function unreachable(words: string): ComputeDriverError {
+function unreachable(message: string): ComputeDriverError {
   return googleFault(
-    { status: 503, code: 'UNREACHABLE', message: words || 'A zone of Google Cloud is unreachable' },
+    { status: 503, code: 'UNREACHABLE', message: message || 'A zone of Google Cloud is unreachable' },
     [],
   );
 }

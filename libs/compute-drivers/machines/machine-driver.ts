@@ -183,8 +183,8 @@ export class MachineDriver<M extends Machine, C extends Cloud<M> = Cloud<M>> imp
     const before = machines.filter(({ owner }) => owner.attempt === attempt).slice(0, 1);
     const [over] = await withDetails(before, port);
     if (!over) return null;
-    const words = `The machine that ${title} launched for this node ended before it was used.`;
-    throw over.fault ?? new ComputeDriverError('MachineEnded', words, { kind: 'invalid' });
+    const message = `The machine that ${title} launched for this node ended before it was used.`;
+    throw over.fault ?? new ComputeDriverError('MachineEnded', message, { kind: 'invalid' });
   }
 }
 

@@ -56,7 +56,7 @@ const VERSION = '20160918';
 export const PAGE_SIZE = 500;
 const MAX_PAGES = 200;
 const MAX_FOUND = MAX_PAGES * PAGE_SIZE;
-const MAX_ANSWER_BYTES = 32 * 2 ** 20;
+const MAX_RESPONSE_BYTES = 32 * 2 ** 20;
 
 /** True if the text is an OCID of the kind, such as `image`, or of any kind if none is given. */
 export function isOcid(text: unknown, kind?: string): text is string {
@@ -173,13 +173,13 @@ export class OciConnection {
   ): Promise<Record<string, unknown>[]> {
     const parameters = new URLSearchParams(query).toString();
     const transport = this.transport();
-    const answer = await transport.send({
+    const response = await transport.send({
       method: 'GET',
       headers: new Headers(),
       uri: parameters === '' ? uri : `${uri}?${parameters}`,
     });
     try {
-      const items = parseUntrusted(await answer.text(), LONG_JSON);
+      const items = parseUntrusted(await response.text(), LONG_JSON);
       if (!Array.isArray(items)) throw new Error('The response is not a list');
       return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
@@ -194,19 +194,19 @@ export class OciConnection {
 
   /** Reads each item of a list and leaves out those for which `read` returns null. */
   readAll<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
-    const words = `lists more than ${MAX_FOUND} resources, or never ends the list`;
+    const problem = `lists more than ${MAX_FOUND} resources, or never ends the list`;
     return readPages(
-      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => this.unexpected(words) },
+      { pages: MAX_PAGES, items: MAX_FOUND, exceeded: () => this.unexpected(problem) },
       async (token) => {
-        const answer = await page({
+        const response = await page({
           limit: PAGE_SIZE,
           ...(token === undefined ? {} : { page: encodeURIComponent(token) }),
         });
         // The SDK does not validate the response.
-        if (!Array.isArray(answer.items)) throw this.unexpected('returned something else than a list');
-        if (!answer.items.every(({ id }) => textOf(id) !== null))
+        if (!Array.isArray(response.items)) throw this.unexpected('returned something else than a list');
+        if (!response.items.every(({ id }) => textOf(id) !== null))
           throw this.unexpected('listed a resource without an id');
-        const { items, opcNextPage: next } = answer;
+        const { items, opcNextPage: next } = response;
         if (next && next === token) throw this.unexpected('returned the same page of a list again');
         return { items, next };
       },
@@ -272,14 +272,14 @@ class Transport implements HttpClient {
     await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
     const { agents, signal } = this;
     const request = { method, headers: Object.fromEntries(headers), body: textOf(body), agents, signal };
-    const answer = await sendOutbound(url, { ...request, maxBytes: MAX_ANSWER_BYTES }).catch((error: unknown) => {
+    const response = await sendOutbound(url, { ...request, maxBytes: MAX_RESPONSE_BYTES }).catch((error: unknown) => {
       throw this.remember(connectionFault(url.host, error, signal));
     });
-    const { status } = answer;
-    if (status < 200 || status > 299) throw this.remember(ociFault(refusalIn(answer), this.secrets));
-    return new Response(status === 204 || status === 205 ? null : answer.body.toString(), {
+    const { status } = response;
+    if (status < 200 || status > 299) throw this.remember(ociFault(refusalIn(response), this.secrets));
+    return new Response(status === 204 || status === 205 ? null : response.body.toString(), {
       status,
-      headers: textHeaders(answer),
+      headers: textHeaders(response),
     });
   }
 
