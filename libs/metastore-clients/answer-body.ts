@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { MetastoreError } from './metastore-client';
 
-/** Of one answer; a page of a hundred wide tables has some megabytes. */
+/** Limit of one response; a page of a hundred wide tables has some megabytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The whole body of an answer, of at most 16 MiB, which is not read further than that. The stream is destroyed with
- * `signal`. Throws {@link MetastoreError} and what the stream fails with.
+ * Reads the whole body of a response, up to 16 MiB. Aborting `signal` destroys the stream. Throws {@link MetastoreError},
+ * and the errors of the stream.
  */
 export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -17,7 +17,8 @@ export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal:
       reject(error);
       stream.destroy();
     };
-    const onAbort = () => stop(new MetastoreError('timeout', 'The answer was no longer waited for.'));
+    const onAbort = () =>
+      stop(new MetastoreError('timeout', 'The call was cancelled before the whole response had arrived.'));
     const take = (chunk: Buffer) => {
       received += chunk.length;
       if (received > MAX_BYTES) stop(tooLarge());
@@ -36,5 +37,8 @@ export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal:
 }
 
 function tooLarge(): MetastoreError {
-  return new MetastoreError('too-large', `The metastore answers with more than ${MAX_BYTES / 1024 / 1024} MiB.`);
+  return new MetastoreError(
+    'too-large',
+    `The response of the metastore is larger than ${MAX_BYTES / 1024 / 1024} MiB.`,
+  );
 }

@@ -1,44 +1,44 @@
 import { MetastoreError } from './metastore-client';
 
-/** Characters; no metastore admits longer names. */
+/** No metastore allows longer names. */
 const MAX_NAME_LENGTH = 255;
-/** Characters of a text in a list, such as an owner's name or a comment. */
+/** Limit of a text in a list, such as an owner's name or a comment. */
 const MAX_TEXT_LENGTH = 64 * 1024;
-/** Characters of a view, of the type of a column or of a property: Spark keeps schemas there. */
-const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
+/** Limit of a view's text, a column's type or a property, in which Spark stores schemas. */
+const MAX_CONTENT_LENGTH = 4 * 1024 * 1024;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of something that a metastore told, which may be a lie: one that is not of the type or the size that the
- * API describes ends the call with a {@link MetastoreError}. Absent, null and empty are the same.
+ * Reads the fields of an object in a metastore's response, which is not trusted: a field of another type or size than the
+ * API describes throws a {@link MetastoreError}. Absent, null and empty are the same.
  */
 export class AnswerFields {
   private readonly fields: Json;
 
-  /** @param kind what this is, for messages: `table` */
+  /** @param kind the kind of object, for messages: `table` */
   constructor(
     value: unknown,
     private readonly kind: string,
   ) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new MetastoreError('failed', `The metastore answers with a ${kind} that is none.`);
+      throw new MetastoreError('failed', `The metastore returned an invalid response: a ${kind} is not an object.`);
     }
     this.fields = value as Json;
   }
 
   name(field: string): string {
-    const name = this.texts(field, MAX_NAME_LENGTH);
+    const name = this.boundedText(field, MAX_NAME_LENGTH);
     if (name === null) throw this.unusable(field, 'is missing');
     return name;
   }
 
-  text(field: string, longest = MAX_TEXT_LENGTH): string | null {
-    return this.texts(field, longest);
+  text(field: string, maxLength = MAX_TEXT_LENGTH): string | null {
+    return this.boundedText(field, maxLength);
   }
 
   content(field: string): string | null {
-    return this.texts(field, MAX_CONTENT_BYTES);
+    return this.boundedText(field, MAX_CONTENT_LENGTH);
   }
 
   integer(field: string): number | null {
@@ -48,7 +48,7 @@ export class AnswerFields {
     return value as number;
   }
 
-  /** A time as epoch milliseconds. */
+  /** Returns a time in epoch milliseconds. */
   time(field: string): number | null {
     const value = this.value(field);
     if (!(value instanceof Date)) return this.integer(field);
@@ -63,7 +63,7 @@ export class AnswerFields {
     return value;
   }
 
-  /** The entries of a list, each made by `read`. */
+  /** Returns the entries of a list, each converted by `read`. */
   list<T>(field: string, kind: string, read: (entry: AnswerFields) => T): T[] {
     return this.entries(field).map((entry) => read(new AnswerFields(entry, kind)));
   }
@@ -72,14 +72,14 @@ export class AnswerFields {
     return this.entries(field).map((name) => new AnswerFields({ name }, field).name('name'));
   }
 
-  /** Key-value pairs. */
+  /** Returns key-value pairs. */
   properties(field: string): Record<string, string> {
     const pairs = this.part(field);
-    // Not by assignment: a key may be `__proto__`.
+    // Object.fromEntries, not assignment: a key may be `__proto__`.
     return Object.fromEntries(Object.keys(pairs.fields).map((key) => [key, pairs.content(key) ?? '']));
   }
 
-  /** Without fields where it is absent. */
+  /** Returns a nested object; if it is absent, one without fields. */
   part(field: string): AnswerFields {
     return new AnswerFields(this.value(field) ?? {}, `${this.kind}'s ${field}`);
   }
@@ -90,12 +90,13 @@ export class AnswerFields {
     return value;
   }
 
-  private texts(field: string, longest: number): string | null {
+  private boundedText(field: string, maxLength: number): string | null {
     const value = this.value(field);
     if (value === null || value === '') return null;
     if (typeof value !== 'string') throw this.unusable(field, 'is not a text');
-    if (value.length > longest) {
-      throw new MetastoreError('too-large', `The metastore answers with a ${this.kind} whose ${field} is too long.`);
+    if (value.length > maxLength) {
+      const message = `The metastore returned a ${this.kind} whose ${printableKey(field)} is longer than ${maxLength} characters.`;
+      throw new MetastoreError('too-large', message);
     }
     return value;
   }
@@ -104,15 +105,15 @@ export class AnswerFields {
     return Object.hasOwn(this.fields, field) ? (this.fields[field] ?? null) : null;
   }
 
-  private unusable(field: string, why: string): MetastoreError {
+  private unusable(field: string, problem: string): MetastoreError {
     return new MetastoreError(
       'failed',
-      `The metastore answers with a ${this.kind} whose ${printableKey(field)} ${why}.`,
+      `The metastore returned a ${this.kind} whose ${printableKey(field)} ${problem}.`,
     );
   }
 }
 
-/** Keys of properties come from the metastore, too. */
+/** Shortens a key of a property, which comes from the metastore. */
 function printableKey(key: string): string {
   return key.length > 100 ? `${key.slice(0, 100)}…` : key;
 }

@@ -3,14 +3,14 @@ import { structureOf } from '../json/strict-json';
 import { MetastoreError } from './metastore-client';
 
 /**
- * Refuses JSON that would take many times its size in memory, as megabytes of brackets do. Whether it is JSON is not
- * checked. Throws {@link MetastoreError}.
+ * Throws {@link MetastoreError} for JSON that would take many times its size in memory, such as megabytes of brackets. Does
+ * not check whether the text is JSON.
  */
 export function assertModestJson(json: Buffer): void {
   if ('broken' in structureOf(json, LONG_JSON)) throw tooLarge();
 }
 
-/** Parses an answer. Throws {@link MetastoreError} for what `assertModestJson` refuses, and {@link JsonError} for other text. */
+/** Parses a response. Throws {@link MetastoreError} like {@link assertModestJson}, and {@link JsonError} for other text. */
 export function parseAnswer(json: Buffer): unknown {
   try {
     return parseUntrusted(json, LONG_JSON);
@@ -20,6 +20,6 @@ export function parseAnswer(json: Buffer): unknown {
 }
 
 function tooLarge(cause?: JsonError): MetastoreError {
-  const message = 'The metastore answers with too many or too deeply nested values.';
+  const message = 'The response of the metastore has too many values, or values nested too deep.';
   return new MetastoreError('too-large', message, { cause });
 }

@@ -1,30 +1,30 @@
 import { MetastoreError } from './metastore-client';
 
-/** How long things may take, milliseconds. */
+/** Time limits, milliseconds. */
 export interface MetastoreTimeouts {
-  /** A call of the client as a whole, with all its pages and second attempts. */
+  /** One call of the client, with all its pages and retries. */
   callMs: number;
-  /** One request to the metastore and its whole answer. */
+  /** One request to the metastore and its whole response. */
   requestMs: number;
 }
 
-/** Ten thousand tables are two hundred pages, one after the other. */
+/** Leaves time for ten thousand tables, which take two hundred pages, one after the other. */
 export const DEFAULT_TIMEOUTS: MetastoreTimeouts = { callMs: 60_000, requestMs: 20_000 };
 
-/** What ends a call. */
+/** The limits of a call. */
 export interface CallBounds {
-  /** Aborts when the call is over, for whatever reason: what it has left running ends with it. */
+  /** Aborts when the call ends for any reason, so that nothing of it keeps running. */
   signal: AbortSignal;
   /** On the clock of `performance.now()`. */
   endsAt: number;
 }
 
-/** Lets each call of a client end by its deadline, by its caller's signal or with the client, whatever it waits for. */
+/** Ends each call of a client at its deadline, on its caller's signal or with the client, whatever the call waits for. */
 export class CallGuard {
   private readonly endings = new Set<(error: MetastoreError) => void>();
   private isClosed = false;
 
-  /** @param server who is called, for messages */
+  /** @param server for messages */
   constructor(
     private readonly server: string,
     private readonly callMs: number,
@@ -36,7 +36,7 @@ export class CallGuard {
     let end: (error: MetastoreError) => void = () => undefined;
     const ended = new Promise<never>((_resolve, reject) => {
       end = (error) => {
-        // The answer first: the call's own complaint about the abort comes too late to replace it.
+        // Reject before aborting, so that the call's own abort error cannot replace this one.
         reject(error);
         controller.abort(error);
       };
@@ -62,7 +62,7 @@ export class CallGuard {
     }
   }
 
-  /** Rejects the calls under way, and those to come. */
+  /** Rejects all running and later calls. */
   close(): void {
     this.isClosed = true;
     for (const end of this.endings) end(this.closed());

@@ -1,6 +1,6 @@
 import { type Authorship, type FunctionInfo, MetastoreError, type TableRef } from './metastore-client';
 
-/** Of a metastore that does not tell who made something, nor when. */
+/** The authorship of an object whose metastore does not record it. */
 export const NO_AUTHORSHIP: Authorship = {
   owner: null,
   createdAt: null,
@@ -9,7 +9,7 @@ export const NO_AUTHORSHIP: Authorship = {
   updatedBy: null,
 };
 
-/** A function of which a metastore knows the Java class, and nothing of its types. */
+/** The fields of a function whose metastore knows only its Java class. */
 export const CLASS_FUNCTION = {
   ...NO_AUTHORSHIP,
   dataType: null,
@@ -26,10 +26,10 @@ export const CLASS_FUNCTION = {
 } satisfies Partial<FunctionInfo>;
 
 /**
- * Throws {@link MetastoreError} if a metastore describes another table than the one asked for. Metastores keep names in lower
- * case and find them by any.
+ * Throws {@link MetastoreError} if a metastore returns another table than the requested one. Metastores store names in lower
+ * case and ignore the case of requests.
  */
 export function assertAskedFor(name: string | null | undefined, { table }: TableRef, metastore = 'metastore'): void {
   if (name?.toLowerCase() === table.toLowerCase()) return;
-  throw new MetastoreError('failed', `The ${metastore} answers with another table.`);
+  throw new MetastoreError('failed', `The ${metastore} returned another table than ${table}.`);
 }

@@ -1,10 +1,10 @@
 import { MAX_DESCRIBED, type TableInfo } from './metastore-client';
 import { sortedByName } from './paged-list';
 
-/** Requests under way at once, for a metastore that describes one table a request. */
+/** Number of parallel requests to a metastore that describes one table per request. */
 const PARALLEL = 8;
 
-/** What `describe` tells of each name, sorted, without duplicates and without those that it answers null for. */
+/** Describes each table and returns the descriptions sorted by name, without duplicates and nulls. */
 export async function describeEach(
   names: readonly string[],
   describe: (name: string) => Promise<TableInfo | null>,
@@ -18,7 +18,7 @@ export async function describeEach(
       if (described) found.set(described.name, described);
     }
   };
-  // The first failure is the answer: what is still under way ends with the call.
+  // The first failure rejects; requests that are still running end with the call.
   await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, worker));
   return sortedByName(found.values());
 }

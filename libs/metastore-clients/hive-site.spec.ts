@@ -20,7 +20,7 @@ function reasonOf(read: () => unknown): string {
 }
 
 describe('a hive-site.xml', () => {
-  it('is read as Hadoop writes it', () => {
+  it('is read in the form that Hadoop writes', () => {
     const hiveSiteXml = `\uFEFF<?xml version="1.0" encoding="UTF-8"?>
       <?xml-stylesheet type="text/xsl" href="configuration.xsl"?>
       <!-- a comment -->
@@ -31,7 +31,7 @@ describe('a hive-site.xml', () => {
           <description>of <b/></description>
         </property>
       </configuration>`;
-    // Nothing is inside of a description but text.
+    // A description contains only text.
     expect(reasonOf(() => parseHiveSite({ hiveSiteXml }))).toContain('configuration > property > description > b');
     expect(parseHiveSite({ hiveSiteXml: hiveSiteXml.replace('<b/>', 'two &amp; <![CDATA[<more>]]>') })).toEqual({
       uris: [
@@ -43,7 +43,7 @@ describe('a hive-site.xml', () => {
     });
   });
 
-  it('gives jobs the listed keys of all files and nothing else', () => {
+  it('gives jobs only the listed keys, of all files', () => {
     const { properties, ...rest } = hive(
       {
         'hive.metastore.warehouse.dir': 's3a://bucket/warehouse',
@@ -101,9 +101,9 @@ describe('a hive-site.xml', () => {
     expect(reasonOf(() => parseHiveSite({ hiveSiteXml }))).toContain(reason);
   });
 
-  it('has each property once, and not more than 2000', () => {
+  it('must have each property once, and at most 2000', () => {
     const twice = `<configuration>${'<property><name>a</name><value>b</value></property>'.repeat(2)}</configuration>`;
-    expect(reasonOf(() => parseHiveSite({ hiveSiteXml: twice }))).toContain('there twice');
+    expect(reasonOf(() => parseHiveSite({ hiveSiteXml: twice }))).toContain('appears twice');
     const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`k${index}`, 'v']));
     expect(reasonOf(() => hive(many))).toContain('more than 2000');
   });
@@ -131,11 +131,11 @@ describe('a hive-site.xml', () => {
       { 'metastore.client.auth.mode': 'KERBEROS', 'hive.metastore.kerberos.principal': 'hive/a@B' },
       { kind: 'kerberos', service: 'hive/a@B' },
     ],
-  ])('knows how clients log in by %j', (properties, login) => {
+  ])('determines the login of clients from %j', (properties, login) => {
     expect(hive(properties)).toMatchObject({ login });
   });
 
-  it('needs uris, and the principal of servers that expect Kerberos', () => {
+  it('must have uris, and for Kerberos the principal of the servers', () => {
     expect(reasonOf(() => parseHiveSite({ hiveSiteXml: '<configuration/>' }))).toContain(`${URIS} is required`);
     expect(reasonOf(() => hive({ 'hive.metastore.sasl.enabled': 'true' }))).toContain('kerberos.principal is required');
   });
@@ -170,7 +170,7 @@ describe('a hive-site.xml', () => {
     expect(reasonOf(() => hive({}, { [file]: configurationXml({ a: '${env.X}' }) }))).toContain('variable');
   });
 
-  it('lets HDFS choose among the proxies of Hadoop only', () => {
+  it('may name only failover proxies of Hadoop for HDFS', () => {
     const key = 'dfs.client.failover.proxy.provider.one';
     const read = (value: string) => reasonOf(() => hive({}, { hdfsSiteXml: configurationXml({ [key]: value }) }));
     expect(read('com.example.Provider')).toContain("one of Hadoop's own");

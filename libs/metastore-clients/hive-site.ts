@@ -1,25 +1,25 @@
 import { ConfigurationFileError, type HostPort, parseHostPort } from './configuration-file';
 import { parseSiteXml, quoted } from './site-xml';
 
-/** Texts of the configuration files of a Hive metastore's clients. */
+/** The texts of the configuration files for clients of a Hive metastore. */
 export interface HiveSiteFiles {
   hiveSiteXml: string;
   coreSiteXml?: string | null;
   hdfsSiteXml?: string | null;
 }
 
-/** How clients log in to the servers. */
+/** The login of clients at the metastore's servers. */
 export type HiveSiteLogin =
-  /** Not at all. `tellsUser`: they are told the name of who calls, which they believe. */
+  /** No login. If `tellsUser`, clients send a user name, which the servers trust. */
   | { kind: 'none'; tellsUser: boolean }
-  /** By user name and password, as Hive 3 and later can. */
+  /** User name and password, in Hive 3 and later. */
   | { kind: 'plain' }
   /** `service` is the servers' own principal, `hive/_HOST@REALM`. */
   | { kind: 'kerberos'; service: string };
 
-/** What the platform and its jobs use of a Hive metastore's configuration. */
+/** The part of a Hive metastore's configuration that the platform and its jobs use. */
 export interface HiveSite {
-  /** The metastore's servers, one at least, in the order of the file. */
+  /** The metastore's servers, at least one, in the order of the file. */
   uris: HostPort[];
   login: HiveSiteLogin;
   /** The properties that jobs get, by their Hadoop names; each is one line without control characters. */
@@ -33,7 +33,7 @@ const HDFS_SITE = 'hdfs-site.xml';
 const URIS = 'hive.metastore.uris';
 const SASL = 'hive.metastore.sasl.enabled';
 const PRINCIPAL = 'hive.metastore.kerberos.principal';
-/** Both are names of the same, of which the first is Hive 3's own. */
+/** Two names of the same setting; the first is Hive 3's own. */
 const AUTH_MODES = ['metastore.client.auth.mode', 'hive.metastore.client.auth.mode'] as const;
 const SET_UGI = 'hive.metastore.execute.setugi';
 const MAX_URIS = 10;
@@ -47,7 +47,7 @@ const LINE = /^[^\p{Cc}]{1,4096}$/u;
 const ENDPOINT = /^(https?:\/\/)?[A-Za-z0-9._:[\]-]{1,253}\/?$/;
 const SERVER = /^[A-Za-z0-9._:[\]-]{1,253}$/;
 const NAME_OF_SERVER = /^[A-Za-z0-9._*-]{1,100}(\/[A-Za-z0-9._*-]{1,253})?@[A-Za-z0-9._*-]{1,253}$/;
-/** Directories of object stores and HDFS, and paths as jobs see them. */
+/** Directories of object stores and HDFS, and absolute paths on the nodes of jobs. */
 const DIRECTORY = /^((s3a?|gs|abfss?|wasbs?|hdfs|viewfs):\/\/[^\s\p{Cc}?#]{1,2000}|\/[^\s\p{Cc}:?#]{0,2000})$/u;
 const FAILOVER = new RegExp(
   `^${String.raw`org\.apache\.hadoop\.hdfs\.server\.namenode\.ha\.`}(ConfiguredFailover|RequestHedging|ObserverRead)ProxyProvider$`,
@@ -55,14 +55,14 @@ const FAILOVER = new RegExp(
 
 type Rule = readonly [key: RegExp, value: RegExp, meaning: string];
 
-/** Keys of the store clients that exist for all buckets and for one. */
+/** Keys of the S3A client that apply to all buckets or to one. */
 const S3A: readonly Rule[] = [
   [/^endpoint$/, ENDPOINT, 'a host or an http URL'],
   [/^endpoint\.region$/, WORD, 'a word'],
   [/^(path\.style\.access|connection\.ssl\.enabled)$/, BOOLEAN, 'true or false'],
   [/^(access\.key|secret\.key|session\.token)$/, LINE, 'one line'],
 ];
-/** Of HDFS, for a name service and its name nodes. */
+/** Keys of the HDFS client, for a name service and its name nodes. */
 const HDFS: readonly Rule[] = [
   [/^dfs\.(internal\.)?nameservices$/, WORDS, 'names'],
   [/^dfs\.ha\.namenodes\.[\w-]+$/, WORDS, 'names'],
@@ -74,7 +74,7 @@ const HDFS: readonly Rule[] = [
   [/^(dfs\.replication|dfs\.blocksize)$/, /^\d{1,9}[kmg]?$/i, 'a number'],
 ];
 
-/** What jobs get, and what each value must be. All else is kept with the catalog and used nowhere. */
+/** The properties that jobs get, and the form of their values. All others are stored with the catalog and never used. */
 const USED: Readonly<Record<string, readonly Rule[]>> = {
   [HIVE_SITE]: [
     [/^hive\.metastore\.uris$/, LINE, 'one line'],
@@ -98,7 +98,7 @@ const USED: Readonly<Record<string, readonly Rule[]>> = {
   [HDFS_SITE]: HDFS,
 };
 
-/** Keys that have code or files loaded by whoever reads them, and what to say about it. */
+/** Keys that make a reader of the file load code or local files, and the reason to show. */
 const REFUSED: readonly (readonly [key: RegExp, reason: string])[] = [
   [/credential[.-]?provider|key\.provider/i, 'it names a store of keys'],
   [/keytab|keystore|truststore|(^|[.-])jks$/i, 'it names a file of the machine; keys belong in a secret'],
@@ -110,9 +110,9 @@ const REFUSED: readonly (readonly [key: RegExp, reason: string])[] = [
 const LOCAL = /(^|[\s,;])(file|jar|jceks|localjceks|user|local):/i;
 
 /**
- * Reads the configuration files of a Hive metastore's clients. Throws {@link ConfigurationFileError} for what is not
- * well-formed, has a variable (Hadoop would fill it in from the environment of whoever reads the file), names code or
- * local files, or has no usable `hive.metastore.uris`.
+ * Reads the configuration files for clients of a Hive metastore. Throws {@link ConfigurationFileError} if a file is not
+ * well-formed, contains a variable (Hadoop would replace it from the environment of the process that reads the file), names
+ * code or local files, or has no usable `hive.metastore.uris`.
  */
 export function parseHiveSite({ hiveSiteXml, coreSiteXml, hdfsSiteXml }: HiveSiteFiles): HiveSite {
   const hive = parseSiteXml(HIVE_SITE, hiveSiteXml);
@@ -141,7 +141,7 @@ function parseOptional(file: string, text: string | null | undefined): Map<strin
   return text === null || text === undefined ? new Map<string, string>() : parseSiteXml(file, text);
 }
 
-/** The properties of a file that are used, all of them checked. */
+/** Checks all properties of a file; returns those that are used. */
 function usedOf(file: string, properties: ReadonlyMap<string, string>): [string, string][] {
   return [...properties].flatMap(([key, value]): [string, string][] => {
     assertPlain(file, key, value);
@@ -153,10 +153,10 @@ function usedOf(file: string, properties: ReadonlyMap<string, string>): [string,
   });
 }
 
-/** Throws for what must not be in a file even if nothing uses it: other tools may. */
+/** Throws for properties that no file may contain, even if the platform ignores them: other tools may use them. */
 function assertPlain(file: string, key: string, value: string): void {
   if (key.includes('${') || value.includes('${')) {
-    const variable = `${quoted(key)} has a variable ("\${…}"), which would be filled in where the file is read.`;
+    const variable = `${quoted(key)} has a variable ("\${…}"), which is not replaced.`;
     throw new ConfigurationFileError(file, `${variable} Send the value itself.`);
   }
   if (value === '' || USED[file]?.some(([pattern]) => pattern.test(key))) return;

@@ -1,14 +1,14 @@
 import { assertFileSize, ConfigurationFileError, type HostPort, parseHostPort } from './configuration-file';
 import { quoted } from './site-xml';
 
-/** A realm and where its servers are. */
+/** A realm and its servers. */
 export interface Krb5Realm {
   name: string;
   kdcs: HostPort[];
   adminServers: HostPort[];
 }
 
-/** All that the platform uses of a krb5.conf; whoever needs a file writes a new one from this. */
+/** The part of a krb5.conf that the platform uses; files for its programs are written from it. */
 export interface Krb5Conf {
   defaultRealm: string | null;
   realms: Krb5Realm[];
@@ -18,7 +18,7 @@ export interface Krb5Conf {
 
 const KRB5_CONF = 'krb5.conf';
 const MAX_REALMS = 10;
-/** Of each kind in a realm. */
+/** Maximum number of servers of one kind in a realm. */
 const MAX_SERVERS = 10;
 const MAX_DOMAINS = 100;
 const KDC_PORT = 88;
@@ -28,12 +28,12 @@ const REALM = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$/;
 const DOMAIN = /^\.?[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$/;
 const SECTION = /^\[([a-z_]+)\]\*?$/;
 const RELATION = /^([^\s={}]+)\s*=\s*(.*)$/;
-/** Sections that are passed over. Others, such as `plugins` and `dbmodules`, load code. */
-const PASSED_OVER: readonly string[] = ['logging', 'appdefaults', 'capaths', 'login', 'kdc', 'kdcdefaults'];
+/** Sections that are ignored. Others are refused, because some, such as `plugins` and `dbmodules`, load code. */
+const IGNORED_SECTIONS: readonly string[] = ['logging', 'appdefaults', 'capaths', 'login', 'kdc', 'kdcdefaults'];
 
 /**
- * Reads `default_realm`, `kdc` and `admin_server` of realms, and `domain_realm`; other relations are passed over.
- * Throws {@link ConfigurationFileError} for includes, modules, sections that load code, and what is not well-formed.
+ * Reads `default_realm`, `kdc` and `admin_server` of realms, and `domain_realm`; ignores other settings. Throws
+ * {@link ConfigurationFileError} for includes, modules, sections that load code, and malformed lines.
  */
 export function parseKrb5Conf(text: string): Krb5Conf {
   assertFileSize(KRB5_CONF, text);
@@ -58,14 +58,14 @@ class Krb5Reader {
     }
     if (line.startsWith('[')) return this.begin(line);
     if (line === '}' || line === '}*') return this.close();
-    const [, tag, value] = RELATION.exec(line) ?? refuse(`there is a line that is no relation: ${quoted(line)}.`);
-    if (this.section === null) refuse(`${quoted(tag ?? '')} is in no section.`);
+    const [, tag, value] = RELATION.exec(line) ?? refuse(`the line ${quoted(line)} is not of the form name = value.`);
+    if (this.section === null) refuse(`${quoted(tag ?? '')} is outside of any section.`);
     this.relation(tag ?? '', (value ?? '').trim());
   }
 
   end(): Krb5Conf {
     if (this.depth > 0) refuse('a brace is not closed.');
-    if (this.realms.size === 0) refuse('[realms] names no realm with its kdc.');
+    if (this.realms.size === 0) refuse('[realms] has no realm. At least one realm with its kdc is required.');
     for (const { name, kdcs } of this.realms.values()) {
       if (kdcs.length === 0) refuse(`the realm ${quoted(name)} has no kdc.`);
     }
@@ -73,9 +73,9 @@ class Krb5Reader {
   }
 
   private begin(line: string): void {
-    const name = SECTION.exec(line)?.[1] ?? refuse(`${quoted(line)} begins no section.`);
+    const name = SECTION.exec(line)?.[1] ?? refuse(`${quoted(line)} is not a valid section header.`);
     if (this.depth > 0) refuse(`a brace is not closed before [${name}].`);
-    if (!['libdefaults', 'realms', 'domain_realm', ...PASSED_OVER].includes(name)) {
+    if (!['libdefaults', 'realms', 'domain_realm', ...IGNORED_SECTIONS].includes(name)) {
       refuse(`it has the section [${name}], which is not accepted.`);
     }
     this.section = name;
@@ -114,20 +114,20 @@ class Krb5Reader {
   private addServer({ name, kdcs, adminServers }: Krb5Realm, tag: string, text: string): void {
     if (tag !== 'kdc' && tag !== 'admin_server') return;
     const [list, port] = tag === 'kdc' ? [kdcs, KDC_PORT] : [adminServers, ADMIN_PORT];
-    if (list.length >= MAX_SERVERS) refuse(`the realm ${quoted(name)} has more than ${MAX_SERVERS} of ${tag}.`);
-    // Prefixed by a protocol, such as tcp/, or by a path or URL of a proxy it is something else.
+    if (list.length >= MAX_SERVERS) refuse(`the realm ${quoted(name)} has more than ${MAX_SERVERS} entries of ${tag}.`);
+    // A protocol such as tcp/, a path and the URL of a proxy are not supported.
     list.push(parseHostPort(text, port) ?? refuse(`${tag} of the realm ${quoted(name)} must be host or host:port.`));
   }
 
   private addDomain(domain: string, realmName: string): void {
-    if (!DOMAIN.test(domain)) refuse(`${quoted(domain)} is no domain.`);
+    if (!DOMAIN.test(domain)) refuse(`${quoted(domain)} is not a domain.`);
     if (this.domainRealm.size >= MAX_DOMAINS) refuse(`[domain_realm] has more than ${MAX_DOMAINS} domains.`);
     this.domainRealm.set(domain, realm(realmName));
   }
 }
 
 function realm(name: string): string {
-  return REALM.test(name) ? name : refuse(`${quoted(name)} is no name of a realm.`);
+  return REALM.test(name) ? name : refuse(`${quoted(name)} is not the name of a realm.`);
 }
 
 function refuse(reason: string): never {

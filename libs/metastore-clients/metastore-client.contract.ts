@@ -26,7 +26,7 @@ const SOON_MS = 25_000;
 
 const never = new AbortController().signal;
 
-/** What every client of a metastore must hold, whatever its provider. */
+/** Tests that every metastore client must pass, whatever its provider. */
 export function describeMetastoreClientContract(name: string, make: () => Promise<MetastoreUnderTest>): void {
   describe(`${name} holds the contract of metastore clients`, () => {
     let tested: MetastoreUnderTest;
@@ -52,20 +52,20 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         for (const table of tables) expect(table).toMatchObject(tested.filled);
       });
 
-      it('nothing of an empty schema', async () => {
+      it('no tables of an empty schema', async () => {
         expect(await client.listTables(tested.empty, never)).toEqual([]);
         expect(await client.listFunctions(tested.empty, never)).toEqual([]);
         expect(await client.listVolumes(tested.empty, never)).toEqual([]);
       });
 
-      it('say when there is no such schema', async () => {
+      it('fail for a schema that does not exist', async () => {
         await expect(client.listTables(tested.missing, never)).rejects.toMatchObject({ fault: 'missing' });
         await expect(client.listFunctions(tested.missing, never)).rejects.toMatchObject({ fault: 'missing' });
       });
     });
 
     describe('tables', () => {
-      it('are described in their order, those that are there', async () => {
+      it('are described in their order, without those that do not exist', async () => {
         const described = await client.describeTables(tested.filled, ['parts', 'gone', 'orders', 'parts'], never);
         expect(described.map((table) => table.name)).toEqual(['orders', 'parts']);
         expect(described.map((table) => typeof table.tableType)).toEqual(['string', 'string']);
@@ -73,7 +73,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         expect(await client.describeTables(tested.filled, [], never)).toEqual([]);
       });
 
-      it('are described a hundred at once', async () => {
+      it('are described a hundred at a time', async () => {
         const names = Array.from({ length: MAX_DESCRIBED + 1 }, (_, at) => `t${at}`);
         expect(await client.describeTables(tested.filled, names.slice(1), never)).toEqual([]);
         await expect(client.describeTables(tested.filled, names, never)).rejects.toThrow(RangeError);
@@ -103,7 +103,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         return error;
       };
 
-      it('by the deadline, where nobody answers', async () => {
+      it('at the deadline, if the server never answers', async () => {
         await serving(ignore, async (port) => {
           const hurried = tested.at(port, HURRY_MS);
           expect(await soon(hurried.listTables(tested.filled, never))).toMatchObject({ fault: 'timeout' });
@@ -111,7 +111,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         });
       });
 
-      it('with their caller', async () => {
+      it('when their caller aborts', async () => {
         expect(await soon(client.listTables(tested.filled, AbortSignal.abort()))).toMatchObject({ fault: 'timeout' });
         await serving(ignore, async (port) => {
           const patient = tested.at(port, PATIENCE_MS);
@@ -121,7 +121,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         });
       });
 
-      it('with the client', async () => {
+      it('when the client is closed', async () => {
         await serving(ignore, async (port) => {
           const patient = tested.at(port, PATIENCE_MS);
           const calls = Array.from({ length: 8 }, () => soon(patient.listTables(tested.filled, never)));
@@ -131,7 +131,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         });
       });
 
-      it('where nobody listens', async () => {
+      it('if no server listens', async () => {
         let freed = 0;
         await serving(ignore, async (port) => void (freed = port));
         const lonely = tested.at(freed, PATIENCE_MS);
@@ -139,7 +139,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         lonely.close();
       });
 
-      it('where connections are closed', async () => {
+      it('if connections are closed', async () => {
         await serving(
           (socket) => socket.once('data', () => socket.destroy()),
           async (port) => {
@@ -150,7 +150,7 @@ export function describeMetastoreClientContract(name: string, make: () => Promis
         );
       });
 
-      it('where something else answers', async () => {
+      it('if another kind of server answers', async () => {
         await serving(
           (socket) => socket.once('data', () => socket.end('220 mail.example.org ESMTP\r\n'.repeat(100))),
           async (port) => {
@@ -187,7 +187,7 @@ async function serving(treat: (socket: Socket) => void, work: (port: number) => 
   }
 }
 
-/** What a call that must fail was rejected with. */
+/** Returns the error of a call that must fail. */
 export async function faultOf(call: Promise<unknown>): Promise<MetastoreError> {
   const error = await call.then(
     () => null,

@@ -1,12 +1,12 @@
-/** What all metastores have in common for those who look through them: Hive, AWS Glue and Unity. */
+/** The common interface of Hive, AWS Glue and Unity metastores, for browsing. */
 
-/** Entries that one list may have; a longer one is an error rather than a memory that grows with a stranger's answer. */
+/** Maximum length of a list; a longer one is an error, so that a server's response cannot fill the memory. */
 export const MAX_ENTRIES = 100_000;
 
-/** Names that {@link MetastoreClient.describeTables} takes at once. */
+/** Maximum number of names for one {@link MetastoreClient.describeTables}. */
 export const MAX_DESCRIBED = 100;
 
-/** Where a schema is. Only Unity has several catalogs; Hive and Glue ignore the catalog. */
+/** Identifies a schema. Only Unity has several catalogs; Hive and Glue ignore the catalog. */
 export interface SchemaRef {
   catalog: string | null;
   schema: string;
@@ -16,11 +16,13 @@ export interface TableRef extends SchemaRef {
   table: string;
 }
 
-/** Who made and changed something, and when, in epoch milliseconds; null where the metastore does not tell. */
+/** The owner of an object, and the users and times of its creation and last change. Null if the metastore does not say. */
 export interface Authorship {
   owner: string | null;
+  /** Epoch milliseconds. */
   createdAt: number | null;
   createdBy: string | null;
+  /** Epoch milliseconds. */
   updatedAt: number | null;
   updatedBy: string | null;
 }
@@ -40,34 +42,34 @@ export interface SchemaInfo extends Authorship {
 
 export interface TableInfo extends Authorship, SchemaRef {
   name: string;
-  /** In the metastore's words, such as `MANAGED_TABLE`, `EXTERNAL`, `VIRTUAL_VIEW`; null where a list does not tell. */
+  /** The metastore's own type, such as `MANAGED_TABLE`, `EXTERNAL`, `VIRTUAL_VIEW`; null if a list does not include it. */
   tableType: string | null;
 }
 
-/** A column as the metastore tells it. `type` is Hive's or Spark's text, such as `struct<a:int,b:array<string>>`. */
 export interface ColumnInfo {
   name: string;
+  /** Hive's or Spark's text, such as `struct<a:int,b:array<string>>`. */
   type: string;
   comment: string | null;
-  /** Where the metastore says so, Spark's JSON of the column or of its type: it has the names of fields as they were given. */
+  /** Spark's JSON of the column or of its type, if the metastore has it; it preserves the case of field names. */
   json?: string | null;
-  /** True where it is absent. */
+  /** Default true. */
   nullable?: boolean;
-  /** Among all columns, those of partitions too; absent where the latter are the last. */
+  /** Position among all columns, including partition columns; absent if those come last. */
   position?: number | null;
 }
 
-/** All that is known of a table: what its columns and its DDL are made from. */
+/** Everything that a metastore says of a table; its columns and its DDL are derived from it. */
 export interface Table extends TableInfo {
-  /** With this id the metastore gives credentials for the table's files; absent if it gives none. */
+  /** The id for which the metastore vends credentials; absent if it vends none. */
   id?: string | null;
   comment: string | null;
-  /** Without the partition columns, as Hive and Glue keep them; for Unity all columns that are no partition. */
+  /** Without the partition columns. */
   columns: ColumnInfo[];
   partitionColumns: ColumnInfo[];
   /** URI, or null for a view. */
   location: string | null;
-  /** Format as far as the metastore tells it, such as `PARQUET` or `DELTA` (Unity), else null. */
+  /** The format if the metastore names it, such as `PARQUET` or `DELTA` (Unity), else null. */
   dataSourceFormat: string | null;
   inputFormat: string | null;
   outputFormat: string | null;
@@ -75,18 +77,18 @@ export interface Table extends TableInfo {
   serdeProperties: Record<string, string>;
   bucketColumns: string[];
   sortColumns: { name: string; ascending: boolean }[];
-  /** Zero or less for none. */
+  /** Zero or less if the table has no buckets. */
   buckets: number;
-  /** Of the table: `spark.sql.sources.*`, `metadata_location` and whatever else. */
+  /** Properties of the table, including `spark.sql.sources.*` and `metadata_location`. */
   properties: Record<string, string>;
-  /** The text of a view as its author wrote it, null for a table. */
+  /** The text of a view as its author wrote it; null for a table. */
   viewText: string | null;
 }
 
 /** Temporary credentials that open the files of one table. */
 export interface VendedCredentials {
   provider: 'aws' | 'azure' | 'gcp';
-  /** As `openObjectStore` takes them, without a region. */
+  /** The `credentials` of `openObjectStore`, without a region. */
   keys: Readonly<Record<string, string>>;
   /** URI of the directory that they open; null if the metastore does not say. */
   url: string | null;
@@ -118,41 +120,40 @@ export interface VolumeInfo extends Authorship, SchemaRef {
 }
 
 /**
- * One metastore with the secret of one caller. Every call ends by the deadline of the client or when `signal` aborts, and
- * answers at most {@link MAX_ENTRIES} entries. Throws {@link MetastoreError}. Lists are sorted by code unit, without
- * duplicates, whatever order the metastore answers in.
+ * Calls one metastore with the secret of one caller. Every call ends at the client's deadline or when `signal` aborts, and
+ * returns at most {@link MAX_ENTRIES} entries. Throws {@link MetastoreError}. Lists are sorted by code unit, without
+ * duplicates, whatever the order of the metastore.
  */
 export interface MetastoreClient {
   listCatalogs(signal: AbortSignal): Promise<CatalogInfo[]>;
   listSchemas(catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]>;
-  /** With what a list tells: Hive tells names alone, which {@link describeTables} completes. */
+  /** Lists tables with the details that a list includes: Hive lists names only, which {@link describeTables} completes. */
   listTables(schema: SchemaRef, signal: AbortSignal): Promise<TableInfo[]>;
-  /** At most {@link MAX_DESCRIBED} names; a table that is gone is left out. */
+  /** Describes at most {@link MAX_DESCRIBED} tables; leaves out tables that do not exist. */
   describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]>;
-  /** Null when there is none. */
+  /** Returns null if the table does not exist. */
   readTable(table: TableRef, signal: AbortSignal): Promise<Table | null>;
-  /** Credentials with which to read the files of a table; null if the metastore gives none. */
+  /** Returns temporary credentials to read the files of a table; null if the metastore vends none. */
   vendCredentials(table: Table, signal: AbortSignal): Promise<VendedCredentials | null>;
-  /** Of a schema. */
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]>;
-  /** Of a schema; empty where the metastore knows none. */
+  /** Returns an empty list for a metastore without volumes. */
   listVolumes(schema: SchemaRef, signal: AbortSignal): Promise<VolumeInfo[]>;
-  /** Ends its connections. Calls under way are rejected. */
+  /** Closes the connections; running calls are rejected. */
   close(): void;
 }
 
 /**
- * - `unreachable`: no connection, or it broke
- * - `timeout`: no answer by the deadline
- * - `denied`: the secret is not accepted, or may not do this
- * - `missing`: the catalog, schema or table is not there
- * - `unsupported`: this metastore knows nothing of the kind
- * - `too-large`: more than is kept of an answer
- * - `failed`: anything else that the metastore answered
+ * - `unreachable`: the connection failed or broke
+ * - `timeout`: no response by the deadline
+ * - `denied`: the secret is not accepted, or lacks the permission
+ * - `missing`: the catalog, schema or table does not exist
+ * - `unsupported`: the metastore has no such feature
+ * - `too-large`: the response exceeds a limit
+ * - `failed`: any other error of the metastore
  */
 export type MetastoreFault = 'unreachable' | 'timeout' | 'denied' | 'missing' | 'unsupported' | 'too-large' | 'failed';
 
-/** Why a call to a metastore failed; the message is in the provider's words and holds no secret. */
+/** A call to a metastore failed. The message is for users: it quotes the metastore's own reason and holds no secret. */
 export class MetastoreError extends Error {
   constructor(
     readonly fault: MetastoreFault,

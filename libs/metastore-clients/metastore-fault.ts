@@ -1,20 +1,24 @@
 import { errorField, printable } from '../object-storage/store-fault';
 import { MetastoreError, type MetastoreFault } from './metastore-client';
 
-/** The error of a connection that failed, or of an answer that broke off. */
+/** Translates the error of a failed connection or an interrupted response. */
 export function connectionFault(server: string, error: unknown): MetastoreError {
   if (error instanceof MetastoreError) return error;
   const code = errorField(error, 'code') ?? 'the connection failed';
   if (code === 'ERR_ADDRESS_REFUSED') {
-    return new MetastoreError('unreachable', errorField(error, 'message') ?? `${server} may not be called.`);
+    return new MetastoreError(
+      'unreachable',
+      errorField(error, 'message') ?? `The outbound policy does not allow calls to ${server}.`,
+    );
   }
-  if (code.startsWith('HPE_')) return new MetastoreError('failed', `${server} does not answer with HTTP.`);
+  if (code.startsWith('HPE_'))
+    return new MetastoreError('failed', `${server} does not answer in HTTP. Check the endpoint of the catalog.`);
   return new MetastoreError('unreachable', `${server} cannot be reached (${code}).`);
 }
 
 /**
- * A refusal in the words of who refuses: the first line, of bounded length.
- * @param secrets what is never repeated, whatever the words quote
+ * Returns an error with the first line of the server's own words, of bounded length.
+ * @param secrets removed from the words
  */
 export function refusal(
   fault: MetastoreFault,
@@ -22,6 +26,9 @@ export function refusal(
   words: string,
   secrets: readonly string[],
 ): MetastoreError {
-  const said = printable(words, secrets);
-  return new MetastoreError(fault, said === '' ? `${server} gives no reason.` : `${server}: ${said}`);
+  const reason = printable(words, secrets);
+  return new MetastoreError(
+    fault,
+    reason === '' ? `${server} refused the call without a reason.` : `${server}: ${reason}`,
+  );
 }

@@ -1,10 +1,10 @@
 import { MetastoreError } from './metastore-client';
 
-/** Characters; neither Unity Catalog nor Glue has longer names. */
+/** Neither Unity Catalog nor Glue allows longer names. */
 const MAX_NAME_LENGTH = 255;
 
-/** The name of a catalog, schema or table as it can be sent; throws {@link MetastoreError} `missing` for what is none. */
+/** Returns the name of a catalog, schema or table; throws `missing` if no object can have it, before anything is sent. */
 export function usableName(name: string): string {
   if (name !== '' && name.length <= MAX_NAME_LENGTH && name.isWellFormed()) return name;
-  throw new MetastoreError('missing', 'A name is empty, too long or malformed: there is none like it.');
+  throw new MetastoreError('missing', 'The name is empty, too long or malformed, so no object can have it.');
 }

@@ -43,7 +43,10 @@ describe('openMetastore', () => {
     [{ kind: 'glue', endpoint: null }, { ...keys, aws_secret_access_key: '' }, 'aws_secret_access_key'],
     [{ kind: 'glue', endpoint: null }, { token: 'token-1' }, 'aws_default_region'],
   ])('refuses for %j a secret that lacks a field', (target, secret, field) => {
-    const error = expect.objectContaining({ fault: 'denied', message: `The secret lacks ${field}.` });
+    const error = expect.objectContaining({
+      fault: 'denied',
+      message: `${field} is required: the secret does not contain it.`,
+    });
     expect(() => open(target, secret)).toThrow(error);
   });
 });

@@ -15,11 +15,11 @@ const glue = () => require('./glue/glue-client') as typeof GlueModule;
 const hive = () => require('./hive/hive-metastore-client') as typeof HiveModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** Which metastore, without the secret. */
+/** Identifies a metastore, without the secret. */
 export type MetastoreTarget =
   | { kind: 'hive'; uris: readonly HiveUri[]; login: HiveSiteLogin; krb5: Krb5Conf | null }
   | { kind: 'unity'; endpoint: string }
-  /** Of the account and region that the secret names; the endpoint is null for AWS itself. */
+  /** The secret determines the account and the region; the endpoint is null for AWS itself. */
   | { kind: 'glue'; endpoint: string | null };
 
 /** The fields of a secret as the specification lists them for its type, such as `aws_access_key_id`. */
@@ -31,9 +31,9 @@ export interface MetastoreOptions {
 }
 
 /**
- * The client that a target and a secret make. Nothing is called yet: `listSchemas()` tells whether they work. Throws
- * {@link MetastoreError}: `denied` for a secret that lacks a field or has a malformed one, `unreachable` for an endpoint
- * that may not be called.
+ * Creates a client without calling the metastore; use `listSchemas()` to learn whether the target and the secret work.
+ * Throws {@link MetastoreError}: `denied` if the secret lacks a field or has a malformed one, `unreachable` if the endpoint
+ * may not be called.
  */
 export function openMetastore(
   target: MetastoreTarget,
@@ -68,7 +68,7 @@ function hiveLogin({ login, krb5 }: Extract<MetastoreTarget, { kind: 'hive' }>, 
       return { kind: 'plain', username: required(secret, 'username'), password: required(secret, 'password') };
     case 'kerberos': {
       if (krb5 === null)
-        throw new MetastoreError('denied', 'The login by Kerberos needs a krb5.conf with the catalog.');
+        throw new MetastoreError('denied', 'The Kerberos login requires a krb5.conf. Add one to the catalog.');
       const keytab = Buffer.from(required(secret, 'keytab'), 'base64');
       const identity = { principal: required(secret, 'principal'), keytab, krb5 };
       return { kind: 'kerberos', service: login.service, identity };
@@ -78,6 +78,7 @@ function hiveLogin({ login, krb5 }: Extract<MetastoreTarget, { kind: 'hive' }>, 
 
 function required(secret: MetastoreSecret, field: string): string {
   const value = Object.hasOwn(secret, field) ? secret[field] : undefined;
-  if (value === undefined || value === '') throw new MetastoreError('denied', `The secret lacks ${field}.`);
+  if (value === undefined || value === '')
+    throw new MetastoreError('denied', `${field} is required: the secret does not contain it.`);
   return value;
 }

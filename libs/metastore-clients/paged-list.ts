@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { MetastoreError, MAX_ENTRIES } from './metastore-client';
 
 export interface MetastorePage<T> {
-  /** May be empty although more follow. */
+  /** May be empty even if more pages follow. */
   entries: T[];
-  /** Of the following page; null at the end. */
+  /** Token of the next page; null at the end. */
   nextToken: string | null;
 }
 
-/** A metastore that hides entries may answer many pages with few of them or none. */
+/** A metastore that hides entries may return many pages with few entries or none. */
 const MAX_PAGES = 10_000;
-/** Of all texts of a list together. */
+/** Limit of all texts of a list together. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
- * A whole list, read page by page: sorted by name, without duplicates. A list that has no end, because its tokens repeat
- * or never stop, is an error.
+ * Reads a whole list page by page; returns it sorted by name, without duplicates. Throws if the list never ends because its
+ * tokens repeat or never stop.
  */
 export async function readPages<T extends { name: string }>(
   readPage: (token: string | null) => Promise<MetastorePage<T>>,
@@ -38,7 +38,7 @@ export async function readPages<T extends { name: string }>(
   return sortedByName(found.values());
 }
 
-/** By code unit, as is the order of all lists of a metastore. */
+/** Sorts by code unit, the order of all lists of a metastore client. */
 export function sortedByName<T extends { name: string }>(entries: Iterable<T>): T[] {
   return [...entries].sort((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
 }
@@ -46,16 +46,17 @@ export function sortedByName<T extends { name: string }>(entries: Iterable<T>): 
 function remember(token: string, tokens: Set<string>): void {
   // Tokens may be long; their digests are not.
   const digest = createHash('sha256').update(token).digest('base64');
-  if (tokens.has(digest)) throw new MetastoreError('failed', 'The metastore answers the same page of a list again.');
+  if (tokens.has(digest))
+    throw new MetastoreError('failed', 'The metastore returns the same page of a list again and again.');
   tokens.add(digest);
   if (tokens.size >= MAX_PAGES) throw tooLarge(`more than ${MAX_PAGES} pages`);
 }
 
-/** Counts duplicates, too: a list of nothing else has no end either. */
+/** Counts duplicates, too, so that a list of duplicates ends as well. */
 function lengthOf(entry: object): number {
   return Object.values(entry).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-function tooLarge(what: string): MetastoreError {
-  return new MetastoreError('too-large', `The metastore answers a list of ${what}.`);
+function tooLarge(size: string): MetastoreError {
+  return new MetastoreError('too-large', `The metastore returns a list of ${size}, which is too long.`);
 }

@@ -1,4 +1,4 @@
-/** A number of places, which are taken in the order of asking. */
+/** A semaphore: limits how many callers hold a permit, in the order of their calls. */
 export class Places {
   private readonly waiting = new Set<() => void>();
   private taken = 0;
@@ -9,7 +9,7 @@ export class Places {
     return this.waiting.size > 0;
   }
 
-  /** Waits for a place; rejects with the signal's reason. */
+  /** Waits for a permit; rejects with the signal's reason. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.taken < this.most) {
@@ -19,7 +19,7 @@ export class Places {
     let onAbort: (() => void) | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        // Whoever releases a place hands it on.
+        // `release` hands the permit to the first waiting caller.
         onAbort = () => {
           this.waiting.delete(resolve);
           reject(signal.reason as Error);

@@ -2,9 +2,9 @@ import { MetastoreError } from './metastore-client';
 import { connectionFault } from './metastore-fault';
 
 /**
- * Runs one request until its deadline or until `signal` aborts; the request's own signal tells it to give up. It is not
- * awaited then. What it fails with is thrown as {@link MetastoreError}.
- * @param server who is asked, for messages
+ * Rejects when the deadline passes or `signal` aborts, and aborts the request's own signal without waiting for it. Errors
+ * of the request become {@link MetastoreError}s.
+ * @param server for messages
  */
 export function withRequestDeadline<T>(
   server: string,

@@ -6,13 +6,13 @@ const MAX_PROPERTIES = 2000;
 const MAX_NAME = 255;
 const MAX_VALUE = 16_384;
 
-/** What Hadoop ignores in a property. */
-const REMARKS: readonly string[] = ['description', 'final', 'source', 'tag'];
+/** Elements of a property that are ignored. */
+const IGNORED_ELEMENTS: readonly string[] = ['description', 'final', 'source', 'tag'];
 
 /**
- * Reads the properties of a Hadoop configuration file, with white space around names and values removed. It is read as
- * plain data: a document type, so every entity of its own, an include, and whatever else Hadoop would load or make of
- * it is refused, as are two properties with one name. Throws {@link ConfigurationFileError}.
+ * Reads the properties of a Hadoop configuration file and trims names and values. The file is plain data: document types,
+ * and with them entities, includes and everything else that Hadoop would load are refused, as are duplicate properties.
+ * Throws {@link ConfigurationFileError}.
  */
 export function parseSiteXml(file: string, text: string): Map<string, string> {
   assertFileSize(file, text);
@@ -24,7 +24,7 @@ interface OpenProperty {
   value?: string;
 }
 
-/** Reads one file. Nothing is deeper than `configuration > property > name`, so no stack can grow. */
+/** Reads one file. It accepts nothing deeper than `configuration > property > name`, so no stack can grow. */
 class SiteReader {
   private readonly properties = new Map<string, string>();
   private readonly parser = new SaxesParser();
@@ -78,11 +78,11 @@ class SiteReader {
     const { name, value } = this.property;
     if (name === undefined || name === '') this.refuse('a property has no name.');
     if (!/^[\x21-\x7e]+$/.test(name) || name.length > MAX_NAME) {
-      this.refuse(`the name ${quoted(name)} is longer than ${MAX_NAME} characters or has other than printable ASCII.`);
+      this.refuse(`the name ${quoted(name)} must have at most ${MAX_NAME} characters, all printable ASCII.`);
     }
     if (value === undefined) this.refuse(`the property ${quoted(name)} has no value.`);
     if (value.length > MAX_VALUE) this.refuse(`the value of ${quoted(name)} has more than ${MAX_VALUE} characters.`);
-    if (this.properties.has(name)) this.refuse(`the property ${quoted(name)} is there twice.`);
+    if (this.properties.has(name)) this.refuse(`the property ${quoted(name)} appears twice.`);
     if (this.properties.size >= MAX_PROPERTIES) this.refuse(`it has more than ${MAX_PROPERTIES} properties.`);
     this.properties.set(name, value);
   }
@@ -99,18 +99,18 @@ function isKnown(open: readonly string[], name: string): boolean {
     case 1:
       return name === 'property';
     case 2:
-      return name === 'name' || name === 'value' || REMARKS.includes(name);
+      return name === 'name' || name === 'value' || IGNORED_ELEMENTS.includes(name);
     default:
       return false;
   }
 }
 
-/** What the parser says, without the text that it quotes: that may be a password. */
+/** Returns the position of a parser's error, without the text that it quotes, which may be a password. */
 function plain({ message }: Error): string {
   return /^(?<place>\d+:\d+): /.exec(message)?.groups?.['place'] ?? 'near its end';
 }
 
-/** A name from a file in a message: bounded, on one line. */
+/** Quotes a name from a file in a message: on one line, of bounded length. */
 export function quoted(name: string): string {
   const line = name.replaceAll(/[^\x20-\x7e]/g, '?');
   return JSON.stringify(line.length > 100 ? `${line.slice(0, 100)}…` : line);

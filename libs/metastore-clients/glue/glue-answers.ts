@@ -26,7 +26,7 @@ export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRe
   };
 }
 
-/** Throws a `MetastoreError` if it is another table than the one asked for. */
+/** Throws a `MetastoreError` if Glue returned another table than the requested one. */
 export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
   assertAskedFor(info.name, ref);
@@ -40,7 +40,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
   const properties = table.properties('Parameters');
   return {
     ...readDescribed(table, ref),
-    // Spark's goes to the properties.
+    // Spark stores its comment in the properties.
     comment: table.text('Description') ?? properties['comment'] ?? null,
     columns: storage.list('Columns', 'column', readColumn),
     partitionColumns: table.list('PartitionKeys', 'column', readColumn),
@@ -61,7 +61,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
   };
 }
 
-/** Glue knows the class of a function and nothing of its types. */
+/** Glue stores only the class of a function, not its types. */
 export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {
   return {
     ...CLASS_FUNCTION,

@@ -83,7 +83,7 @@ describe('GlueClient', () => {
   });
 
   describe('reads', () => {
-    it('one catalog, once Glue has taken the keys', async () => {
+    it('one catalog, once Glue has accepted the keys', async () => {
       const client = await start();
       expect(names(await client.listCatalogs(NEVER))).toEqual([GLUE_CATALOG]);
       const error = await faultOf(open({ accessKeyId: 'AKIAOTHER' }).listCatalogs(NEVER));
@@ -100,7 +100,7 @@ describe('GlueClient', () => {
       ]);
     });
 
-    it('tables of all pages, sorted, with what a list tells', async () => {
+    it('tables of all pages, sorted, with owners and times', async () => {
       const client = await start();
       const tables = await client.listTables(SCHEMA, NEVER);
       expect(names(tables)).toEqual(NUMBERS);
@@ -117,7 +117,7 @@ describe('GlueClient', () => {
       expect(glue.calls).toHaveLength(3);
     });
 
-    it('a table with all that Glue knows', async () => {
+    it('a table with all its details', async () => {
       const client = await start();
       const column = (name: string, type = 'bigint') => ({ name, type, comment: null });
       expect(await client.readTable({ ...SCHEMA, table: 'T007' }, NEVER)).toEqual({
@@ -201,7 +201,7 @@ describe('GlueClient', () => {
       ['is empty', ''],
       ['is half a character', '\ud800'],
       ['is too long', 'x'.repeat(256)],
-    ])('nothing for a name that %s, and calls nobody', async (_what, name) => {
+    ])('nothing for a name that %s, without a request', async (_case, name) => {
       const client = await start();
       expect(await client.readTable({ ...SCHEMA, table: name }, NEVER)).toBeNull();
       expect((await faultOf(client.listTables({ catalog: null, schema: name }, NEVER))).fault).toBe('missing');
@@ -218,17 +218,17 @@ describe('GlueClient', () => {
     });
 
     it.each<[string, Partial<GlueTarget>]>([
-      ['a region that is none', { region: 'eu.example.org/' }],
+      ['a malformed region', { region: 'eu.example.org/' }],
       ['an access key that adds a header', { accessKeyId: 'a\r\nX-Injected: 1' }],
       ['a session token that cannot be sent', { sessionToken: 'ü' }],
-      ['an endpoint that is none', { endpoint: 'glue' }],
+      ['an endpoint that is not a URL', { endpoint: 'glue' }],
       ['an endpoint that may not be called', { endpoint: 'http://169.254.169.254' }],
-    ])('are refused with %s', async (_what, changes) => {
+    ])('are refused with %s', async (_case, changes) => {
       await start();
       expect(() => open(changes)).toThrow(MetastoreError);
     });
 
-    it('go to no address that may not be called, whatever its name', async () => {
+    it('are not sent to a refused address, even by a name', async () => {
       await start();
       const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
       const strict = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['private'] }, resolve);
@@ -238,7 +238,7 @@ describe('GlueClient', () => {
     });
   });
 
-  describe('tells', () => {
+  describe('reports', () => {
     it.each<[number, string, MetastoreFault]>([
       [400, 'AccessDeniedException', 'denied'],
       [400, 'ExpiredTokenException', 'denied'],
@@ -273,10 +273,10 @@ describe('GlueClient', () => {
     });
   });
 
-  describe('of a service that is busy', () => {
+  describe('with a busy service', () => {
     const throttled = { __type: 'ThrottlingException', Message: 'Rate exceeded' };
 
-    it('asks it again', async () => {
+    it('retries the request', async () => {
       await start();
       const client = open({}, LONG);
       glue.answerWith((request, response) => {
@@ -287,7 +287,7 @@ describe('GlueClient', () => {
       expect(glue.calls).toHaveLength(2);
     });
 
-    it('gives up the second time, and waits for no hour', async () => {
+    it('gives up after the second attempt, and does not wait an hour', async () => {
       await start();
       glue.answerWith(answering(400, throttled, { 'Retry-After': '3600' }));
       const client = open({}, { callMs: 10_000, requestMs: 10_000 });
@@ -307,29 +307,29 @@ describe('GlueClient', () => {
     });
 
     it('redirects', async () => {
-      const asked = jest.fn();
-      const other = await serveOnLoopback(asked);
+      const redirected = jest.fn();
+      const other = await serveOnLoopback(redirected);
       try {
         const client = await against(answering(307, '', { Location: other.url }));
         expect((await faultOf(client.listSchemas(null, NEVER))).fault).toBe('failed');
-        expect(asked).not.toHaveBeenCalled();
+        expect(redirected).not.toHaveBeenCalled();
       } finally {
         await other.stop();
       }
     });
 
     it.each<[string, object]>([
-      ['a list that is none', { TableList: { Name: 't' } }],
+      ['a malformed list', { TableList: { Name: 't' } }],
       ['an answer of another operation', { Tables: [] }],
-      ['a table that is none', { TableList: ['t'] }],
+      ['a malformed table', { TableList: ['t'] }],
       ['a table without a name', { TableList: [{}] }],
       ['a name of megabytes', { TableList: [{ Name: 'x'.repeat(1_000_000) }] }],
-      ['a time that is none', { TableList: [{ Name: 't', CreateTime: 'yesterday' }] }],
+      ['a malformed time', { TableList: [{ Name: 't', CreateTime: 'yesterday' }] }],
       ['a time without end', { TableList: [{ Name: 't', CreateTime: 1e300 }] }],
-      ['an owner that is none', { TableList: [{ Name: 't', Owner: {} }] }],
+      ['a malformed owner', { TableList: [{ Name: 't', Owner: {} }] }],
       ['the same page again', { TableList: [], NextToken: 'again' }],
       ['a token of megabytes', { TableList: [], NextToken: 'x'.repeat(1_000_000) }],
-    ])('lies: %s', async (_what, body) => {
+    ])('lies: %s', async (_case, body) => {
       const client = await against(answering(200, body));
       expect(['failed', 'too-large']).toContain((await faultOf(client.listTables(SCHEMA, NEVER))).fault);
     });
@@ -341,7 +341,7 @@ describe('GlueClient', () => {
       ['properties that are none', { Name: 't', Parameters: ['a'] }],
       ['a property that is no text', { Name: 't', Parameters: { a: 1 } }],
       ['buckets that are none', { Name: 't', StorageDescriptor: { BucketColumns: [1] } }],
-    ])('lies of a table: %s', async (_what, Table) => {
+    ])('lies of a table: %s', async (_case, Table) => {
       const client = await against(answering(200, { Table }));
       expect((await faultOf(client.readTable({ ...SCHEMA, table: 't' }, NEVER))).fault).toBe('failed');
     });

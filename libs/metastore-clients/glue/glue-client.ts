@@ -35,32 +35,32 @@ import { withRequestDeadline } from '../request-deadline';
 import { readDatabase, readDescribed, readFunction, readTable, readTableInfo } from './glue-answers';
 import { glueFault } from './glue-fault';
 
-/** Which Data Catalog of AWS Glue, and as whom to call it: the account that the keys belong to. */
+/** The region of a Glue Data Catalog, and the keys of its account. */
 export interface GlueTarget {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary keys. */
+  /** Required with temporary keys. */
   sessionToken?: string;
-  /** Null for AWS itself, which is found by the region. */
+  /** Null for AWS itself, whose endpoint follows from the region. */
   endpoint: string | null;
 }
 
-/** The one catalog of an account and region, by the name that Athena and the consoles of AWS have for it. */
+/** The name that Athena and the AWS consoles use for the only catalog of an account and region. */
 export const GLUE_CATALOG = 'AwsDataCatalog';
 
-/** As long as Glue's pages can be. */
+/** Glue's maximum. */
 const MaxResults = 100;
 const MAX_PAGE_TOKEN_LENGTH = 16 * 1024;
 const CONNECTIONS = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout: 30_000 };
 
-/** The fields of a list of tables that are read. */
+/** The fields of a table list that are used. */
 const LISTED = ['TableList', 'NextToken', 'Name', 'TableType', 'Owner', 'CreateTime', 'CreatedBy', 'UpdateTime'];
 
 type Command = GetDatabasesCommand | GetTableCommand | GetTablesCommand | GetUserDefinedFunctionsCommand;
 
-/** A page of one of Glue's lists: its entries are in `field`. */
-interface PageOf<T> {
+/** One of Glue's lists; `field` holds the entries of a page. */
+interface GlueList<T> {
   field: string;
   kind: string;
   ask: (NextToken: string | undefined) => Command;
@@ -68,9 +68,8 @@ interface PageOf<T> {
 }
 
 /**
- * The Data Catalog of AWS Glue: databases are schemas, and the catalog of a reference is not looked at. Lists of tables are
- * read whole: that takes as many requests as their names alone, while their owners and times would take one more for
- * each table.
+ * The Data Catalog of AWS Glue: databases are schemas, and the catalog of a reference is ignored. Table lists include
+ * owners and times, because they take as many requests as names alone, while reading them later takes one per table.
  */
 export class GlueClient implements MetastoreClient {
   private readonly sdk: GlueSdk;
@@ -78,7 +77,7 @@ export class GlueClient implements MetastoreClient {
   private readonly secrets: readonly string[];
   private readonly guard: CallGuard;
 
-  /** Calls nobody. Throws {@link MetastoreError} for malformed keys and for an endpoint that may not be called. */
+  /** Makes no request. Throws {@link MetastoreError} for malformed keys and for an endpoint that may not be called. */
   constructor(
     target: GlueTarget,
     outbound: OutboundPolicy,
@@ -94,14 +93,13 @@ export class GlueClient implements MetastoreClient {
       region,
       credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
       ...(endpoint === null ? {} : { endpoint: endpoint.href }),
-      // The second attempt corrects a clock that is off, and outlives a moment of throttling; the SDK waits some seconds
-      // for it at most, whatever it is asked for.
+      // The second attempt corrects clock skew and survives brief throttling; the SDK waits a few seconds for it at most.
       maxAttempts: 2,
       requestHandler: { httpAgent: http, httpsAgent: https },
     });
   }
 
-  /** One entry, once Glue has taken the keys. */
+  /** Returns one entry once Glue has accepted the keys. */
   listCatalogs(signal: AbortSignal): Promise<CatalogInfo[]> {
     const unknown = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
     return this.guard.run(signal, async (bounds) => {
@@ -153,7 +151,7 @@ export class GlueClient implements MetastoreClient {
     });
   }
 
-  /** Glue has none. */
+  /** Returns an empty list: Glue has no volumes. */
   listVolumes(): Promise<VolumeInfo[]> {
     return Promise.resolve([]);
   }
@@ -163,7 +161,7 @@ export class GlueClient implements MetastoreClient {
     this.sdk.destroy();
   }
 
-  private list<T extends { name: string }>(signal: AbortSignal, { field, kind, ask, read }: PageOf<T>): Promise<T[]> {
+  private list<T extends { name: string }>(signal: AbortSignal, { field, kind, ask, read }: GlueList<T>): Promise<T[]> {
     return this.guard.run(signal, (bounds) =>
       readPages(async (token) => {
         const answer = await this.send(ask(token ?? undefined), field, bounds);
@@ -187,7 +185,7 @@ export class GlueClient implements MetastoreClient {
     }
   }
 
-  /** @param field what the answer has if it is Glue's: the SDK takes any object for an empty answer */
+  /** @param field required in the response: the SDK accepts any object as an empty response */
   private async send(command: Command, field: string, { signal }: CallBounds): Promise<AnswerFields> {
     const answer = await withRequestDeadline(this.server, this.timeouts.requestMs, signal, async (abortSignal) => {
       try {
@@ -204,12 +202,12 @@ export class GlueClient implements MetastoreClient {
   }
 }
 
-/** Lets the SDK have answers of bounded size only. */
+/** Bounds the size of the response before the SDK reads it. */
 function bound(command: Command, server: string, signal: AbortSignal): void {
   (command as GetTablesCommand).middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args).catch((error: unknown) => {
-        // The SDK does not keep the code of an answer that is no HTTP.
+        // The SDK drops the error code of a response that is not HTTP.
         throw errorField(error, 'code')?.startsWith('HPE_') ? connectionFault(server, error) : error;
       });
       const response = result.response as { statusCode: number; headers: Record<string, string>; body?: unknown };
@@ -225,24 +223,25 @@ function bound(command: Command, server: string, signal: AbortSignal): void {
   );
 }
 
-/** The SDK would take most of a list's time to read columns and properties that no list tells. */
+/** Removes columns and properties, which no list shows and which take the SDK most of its time to read. */
 function withoutDetails(page: Buffer): Buffer {
   try {
     return Buffer.from(JSON.stringify(parseAnswer(page), LISTED));
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // The SDK says that the answer is not JSON.
+    // The SDK reports that the response is not JSON.
     return page;
   }
 }
 
 function assertedTarget(target: GlueTarget, outbound: OutboundPolicy): URL | null {
   const { region, accessKeyId, sessionToken = '', endpoint } = target;
-  // It becomes a part of a host name.
-  if (!/^[a-z0-9-]{1,40}$/.test(region)) throw new MetastoreError('failed', 'The region is none of AWS.');
+  // The region becomes a part of a host name.
+  if (!/^[a-z0-9-]{1,40}$/.test(region))
+    throw new MetastoreError('failed', 'aws_default_region of the secret is not the name of a region.');
   if (!isAccessKeyId(accessKeyId)) throw new MetastoreError('denied', ACCESS_KEY_ID_INVALID);
   if (!/^[\x21-\x7e]{0,8192}$/.test(sessionToken)) {
-    throw new MetastoreError('denied', 'The session token is too long or contains characters that none can have.');
+    throw new MetastoreError('denied', 'The session token is too long or contains characters that are not allowed.');
   }
   try {
     return endpoint === null ? null : outbound.assertUrl(endpoint);

@@ -21,12 +21,12 @@ const STATUSES: Readonly<Record<number, MetastoreFault>> = {
   504: 'unreachable',
 };
 
-/** What the SDK calls errors in whose answers it finds no name. */
+/** The SDK's names for errors whose responses contain no name. */
 const NO_NAME = /^(Unknown(Error)?|Error|TypeError|SyntaxError|RangeError|GlueServiceException|\d+)$/;
 
 /**
- * An error of the SDK as ours, by the name that Glue gives it. It is not kept as the cause, since it holds the answer.
- * @param server who answered
+ * Translates an error of the SDK by the name that Glue gives it. The SDK's error is not the cause, since it holds the
+ * response.
  */
 export function glueFault(server: string, error: unknown, secrets: readonly string[]): MetastoreError {
   if (error instanceof MetastoreError) return error;

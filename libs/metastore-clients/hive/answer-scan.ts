@@ -1,20 +1,20 @@
 import { MetastoreError } from '../metastore-client';
 
-/** Bytes of one answer; 100,000 names of 255 letters take 25 MiB. */
+/** Limit of one response; 100,000 names of 255 letters take 25 MiB. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Values of one answer, each of which becomes an object or a text; 100 tables of 2,500 columns have that many. */
+/** Limit of the values of one response, each of which becomes an object or a text; room for 100 tables of 2,500 columns. */
 const MAX_VALUES = 2_000_000;
 
-/** An entry that is a struct becomes an object with all its fields, whether they were sent or not. */
+/** Extra weight of a struct in a list: it becomes an object with all its fields, even if they were not sent. */
 const VALUES_OF_STRUCT = 4;
 
-/** Of containers and structs in each other; the answers that are asked for have seven. */
+/** Limit of nested containers and structs; real responses have seven levels. */
 const MAX_DEPTH = 32;
 
 const FIRST_ALLOCATION = 4 * 1024;
 
-/** `0x8001` and the type of the message, as strict writers of Thrift's binary protocol begin. */
+/** A strict message of Thrift's binary protocol begins with `0x8001` and the type of the message. */
 const VERSION = 0x8001_0000;
 const REPLY = 2;
 const EXCEPTION = 3;
@@ -30,37 +30,36 @@ const LIST = 15;
 /** Bytes of the values of a fixed size: bool, byte, double, i16, i32, i64. */
 const SIZES: Readonly<Record<number, number>> = { 2: 1, 3: 1, 4: 8, 6: 2, 8: 4, 10: 8 };
 
-/** What follows in an open struct or container. A map is a list of keys and values in turn. */
+/** An unfinished struct or container. A map is a list of alternating keys and values. */
 interface Open {
-  /** Types of the entries in turn; null for a struct, each of whose fields tells its own. */
+  /** Alternating types of the entries; null for a struct, whose fields each carry their type. */
   types: readonly number[] | null;
-  /** Entries yet to come; of a struct unknown. */
+  /** Remaining entries; unused for a struct. */
   left: number;
 }
 
-/** What a server that demands a login (SASL) says first to who does not log in: a status and the length of a message. */
+/** The first byte from a server that requires SASL, sent to a client that does not log in: a status. */
 const SASL_REFUSALS = [3, 4];
 
 /**
- * Follows one answer in Thrift's binary protocol while its bytes arrive, before anything is made of them: Thrift's own
- * reader begins again with every chunk, and believes every size. Sizes are checked when they are announced; each byte is
- * looked at once. Throws {@link MetastoreError}.
+ * Checks one response in Thrift's binary protocol while its bytes arrive, before Thrift's own reader gets them: that one
+ * starts over with every chunk and trusts every size. Checks each size when it is announced, and visits each byte once.
+ * Throws {@link MetastoreError}.
  */
 export class AnswerScan {
   private buffer = Buffer.allocUnsafe(FIRST_ALLOCATION);
   private length = 0;
-  /** Of what is looked at next; beyond `length` where the value before has not arrived. */
+  /** Offset of the next value; beyond `length` if the previous value has not fully arrived. */
   private position = 0;
   private values = 0;
   private readonly open: Open[] = [];
-  /** Type of the value that begins at `position`, when its own header has to be read. */
+  /** Type of the value at `position` whose header is still to be read. */
   private begun: number | null = null;
   private readonly header: Buffer;
 
   /**
-   * @param server who answers, for messages
-   * @param method that was called
-   * @param sequence number of the call
+   * @param server for messages
+   * @param sequence the number of the call
    */
   constructor(
     private readonly server: string,
@@ -75,16 +74,16 @@ export class AnswerScan {
     this.header.writeInt32BE(sequence, name.length + 8);
   }
 
-  /** Takes what has arrived; true once the answer is whole. */
+  /** Adds a chunk; returns true once the response is complete. */
   push(chunk: Buffer): boolean {
     this.keep(chunk);
     if (this.position === 0 && !this.readHeader()) return false;
     while (this.open.length > 0) if (!this.step()) return false;
-    if (this.length > this.position) throw this.invalid('says more than its answer');
+    if (this.length > this.position) throw this.invalid('sends more than its response');
     return this.length === this.position;
   }
 
-  /** The whole answer. */
+  /** The complete response. */
   get answer(): Buffer {
     return this.buffer.subarray(0, this.length);
   }
@@ -101,23 +100,26 @@ export class AnswerScan {
     this.length = length;
   }
 
-  /** As far as it is there it has to be right: who says something else would be waited for in vain. */
+  /** Checks even a partial header: a server of another protocol may never send the rest. */
   private readHeader(): boolean {
     const { buffer, header, length } = this;
     if (SASL_REFUSALS.includes(buffer[0] ?? 0)) {
-      throw new MetastoreError('denied', `${this.server} demands a login by SASL (Kerberos).`);
+      throw new MetastoreError(
+        'denied',
+        `${this.server} requires a login by SASL (Kerberos). Configure it in the hive-site.xml of the catalog.`,
+      );
     }
-    const there = Math.min(length, header.length);
-    const said = Buffer.from(buffer.subarray(0, there));
-    if (there > 3 && said[3] === EXCEPTION) said[3] = REPLY;
-    if (!said.equals(header.subarray(0, there))) throw this.invalid('does not answer what it was asked');
+    const available = Math.min(length, header.length);
+    const actual = Buffer.from(buffer.subarray(0, available));
+    if (available > 3 && actual[3] === EXCEPTION) actual[3] = REPLY;
+    if (!actual.equals(header.subarray(0, available))) throw this.invalid('sends a response to another call');
     if (length < header.length) return false;
     this.position = header.length;
     this.open.push({ types: null, left: 0 });
     return true;
   }
 
-  /** Looks at what is next; false when that has not arrived. */
+  /** Checks the next value; returns false if it has not arrived. */
   private step(): boolean {
     if (this.begun !== null) return this.readBegun(this.begun);
     const within = this.open.at(-1);
@@ -169,11 +171,11 @@ export class AnswerScan {
         break;
       case MAP:
         if (!this.has(6)) return false;
-        // Counted downwards, an even number of entries left means a key.
+        // Entries are counted down, so an even number left means that a key is next.
         this.enterEntries([this.typeAt(0), this.typeAt(1)], 2 * this.sizeAt(2), 6);
         break;
       default:
-        throw this.invalid(`answers with a value of the unknown type ${type}`);
+        throw this.invalid(`sends a value of the unknown type ${type}`);
     }
     this.begun = null;
     return true;
@@ -182,13 +184,13 @@ export class AnswerScan {
   private enterEntries(types: readonly number[], left: number, headerBytes: number): void {
     this.position += headerBytes;
     this.count(left);
-    // The smallest entry takes a byte.
+    // Each entry takes at least one byte.
     if (this.position + left > MAX_BYTES) throw this.tooLarge();
     this.enter({ types, left });
   }
 
   private enter(open: Open): void {
-    if (this.open.length >= MAX_DEPTH) throw this.invalid('answers with values nested too deeply');
+    if (this.open.length >= MAX_DEPTH) throw this.invalid('sends values that are nested too deep');
     this.open.push(open);
   }
 
@@ -212,16 +214,16 @@ export class AnswerScan {
 
   private sizeAt(offset: number): number {
     const size = this.buffer.readInt32BE(this.position + offset);
-    if (size < 0) throw this.invalid('answers with a negative size');
+    if (size < 0) throw this.invalid('sends a negative size');
     return size;
   }
 
-  private invalid(what: string): MetastoreError {
-    return new MetastoreError('failed', `${this.server} is no Hive metastore: it ${what}.`);
+  private invalid(problem: string): MetastoreError {
+    return new MetastoreError('failed', `${this.server} is not a Hive metastore: it ${problem}.`);
   }
 
   private tooLarge(): MetastoreError {
-    const most = `${MAX_BYTES / 2 ** 20} MiB or ${MAX_VALUES} values`;
-    return new MetastoreError('too-large', `${this.server} answers with more than ${most}.`);
+    const max = `${MAX_BYTES / 2 ** 20} MiB or ${MAX_VALUES} values`;
+    return new MetastoreError('too-large', `The response of ${this.server} has more than ${max}.`);
   }
 }

@@ -3,33 +3,33 @@ import { GssIdentity, type KerberosIdentity } from '../kerberos/gss-identity';
 import { MetastoreError } from '../metastore-client';
 import { GssapiMechanism, PlainMechanism, type SaslMechanism } from './sasl-mechanism';
 
-/** How a client logs in to a metastore. */
+/** The login of a client at a metastore. */
 export type HiveLogin =
-  /** Not at all: the metastore is told a name, if there is one, and believes it. */
+  /** No login: the client sends a user name, if there is one, and the metastore trusts it. */
   | { kind: 'none'; user: string | null }
   | { kind: 'plain'; username: string; password: string }
-  /** `service` is the metastore's principal, in which `_HOST` stands for the host that is called. */
+  /** `service` is the metastore's principal, in which `_HOST` stands for the host of the connection. */
   | { kind: 'kerberos'; service: string; identity: KerberosIdentity };
 
-/** Logs the connections of one client in. */
+/** Creates the logins for the connections of one client. */
 export class HiveAuthentication {
   private readonly identity: GssIdentity | null;
 
-  /** Throws a {@link MetastoreError} for a login that has control characters. */
+  /** Throws {@link MetastoreError} if the login contains control characters. */
   constructor(
     private readonly login: HiveLogin,
     outbound: OutboundPolicy,
   ) {
-    for (const [what, text] of textsOf(login)) assertNoControls(what, text);
+    for (const [field, text] of textsOf(login)) assertNoControls(field, text);
     this.identity = login.kind === 'kerberos' ? new GssIdentity(login.identity, outbound) : null;
   }
 
-  /** Whom a metastore that asks for no login is told of. */
+  /** The user name to send to a metastore without logins; null if there is none. */
   get user(): string | null {
     return this.login.kind === 'none' ? this.login.user : null;
   }
 
-  /** A new login at a host; null where there is none. */
+  /** Returns a new login at a host; null for a metastore without logins. */
   mechanismFor(host: string): SaslMechanism | null {
     const { login, identity } = this;
     if (login.kind === 'plain') return new PlainMechanism(login);
@@ -42,7 +42,7 @@ export class HiveAuthentication {
   }
 }
 
-/** The part of a login that is sent before the server has said anything. */
+/** Returns the texts of a login that are sent before the server has sent anything. */
 function textsOf(login: HiveLogin): [string, string][] {
   switch (login.kind) {
     case 'none':
@@ -58,13 +58,13 @@ function textsOf(login: HiveLogin): [string, string][] {
 }
 
 /**
- * Whatever listens gets these texts, since SASL of Thrift has the client speak first: a line break in one would be a
- * command to a server of lines. RFC 4013 has no control characters in names and passwords either.
+ * Any server that listens at the address gets these texts, because in Thrift's SASL the client sends first: a line break
+ * could start a command in a line-based protocol. RFC 4013 forbids control characters in names and passwords, too.
  */
-function assertNoControls(what: string, text: string): void {
+function assertNoControls(field: string, text: string): void {
   if (!/\p{Cc}/u.test(text)) return;
   throw new MetastoreError(
     'denied',
-    `The ${what} of the secret contains a control character, such as a line break at its end. Store the secret without it.`,
+    `The ${field} of the secret contains a control character, such as a line break at its end. Store the secret without it.`,
   );
 }

@@ -10,32 +10,31 @@ import type { SaslMechanism } from './sasl-mechanism';
 import { SaslStream } from './sasl-stream';
 import { ThriftException, type ThriftMethod } from './thrift-structs';
 
-/** Where a metastore listens. */
 export interface HiveUri {
   host: string;
   port: number;
 }
 
-/** An idle connection is closed after this time, milliseconds. */
-const IDLE_MS = 60_000;
+/** An idle connection is closed after this time. */
+const IDLE_TIMEOUT_MS = 60_000;
 
-/** The call under way. */
-interface Pending {
+/** The running call. */
+interface PendingCall {
   scan: AnswerScan;
   resolve: (answer: Buffer) => void;
   reject: (error: MetastoreError) => void;
 }
 
 /**
- * One connection to a metastore, for one call after the other. thrift's own connection would never settle a call whose
- * server has gone, and reads whatever size the server says; so it only writes and reads whole messages here. After any
- * failure but an exception of the metastore the connection is closed.
+ * One connection to a metastore, for one call at a time. The connection class of the thrift package never settles a call
+ * whose server disappears, and trusts every size, so the package only encodes and decodes whole messages here. Any failure
+ * except an exception of the metastore closes the connection.
  */
 export class HiveConnection {
-  /** Number of the call sent last. */
+  /** Number of the last call. */
   private sequence = 0;
-  private pending: Pending | null = null;
-  /** Of a connection that was logged in, or is about to be. */
+  private pending: PendingCall | null = null;
+  /** Set from the beginning of the login. */
   private sasl: SaslStream | null = null;
   private mechanism: SaslMechanism | null = null;
 
@@ -44,14 +43,16 @@ export class HiveConnection {
     private readonly socket: Socket,
   ) {
     socket.on('data', (chunk: Buffer) => this.take(chunk));
-    socket.on('timeout', () => this.close(new MetastoreError('unreachable', `${server} was not needed any longer.`)));
+    socket.on('timeout', () =>
+      this.close(new MetastoreError('unreachable', `The idle connection to ${server} was closed.`)),
+    );
     socket.on('error', (error) => this.close(connectionFault(server, error)));
     socket.on('close', () => this.close(this.gone()));
   }
 
   /**
-   * Connects to an address that the policy allows, and logs in; metastores speak without TLS, so the policy's schemes do not
-   * matter. Throws {@link MetastoreError}.
+   * Connects to an address that the policy allows, and logs in. The policy's URL schemes do not apply, because metastores
+   * have no TLS. Throws {@link MetastoreError}.
    */
   static async open(
     uri: HiveUri,
@@ -74,7 +75,7 @@ export class HiveConnection {
     return !this.socket.destroyed;
   }
 
-  /** One call. Rejects with {@link MetastoreError}, or with the exception that the metastore answered. */
+  /** Makes one call. Rejects with {@link MetastoreError}, or with the exception that the metastore returned. */
   async call<A, R>(method: ThriftMethod<A, R>, values: A, signal: AbortSignal): Promise<R> {
     signal.throwIfAborted();
     if (!this.isOpen) throw this.gone();
@@ -89,11 +90,11 @@ export class HiveConnection {
       return this.read(method, await arrived);
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.socket.setTimeout(IDLE_MS);
+      this.socket.setTimeout(IDLE_TIMEOUT_MS);
     }
   }
 
-  /** Ends the connection, and the login or call under way with this error. */
+  /** Closes the connection and rejects the running login or call with this error. */
   close(error: MetastoreError): void {
     this.socket.destroy();
     this.sasl?.end(error);
@@ -104,7 +105,7 @@ export class HiveConnection {
     pending?.reject(error);
   }
 
-  /** What comes before the calls: a login, or the name of who calls. */
+  /** Logs in, or sends the user name to a metastore without logins. */
   private async begin(authentication: HiveAuthentication, host: string, signal: AbortSignal): Promise<void> {
     const mechanism = authentication.mechanismFor(host);
     if (mechanism) await this.logIn(mechanism, signal);
@@ -113,7 +114,7 @@ export class HiveConnection {
     try {
       await this.call(HIVE.set_ugi, { user_name: user, group_names: [user] }, signal);
     } catch (error) {
-      // Metastores that know no such call go on without it, as Hive's own clients do.
+      // Like Hive's own clients, continue if the metastore does not know the call.
       if (!this.isOpen || answeredFault(error).fault !== 'unsupported') throw answeredFault(error);
     }
   }
@@ -153,7 +154,8 @@ export class HiveConnection {
 
   private receive(chunk: Buffer): void {
     const { pending } = this;
-    if (!pending) throw new MetastoreError('failed', `${this.server} says something that nobody asked for.`);
+    if (!pending)
+      throw new MetastoreError('failed', `${this.server} is not a Hive metastore: it sends data without a request.`);
     if (!pending.scan.push(chunk)) return;
     this.pending = null;
     pending.resolve(pending.scan.answer);
@@ -163,13 +165,13 @@ export class HiveConnection {
     return new MetastoreError('unreachable', `${this.server} closed the connection.`);
   }
 
-  /** What cannot be read is no answer to the call. */
+  /** Closes the connection if the response cannot be decoded. */
   private read<R>(method: ThriftMethod<never, R>, answer: Buffer): R {
     try {
       return method.read(answer);
     } catch (error) {
       if (error instanceof ThriftException) throw error;
-      const fault = new MetastoreError('failed', `${this.server} answers ${method.name} with something else.`, {
+      const fault = new MetastoreError('failed', `${this.server} returned an invalid response to ${method.name}.`, {
         cause: error,
       });
       this.close(fault);
@@ -183,7 +185,7 @@ async function connected(uri: HiveUri, outbound: OutboundPolicy, signal: AbortSi
   let onAbort: (() => void) | undefined;
   try {
     signal.throwIfAborted();
-    // Node does not look up an address.
+    // Node does not look up an IP address, so the policy must check it here.
     if (isIP(uri.host) !== 0) outbound.assertAddress(uri.host);
     const opened = connect({ host: uri.host, port: uri.port, lookup: outbound.lookup, noDelay: true });
     socket = opened;
@@ -201,7 +203,7 @@ async function connected(uri: HiveUri, outbound: OutboundPolicy, signal: AbortSi
   }
 }
 
-/** A metastore's address, for messages. */
+/** Returns a metastore's address, for messages. */
 export function serverOf({ host, port }: HiveUri): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

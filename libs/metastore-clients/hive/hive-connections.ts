@@ -5,10 +5,10 @@ import { HiveConnection, type HiveUri, serverOf } from './hive-connection';
 import type { HiveAuthentication } from './hive-authentication';
 import type { ThriftMethod } from './thrift-structs';
 
-/** To all metastores of a client together. */
+/** Maximum number of connections of one client, to all its metastores together. */
 export const MAX_CONNECTIONS = 2;
 
-/** A few connections to the metastores that serve the same data, which calls take in turn. */
+/** A pool of a few connections to metastores that serve the same data. */
 export class HiveConnections {
   private readonly idle: HiveConnection[] = [];
   private readonly used = new Set<HiveConnection>();
@@ -17,7 +17,7 @@ export class HiveConnections {
 
   /**
    * @param uris tried in this order
-   * @param connectMs longest time to connect to one of them and log in, milliseconds
+   * @param connectMs timeout to connect to one of them and log in, milliseconds
    */
   constructor(
     private readonly uris: readonly HiveUri[],
@@ -27,35 +27,36 @@ export class HiveConnections {
   ) {}
 
   /**
-   * One call, which must change nothing: it is repeated when a connection breaks, on a new one and with the next metastore.
-   * Rejects with {@link MetastoreError}, which says what each metastore said, or with the exception that one answered.
+   * Makes one call, which must be read-only: if a connection breaks, the call is repeated on a new one and with the next
+   * metastore. Rejects with a {@link MetastoreError} that lists the errors of all metastores, or with the exception that
+   * one returned.
    */
   async call<A, R>(method: ThriftMethod<A, R>, values: A, signal: AbortSignal): Promise<R> {
     await this.places.take(signal);
     try {
-      const said: string[] = [];
+      const failures: string[] = [];
       for (const open of this.sources(signal)) {
         try {
           return await this.callOn(await open(), method, values, signal);
         } catch (error) {
           if (!(error instanceof MetastoreError) || error.fault !== 'unreachable' || signal.aborted) throw error;
-          if (!said.includes(error.message)) said.push(error.message);
+          if (!failures.includes(error.message)) failures.push(error.message);
         }
       }
-      throw new MetastoreError('unreachable', said.join(' '));
+      throw new MetastoreError('unreachable', failures.join(' '));
     } finally {
       this.places.release();
     }
   }
 
-  /** Ends all connections, and the calls under way with them. */
+  /** Closes all connections; running calls are rejected. */
   close(): void {
     this.isClosed = true;
     for (const connection of [...this.idle.splice(0), ...this.used]) connection.close(closed());
     this.authentication.close();
   }
 
-  /** Where a connection may come from. An idle one may have been closed by its server meanwhile. */
+  /** Yields idle connections first, which their servers may have closed meanwhile, then new ones. */
   private *sources(signal: AbortSignal): Generator<() => Promise<HiveConnection>> {
     for (let idle = this.idle.pop(); idle; idle = this.idle.pop()) {
       const connection = idle;
@@ -70,8 +71,8 @@ export class HiveConnections {
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => {
-      const late = `${serverOf(uri)} cannot be reached within ${this.connectMs / 1000} seconds.`;
-      controller.abort(new MetastoreError('unreachable', late));
+      const message = `${serverOf(uri)} cannot be reached within ${this.connectMs / 1000} seconds.`;
+      controller.abort(new MetastoreError('unreachable', message));
     }, this.connectMs);
     try {
       return await HiveConnection.open(uri, this.outbound, this.authentication, controller.signal);

@@ -5,12 +5,12 @@ import { ThriftException } from './thrift-structs';
 
 const SERVER = 'The Hive metastore';
 
-/** What authorizers of metastores say, whose exceptions arrive as a `MetaException` with a text. */
+/** Texts of metastore authorizers, whose exceptions arrive as a `MetaException`. */
 const DENIED = /permission denied|access ?control|not (authorized|allowed|permitted)|unauthorized|no privileges?\b/i;
 
 const MISSING: readonly (string | null)[] = ['NoSuchObjectException', 'UnknownDBException'];
 
-/** The error of a call that a metastore answered with an exception, or with nothing. */
+/** Translates the error of a call that a metastore answered with an exception or without a result. */
 export function answeredFault(error: unknown): MetastoreError {
   if (error instanceof MetastoreError) return error;
   const words = error instanceof Error ? error.message : '';

@@ -51,7 +51,7 @@ describe('logins at a Hive metastore', () => {
     for (const end of ends.splice(0)) await end();
   });
 
-  /** A server that does with each connection as it is told, which is given all that arrives. */
+  /** A server that runs a script for each connection, with all received bytes. */
   const serve = async (talk: (socket: Socket, received: () => Buffer) => void): Promise<number> => {
     const open = new Set<Socket>();
     const server: Server = createServer((socket) => {
@@ -79,7 +79,7 @@ describe('logins at a Hive metastore', () => {
   };
 
   const SAID = Buffer.concat([message(START, 'PLAIN'), message(COMPLETE, '\0ada\0pass word')]);
-  /** Logs in whoever says what is expected, and answers its call. */
+  /** Accepts a client that sends the expected login, and answers its call. */
   const honest =
     (
       answer: (call: Call) => Buffer,
@@ -100,7 +100,7 @@ describe('logins at a Hive metastore', () => {
     expect(await tables(port, PLAIN)).toEqual(['a', 'b']);
   });
 
-  it('end as well where all comes byte by byte, and an answer in several frames', async () => {
+  it('work byte by byte, and with a response in several frames', async () => {
     const drip = (socket: Socket, bytes: Buffer): void => {
       socket.setNoDelay(true);
       void (async () => {
@@ -122,7 +122,7 @@ describe('logins at a Hive metastore', () => {
   it.each([
     ['BAD', BAD],
     ['ERROR', ERROR],
-  ])('are refused by %s in the words of the metastore, which do not bring the password back', async (_name, status) => {
+  ])('are refused by %s in the words of the metastore, but without the password', async (_name, status) => {
     const port = await serve((socket) => socket.write(message(status, 'ada has no password "pass word"\nat line 1')));
     await expect(tables(port, PLAIN)).rejects.toMatchObject({
       fault: 'denied',
@@ -136,8 +136,8 @@ describe('logins at a Hive metastore', () => {
     ['says what is no status', message(77), /failed/],
     ['speaks HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), /too-large|failed/],
     ['says more than its end', Buffer.concat([message(COMPLETE), Buffer.from('more')]), /failed/],
-  ])('fail where the metastore %s', async (_name, said, fault) => {
-    const port = await serve((socket, received) => received().length >= SAID.length && socket.write(said));
+  ])('fail if the metastore %s', async (_name, response, fault) => {
+    const port = await serve((socket, received) => received().length >= SAID.length && socket.write(response));
     await expect(tables(port, PLAIN)).rejects.toMatchObject({
       name: 'MetastoreError',
       fault: expect.stringMatching(fault),
@@ -148,7 +148,7 @@ describe('logins at a Hive metastore', () => {
     ['announces a frame of 4 GB', () => u32(0xffff_ffff), /too-large/],
     ['answers without a frame', (call: Call) => names(call, ['a']), /too-large|failed/],
     ['answers another call', (call: Call) => framed(names({ ...call, sequence: call.sequence + 1 }, [])), /failed/],
-  ])('open nothing to a metastore that then %s', async (_name, answer, fault) => {
+  ])('do not help a metastore that then %s', async (_name, answer, fault) => {
     const port = await serve(honest(answer));
     await expect(tables(port, PLAIN)).rejects.toMatchObject({
       name: 'MetastoreError',
@@ -156,7 +156,7 @@ describe('logins at a Hive metastore', () => {
     });
   });
 
-  it('do not wait for a metastore that says nothing', async () => {
+  it('time out at a metastore that sends nothing', async () => {
     const port = await serve(() => undefined);
     await expect(tables(port, PLAIN)).rejects.toMatchObject({ fault: expect.stringMatching(/unreachable|timeout/) });
   });
@@ -178,7 +178,7 @@ describe('logins at a Hive metastore', () => {
         },
       },
     ],
-  ])('do not connect with %s, since a server that is none would take it for its own', async (_what, login) => {
+  ])('do not connect with %s, which a server of another protocol could run as a command', async (_case, login) => {
     let connections = 0;
     const server = createServer(() => (connections += 1));
     ends.push(() => server.close());
@@ -191,13 +191,13 @@ describe('logins at a Hive metastore', () => {
   it.each([
     ['that takes it', (call: Call) => names(call, ['ada'])],
     ['that knows no such call', unknownMethod],
-  ])('are the mere name of who calls at a metastore without them %s', async (_name, told) => {
+  ])('send only the user name to a metastore without logins %s', async (_name, setUgiAnswer) => {
     const calls: Call[] = [];
     const port = await serve((socket, received) => {
       const all = received();
       const call = callOf(all.subarray(calls.reduce((sum, { bytes }) => sum + bytes.length, 0)));
       calls.push(call);
-      socket.write(call.method === 'set_ugi' ? told(call) : names(call, ['a']));
+      socket.write(call.method === 'set_ugi' ? setUgiAnswer(call) : names(call, ['a']));
     });
     expect(await tables(port, { kind: 'none', user: 'ada' })).toEqual(['a']);
     expect(calls.map(({ method }) => method)).toEqual(['set_ugi', 'get_all_tables']);

@@ -47,7 +47,7 @@ const table = (name: string): Buffer => Buffer.concat([field(STRING, 1), text(na
 
 type Answer = (request: Request, socket: Socket) => Buffer | null;
 
-/** A metastore that answers as it is told. */
+/** A metastore with scripted responses. */
 class FakeMetastore {
   connections = 0;
   readonly open = new Set<Socket>();
@@ -165,7 +165,7 @@ describe('HiveMetastoreClient', () => {
       expect(performance.now() - begun).toBeLessThan(SOON_MS);
     });
 
-    it('never ends its answer', async () => {
+    it('never finishes its response', async () => {
       let sent = 0;
       const chunk = Buffer.concat([field(STRING, 99), i32(MEBIBYTE), Buffer.alloc(MEBIBYTE)]);
       const pour = async (socket: Socket): Promise<void> => {
@@ -183,7 +183,7 @@ describe('HiveMetastoreClient', () => {
       expect(sent).toBeLessThan(100 * MEBIBYTE);
     });
 
-    it('says its answer so slowly that it does not end', async () => {
+    it('sends its response too slowly to finish', async () => {
       const drip = async (socket: Socket, bytes: Buffer): Promise<void> => {
         for (const value of bytes) {
           if (socket.destroyed) return;
@@ -198,7 +198,7 @@ describe('HiveMetastoreClient', () => {
       await expect(client.listTables(schema, never)).rejects.toMatchObject({ fault: 'timeout' });
     });
 
-    it('speaks before it is asked', async () => {
+    it('sends data without a request', async () => {
       const metastore = await fake(
         () => null,
         (socket) => socket.write('220 mail.example.org ESMTP\r\n'),
@@ -210,7 +210,7 @@ describe('HiveMetastoreClient', () => {
     });
   });
 
-  it('reads an answer that comes byte by byte', async () => {
+  it('reads a response that arrives byte by byte', async () => {
     const client = await clientFor((request, socket) => {
       socket.setNoDelay(true);
       void (async () => {
@@ -224,7 +224,7 @@ describe('HiveMetastoreClient', () => {
     expect((await client.listTables(schema, never)).map((info) => info.name)).toEqual(['a', 'b', 'größe']);
   });
 
-  it('keeps a list of as many names as are admitted, and no more', async () => {
+  it('returns a list of the maximum length, and refuses a longer one', async () => {
     const all = (count: number) => Array.from({ length: count }, (_, at) => `t${at}`);
     const full = await clientFor((request) => names(request, all(MAX_ENTRIES)));
     expect(await full.listTables(schema, never)).toHaveLength(MAX_ENTRIES);
@@ -256,7 +256,7 @@ describe('HiveMetastoreClient', () => {
       (request: Request) =>
         Buffer.concat([header(request, EXCEPTION), field(STRING, 1), text('oh'), field(8, 2), i32(6), STOP]),
     ],
-  ])('says %s for what the metastore refuses, and keeps the connection', async (fault, refuse) => {
+  ])('reports %s if the metastore refuses a call, and keeps the connection', async (fault, refuse) => {
     const metastore = await fake(refuse);
     const client = clientOf([metastore.port]);
     for (let times = 0; times < 3; times += 1) {
@@ -267,18 +267,18 @@ describe('HiveMetastoreClient', () => {
     expect(metastore.connections).toBe(1);
   });
 
-  it('tells no table but those that it was asked for', async () => {
+  it('returns only requested tables', async () => {
     const client = await clientFor((request) =>
       request.method === 'get_table'
         ? reply(request, field(STRUCT, 0), table('other'))
         : reply(request, field(LIST, 0), byte(STRUCT), i32(3), ...['b', 'other', 'a'].map(table)),
     );
-    const told = await client.describeTables(schema, ['a', 'b', 'c'], never);
-    expect(told.map((info) => info.name)).toEqual(['a', 'b']);
+    const described = await client.describeTables(schema, ['a', 'b', 'c'], never);
+    expect(described.map((info) => info.name)).toEqual(['a', 'b']);
     await expect(client.readTable({ ...schema, table: 'a' }, never)).rejects.toMatchObject({ fault: 'failed' });
   });
 
-  it('sends names as they are', async () => {
+  it('sends names unchanged', async () => {
     const metastore = await fake((request) => exception(request, 2, 'none'));
     const client = clientOf([metastore.port]);
     for (const name of ['a.b', 'a`b', `a'"b`, 'a b', '*', 'größe', '表🙂', 'x'.repeat(255), '\u0000', '../a']) {
@@ -288,7 +288,7 @@ describe('HiveMetastoreClient', () => {
     }
   });
 
-  it('does not ask for what can have no name', async () => {
+  it('sends no request for an impossible name', async () => {
     const metastore = await fake((request) => names(request, ['a']));
     const client = clientOf([metastore.port]);
     for (const name of ['', 'x'.repeat(256), 'a\ud800']) {
@@ -301,7 +301,7 @@ describe('HiveMetastoreClient', () => {
     expect(metastore.requests).toEqual([]);
   });
 
-  it('opens two connections at most and uses them again', async () => {
+  it('opens at most two connections and reuses them', async () => {
     const held: (() => void)[] = [];
     const metastore = await fake((request, socket) => {
       held.push(() => socket.write(names(request, ['a'])));
@@ -318,7 +318,7 @@ describe('HiveMetastoreClient', () => {
     expect(metastore.connections).toBe(2);
   });
 
-  it('connects again when an idle connection was closed', async () => {
+  it('reconnects if an idle connection was closed', async () => {
     const metastore = await fake((request) => names(request, ['a']));
     const client = clientOf([metastore.port]);
     for (let times = 0; times < 3; times += 1) {
@@ -330,7 +330,7 @@ describe('HiveMetastoreClient', () => {
     await eventually(() => metastore.open.size === 0);
   });
 
-  it('says what each metastore said when none answers', async () => {
+  it('reports the errors of all metastores if none answers', async () => {
     const [closing, gone] = [await fake((_request, socket) => (socket.destroy(), null)), await fake(() => null)];
     const [first, second] = [closing.port, gone.port];
     await gone.stop();
@@ -345,16 +345,19 @@ describe('HiveMetastoreClient', () => {
     expect(await clientOf([first, second, working.port]).listSchemas(null, never)).toEqual([]);
   });
 
-  it.each(['127.0.0.1', 'localhost', '169.254.169.254', '::1'])('does not call %s unless it may', async (host) => {
-    const strict = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
-    const metastore = await fake((request) => names(request, []));
-    const uris = [{ host, port: metastore.port }];
-    const client = new HiveMetastoreClient({ uris, outbound: strict, deadlineMs: DEADLINE_MS });
-    ends.push(() => client.close());
-    await expect(client.listSchemas(null, never)).rejects.toMatchObject({
-      fault: 'unreachable',
-      message: expect.stringContaining('are refused'),
-    });
-    expect(metastore.connections).toBe(0);
-  });
+  it.each(['127.0.0.1', 'localhost', '169.254.169.254', '::1'])(
+    'does not call %s if the policy refuses it',
+    async (host) => {
+      const strict = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
+      const metastore = await fake((request) => names(request, []));
+      const uris = [{ host, port: metastore.port }];
+      const client = new HiveMetastoreClient({ uris, outbound: strict, deadlineMs: DEADLINE_MS });
+      ends.push(() => client.close());
+      await expect(client.listSchemas(null, never)).rejects.toMatchObject({
+        fault: 'unreachable',
+        message: expect.stringContaining('are refused'),
+      });
+      expect(metastore.connections).toBe(0);
+    },
+  );
 });

@@ -26,21 +26,21 @@ import { answeredFault } from './hive-fault';
 import { HIVE } from './hive-thrift';
 import type { ThriftMethod } from './thrift-structs';
 
-/** Schemas whose owner and comment a list tells: Hive tells them one by one. */
+/** A list of at most this many schemas includes owners and comments, which take one request per schema. */
 const MAX_DESCRIBED_SCHEMAS = 100;
 
 export interface HiveMetastoreOptions {
   /** Metastores that serve the same data, tried in this order. */
   uris: readonly HiveUri[];
   outbound: OutboundPolicy;
-  /** Longest time of a call with all that it takes, milliseconds. */
+  /** Time limit of one call with all its requests, milliseconds. */
   deadlineMs: number;
   login?: HiveLogin;
 }
 
 /**
- * A Hive metastore, by its Thrift interface as Hive 2.3 and later have it. A Hive metastore has one catalog, which has no
- * name, and no volumes. It knows names in lower case and takes them in any.
+ * A Hive metastore, by the Thrift interface of Hive 2.3 and later. It has one catalog, which has no name, and no volumes. It
+ * stores names in lower case and ignores the case of requests.
  */
 export class HiveMetastoreClient implements MetastoreClient {
   private readonly guard: CallGuard;
@@ -49,16 +49,16 @@ export class HiveMetastoreClient implements MetastoreClient {
   constructor(options: HiveMetastoreOptions) {
     const { uris, outbound, deadlineMs, login = { kind: 'none', user: null } } = options;
     this.guard = new CallGuard('The Hive metastore', deadlineMs);
-    // All may be tried within the deadline, and the last still has time to answer.
+    // The deadline leaves time to try all metastores, and for the last one to answer.
     const authentication = new HiveAuthentication(login, outbound);
     this.connections = new HiveConnections(uris, outbound, authentication, deadlineMs / (uris.length + 1));
   }
 
   async listCatalogs(_signal: AbortSignal): Promise<CatalogInfo[]> {
-    throw new MetastoreError('unsupported', 'A Hive metastore has no catalogs.');
+    throw new MetastoreError('unsupported', 'A Hive metastore has no catalogs. List its schemas instead.');
   }
 
-  /** Owner and comment are told as long as there are at most 100 schemas. */
+  /** Includes owners and comments if there are at most {@link MAX_DESCRIBED_SCHEMAS} schemas. */
   async listSchemas(_catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]> {
     return this.run(signal, async (call) => {
       const names = sortedNames(await call(HIVE.get_all_databases, {}));
@@ -79,7 +79,7 @@ export class HiveMetastoreClient implements MetastoreClient {
   async listTables({ schema }: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
     return this.run(signal, async (call) => {
       const names = sortedNames(await call(HIVE.get_all_tables, { db_name: usableName(schema) }));
-      // Hive answers the same of a schema that is not there.
+      // Hive also returns an empty list for a schema that does not exist.
       if (names.length === 0) await assertSchema(schema, call);
       return names.map((name) => namedTable(schema, name));
     });
@@ -91,8 +91,8 @@ export class HiveMetastoreClient implements MetastoreClient {
     const sent = [...wanted].filter(isUsable);
     if (sent.length === 0) return [];
     return this.run(signal, async (call) => {
-      const told = await call(HIVE.get_table_objects_by_name, { dbname: usableName(schema), tbl_names: sent });
-      const tables = told.map((table) => tableInfoOf(schema, table));
+      const objects = await call(HIVE.get_table_objects_by_name, { dbname: usableName(schema), tbl_names: sent });
+      const tables = objects.map((table) => tableInfoOf(schema, table));
       return unique(tables.filter(({ name }) => wanted.has(name.toLowerCase())));
     });
   }
@@ -114,11 +114,11 @@ export class HiveMetastoreClient implements MetastoreClient {
 
   async listFunctions({ schema }: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
     return this.run(signal, async (call) => {
-      // Of one schema Hive tells names alone, and the rest of each one by one.
+      // For one schema, Hive lists names only, and the details would take one request per function.
       const { functions } = await call(HIVE.get_all_functions, {});
       const here = (functions ?? []).filter(({ dbName }) => dbName?.toLowerCase() === schema.toLowerCase());
       if (here.length === 0) await assertSchema(schema, call);
-      return unique(here.map((told) => functionOf(schema, told)));
+      return unique(here.map((found) => functionOf(schema, found)));
     });
   }
 
@@ -152,7 +152,7 @@ async function assertSchema(schema: string, call: Call): Promise<void> {
   await call(HIVE.get_database, { name: usableName(schema) });
 }
 
-/** Whether anything can have the name. */
+/** True if an object can have the name. */
 function isUsable(name: string): boolean {
   try {
     return usableName(name) === name;
@@ -161,7 +161,7 @@ function isUsable(name: string): boolean {
   }
 }
 
-/** Null for what the metastore says is not there. */
+/** Returns null if the call fails with `missing`. */
 async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -183,5 +183,8 @@ function unique<T extends { name: string }>(entries: readonly T[]): T[] {
 
 function assertBounded(entries: readonly unknown[]): void {
   if (entries.length <= MAX_ENTRIES) return;
-  throw new MetastoreError('too-large', `The Hive metastore answers a list of more than ${MAX_ENTRIES} entries.`);
+  throw new MetastoreError(
+    'too-large',
+    `The Hive metastore returns a list of more than ${MAX_ENTRIES} entries, which is too long.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { bool, i32, list, map, method, string, struct, type ValueOf } from './thrift-structs';
 
 // The part of the Hive metastore's interface that the platform uses, with the names and ids of Hive 2.3, which later releases
-// keep. Strangers fill it, so the types are all that is certain.
+// keep. Responses are not trusted: only the types of their fields are certain.
 
 const FIELD_SCHEMA = struct({ name: [1, string], type: [2, string], comment: [3, string] });
 
@@ -65,7 +65,7 @@ export type HiveTable = ValueOf<typeof TABLE>;
 export type HiveDatabase = ValueOf<typeof DATABASE>;
 export type HiveFunction = ValueOf<typeof FUNCTION>;
 
-/** The methods. Exceptions have the ids 1, 2, 3 as they are listed. */
+/** The methods; their exceptions have the ids 1, 2, 3 in the order of the list. */
 export const HIVE = {
   get_all_databases: method('get_all_databases', {}, list(string), ['MetaException']),
   get_database: method('get_database', { name: [1, string] }, DATABASE, ['NoSuchObjectException', 'MetaException']),
@@ -81,7 +81,7 @@ export const HIVE = {
     ['MetaException', 'InvalidOperationException', 'UnknownDBException'],
   ),
   get_all_functions: method('get_all_functions', {}, struct({ functions: [1, list(FUNCTION)] }), ['MetaException']),
-  /** Says who calls, which a metastore without logins believes; the groups that it makes of it. */
+  /** Sends the user name, which a metastore without logins trusts; returns the user's groups. */
   set_ugi: method('set_ugi', { user_name: [1, string], group_names: [2, list(string)] }, list(string), [
     'MetaException',
   ]),

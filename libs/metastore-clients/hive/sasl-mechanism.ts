@@ -1,7 +1,7 @@
 import { MetastoreError } from '../metastore-client';
 import type { GssContext, GssIdentity } from '../kerberos/gss-identity';
 
-/** What messages are packed in once a login has agreed on it. Calls come one after the other. */
+/** Protects messages after a login has agreed on it. Calls are made one at a time. */
 export interface SaslLayer {
   wrap(message: Buffer): Promise<Buffer>;
   unwrap(message: Buffer): Promise<Buffer>;
@@ -10,19 +10,19 @@ export interface SaslLayer {
 /** The client's side of one login. */
 export interface SaslMechanism {
   readonly name: string;
-  /** Whether it has said all that it has to say, and knows the server if it can. */
+  /** True if the client has sent all its messages, and has authenticated the server if the mechanism can. */
   readonly complete: boolean;
-  /** Null where messages go as they are. */
+  /** Null if messages are sent as they are. */
   readonly layer: SaslLayer | null;
-  /** What no message repeats, even if the server does. */
+  /** Removed from error messages, even if the server quotes them. */
   readonly secrets: readonly string[];
   start(signal: AbortSignal): Promise<Buffer>;
   answer(challenge: Buffer, signal: AbortSignal): Promise<Buffer>;
-  /** Gives back what it holds, its layer too. */
+  /** Releases the resources of the login and its layer. */
   end(): void;
 }
 
-/** RFC 4616. The password goes over the connection as it is; {@link HiveAuthentication} has looked for null characters. */
+/** RFC 4616. Sends the password in plain text; {@link HiveAuthentication} has refused null characters. */
 export class PlainMechanism implements SaslMechanism {
   readonly name = 'PLAIN';
   readonly layer = null;
@@ -41,20 +41,20 @@ export class PlainMechanism implements SaslMechanism {
   }
 
   answer(): Promise<Buffer> {
-    return Promise.reject(new MetastoreError('failed', 'The metastore asks for more than a user name and password.'));
+    return Promise.reject(new MetastoreError('failed', 'The metastore requires more than a user name and password.'));
   }
 
   end(): void {
-    // There is nothing to give back.
+    // Nothing to release.
   }
 }
 
-/** Bits of the layers that a server offers, in RFC 4752. */
+/** Bits of the layers that a server offers (RFC 4752). */
 const [NONE, INTEGRITY, CONFIDENTIALITY] = [1, 2, 4];
-/** Longest message that the server may send, bytes, as three bytes tell it. */
-const LONGEST = 0xff_ffff;
+/** Maximum size of a message from the server: the largest number of three bytes. */
+const MAX_MESSAGE_BYTES = 0xff_ffff;
 
-/** RFC 4752. The server proves who it is, too; of the layers that it offers the strongest is used. */
+/** RFC 4752. Authenticates the server, too, and uses the strongest layer that it offers. */
 export class GssapiMechanism implements SaslMechanism {
   readonly name = 'GSSAPI';
   readonly secrets = [];
@@ -73,14 +73,15 @@ export class GssapiMechanism implements SaslMechanism {
     const { context, token, complete } = await this.identity.begin(this.service, signal);
     this.context = context;
     this.established = complete;
-    // Ended meanwhile.
+    // `end` was called meanwhile.
     if (this.hasEnded) context.end();
     return token;
   }
 
   async answer(challenge: Buffer, signal: AbortSignal): Promise<Buffer> {
     const { context } = this;
-    if (!context || this.complete) throw new MetastoreError('failed', 'The metastore goes on with a finished login.');
+    if (!context || this.complete)
+      throw new MetastoreError('failed', 'The metastore continues a login that is already complete.');
     if (!this.established) {
       const { token, complete } = await context.continue(challenge, signal);
       this.established = complete;
@@ -90,10 +91,10 @@ export class GssapiMechanism implements SaslMechanism {
     const offered = offer[0] ?? 0;
     const chosen = [CONFIDENTIALITY, INTEGRITY, NONE].find((layer) => (offered & layer) !== 0);
     if (offer.length !== 4 || chosen === undefined) {
-      throw new MetastoreError('failed', 'The metastore offers no way to send messages after the login.');
+      throw new MetastoreError('failed', 'The metastore offers no supported protection of messages after the login.');
     }
     const answer = Buffer.alloc(4);
-    answer.writeUInt32BE(((chosen << 24) | (chosen === NONE ? 0 : LONGEST)) >>> 0);
+    answer.writeUInt32BE(((chosen << 24) | (chosen === NONE ? 0 : MAX_MESSAGE_BYTES)) >>> 0);
     const response = await context.wrap(answer, false, signal);
     this.complete = true;
     if (chosen === NONE) this.end();
@@ -107,12 +108,12 @@ export class GssapiMechanism implements SaslMechanism {
   }
 }
 
-/** As long as one message may take to be packed, milliseconds. */
-const LAYER_MS = 30_000;
+/** Timeout to wrap or unwrap one message. */
+const LAYER_TIMEOUT_MS = 30_000;
 
 function layerOf(context: GssContext, confidential: boolean): SaslLayer {
   return {
-    wrap: (message) => context.wrap(message, confidential, AbortSignal.timeout(LAYER_MS)),
-    unwrap: (message) => context.unwrap(message, AbortSignal.timeout(LAYER_MS)),
+    wrap: (message) => context.wrap(message, confidential, AbortSignal.timeout(LAYER_TIMEOUT_MS)),
+    unwrap: (message) => context.unwrap(message, AbortSignal.timeout(LAYER_TIMEOUT_MS)),
   };
 }

@@ -3,14 +3,14 @@ import { MetastoreError } from '../metastore-client';
 import { connectionFault, refusal } from '../metastore-fault';
 import type { SaslLayer, SaslMechanism } from './sasl-mechanism';
 
-/** What a message of a login means: the first begins it, others go on, refuse for a reason, or end it. */
+/** Status of a login message: the first one begins the login, others continue it, refuse it with a reason, or end it. */
 const [START, OK, BAD, ERROR, COMPLETE] = [1, 2, 3, 4, 5];
-/** Of one message of a login, bytes; a ticket with many groups has tens of thousands. */
+/** Limit of one login message; a ticket with many groups has tens of thousands of bytes. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
-/** Messages of a server in one login; GSSAPI has three. */
+/** Limit of a server's messages in one login; GSSAPI has three. */
 const MAX_MESSAGES = 10;
-/** Of what is packed in a layer, bytes: an answer with a little more. */
-const MAX_PACKED_BYTES = 65 * 1024 * 1024;
+/** Limit of one frame: a response and the overhead of its layer. */
+const MAX_FRAME_BYTES = 65 * 1024 * 1024;
 
 interface Message {
   status: number;
@@ -18,22 +18,22 @@ interface Message {
 }
 
 /**
- * A connection as Thrift's SASL transport uses it: messages of a login, each with a status and a length, then frames that
- * have a length, which may be packed in a layer.
+ * Thrift's SASL transport over one connection: first login messages, each with a status and a length, then frames with a
+ * length, whose content a layer may protect.
  */
 export class SaslStream {
   private buffered: Buffer[] = [];
   private length = 0;
   private isLoggedIn = false;
   private layer: SaslLayer | null = null;
-  /** Bytes that the frame of an unpacked stream still has. */
+  /** Bytes left of the current frame, in a stream without a layer. */
   private left = 0;
   private arrived: { resolve: () => void; reject: (error: Error) => void } | null = null;
   private fault: Error | null = null;
   private isUnpacking = false;
   private sending: Promise<void> = Promise.resolve();
 
-  /** @param receive is given what the other side says, without its frames */
+  /** @param receive called with the received bytes, without frames */
   constructor(
     private readonly server: string,
     private readonly socket: Socket,
@@ -41,21 +41,22 @@ export class SaslStream {
     private readonly failed: (error: MetastoreError) => void,
   ) {}
 
-  /** Rejects with {@link MetastoreError}: `denied` with the reason of the server. */
+  /** Rejects with {@link MetastoreError}, `denied` with the server's reason if it refuses the login. */
   async login(mechanism: SaslMechanism, signal: AbortSignal): Promise<void> {
-    this.say(START, Buffer.from(mechanism.name));
+    this.send(START, Buffer.from(mechanism.name));
     const first = await mechanism.start(signal);
-    this.say(mechanism.complete ? COMPLETE : OK, first);
+    this.send(mechanism.complete ? COMPLETE : OK, first);
     for (let count = 0; count < MAX_MESSAGES; count += 1) {
       const { status, payload } = await this.message();
       if (status === BAD || status === ERROR)
         throw refusal('denied', this.server, payload.toString('utf8'), mechanism.secrets);
       if (status === COMPLETE && mechanism.complete) return this.begin(mechanism.layer);
-      if (status !== OK) throw new MetastoreError('failed', `${this.server} does not log in as SASL says.`);
+      if (status !== OK)
+        throw new MetastoreError('failed', `${this.server} does not follow the SASL protocol during the login.`);
       const answer = await mechanism.answer(payload, signal);
-      this.say(mechanism.complete ? COMPLETE : OK, answer);
+      this.send(mechanism.complete ? COMPLETE : OK, answer);
     }
-    throw new MetastoreError('failed', `${this.server} does not come to an end of the login.`);
+    throw new MetastoreError('failed', `${this.server} does not finish the login after ${MAX_MESSAGES} messages.`);
   }
 
   /** Sends a message in a frame. */
@@ -71,30 +72,31 @@ export class SaslStream {
     this.sending.catch((error: unknown) => this.failed(connectionFault(this.server, error)));
   }
 
-  /** Takes what has arrived. */
+  /** Processes received bytes. */
   push(chunk: Buffer): void {
     if (this.isLoggedIn && !this.layer) return this.pass(chunk);
     this.buffered.push(chunk);
     this.length += chunk.length;
-    const most = this.isLoggedIn ? MAX_PACKED_BYTES : MAX_MESSAGE_BYTES + 5;
-    if (this.length > most) throw this.tooLong();
+    const max = this.isLoggedIn ? MAX_FRAME_BYTES : MAX_MESSAGE_BYTES + 5;
+    if (this.length > max) throw this.tooLong();
     if (!this.layer) this.arrived?.resolve();
     else this.unpack(this.layer).catch((error: unknown) => this.failed(connectionFault(this.server, error)));
   }
 
-  /** The connection has ended. */
+  /** Called when the connection has ended. */
   end(error: Error): void {
     this.fault ??= error;
     this.arrived?.reject(error);
   }
 
   private begin(layer: SaslLayer | null): void {
-    if (this.length > 0) throw new MetastoreError('failed', `${this.server} says something that nobody asked for.`);
+    if (this.length > 0)
+      throw new MetastoreError('failed', `${this.server} is not a Hive metastore: it sends data without a request.`);
     this.layer = layer;
     this.isLoggedIn = true;
   }
 
-  private say(status: number, payload: Buffer): void {
+  private send(status: number, payload: Buffer): void {
     const header = Buffer.alloc(5);
     header.writeUInt8(status, 0);
     header.writeUInt32BE(payload.length, 1);
@@ -115,7 +117,7 @@ export class SaslStream {
     }
   }
 
-  /** Frames without a layer go on as they come. */
+  /** Passes on frames without a layer as they arrive. */
   private pass(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0) {
@@ -126,7 +128,7 @@ export class SaslStream {
         rest = rest.subarray(missing);
         if (this.length < 4) return;
         this.left = this.take(4).readUInt32BE(0);
-        if (this.left > MAX_PACKED_BYTES) throw this.tooLong();
+        if (this.left > MAX_FRAME_BYTES) throw this.tooLong();
         continue;
       }
       const part = rest.subarray(0, this.left);
@@ -136,28 +138,28 @@ export class SaslStream {
     }
   }
 
-  /** Opens packed frames one after the other, as many as have arrived. */
+  /** Unwraps all complete frames, one at a time. */
   private async unpack(layer: SaslLayer): Promise<void> {
     if (this.isUnpacking) return;
     this.isUnpacking = true;
     try {
-      for (let packed = this.frame(); packed && !this.fault; packed = this.frame()) {
-        this.receive(await layer.unwrap(packed));
+      for (let wrapped = this.frame(); wrapped && !this.fault; wrapped = this.frame()) {
+        this.receive(await layer.unwrap(wrapped));
       }
     } finally {
       this.isUnpacking = false;
     }
   }
 
-  /** The next frame that is whole. */
+  /** Returns the next complete frame, or null. */
   private frame(): Buffer | null {
     const length = this.peek(4)?.readUInt32BE(0);
     if (length === undefined) return null;
-    if (length > MAX_PACKED_BYTES) throw this.tooLong();
+    if (length > MAX_FRAME_BYTES) throw this.tooLong();
     return this.length < 4 + length ? null : this.take(4 + length).subarray(4);
   }
 
-  /** So many of the first bytes; null while there are fewer. */
+  /** Returns the first `count` bytes; null if fewer have arrived. */
   private peek(count: number): Buffer | null {
     if (this.length < count) return null;
     const [first] = this.buffered;
@@ -181,7 +183,7 @@ export class SaslStream {
   }
 
   private tooLong(): MetastoreError {
-    return new MetastoreError('too-large', `${this.server} announces a message that is too long.`);
+    return new MetastoreError('too-large', `${this.server} sends a message that is too long.`);
   }
 }
 

@@ -59,7 +59,7 @@ describe('structs of Thrift', () => {
   it.each([
     ['of unknown ids', 99],
     ['of another type than theirs', 3],
-  ])('are read without fields %s', (_what, id) => {
+  ])('are read without fields %s', (_case, id) => {
     const values = ['02 01', '03 7f', `04 ${'40'.repeat(8)}`, '06 0102', '08 00000001', `0a ${'01'.repeat(8)}`];
     const nested = [
       '0c 080001 00000001 00',
@@ -71,7 +71,7 @@ describe('structs of Thrift', () => {
     expect(readWhole(`${others.join('').replaceAll(' ', '')}08000200000007`)).toEqual({ ...WHOLE.none, count: 7 });
   });
 
-  it('are not read from less than all their bytes', () => {
+  it('are not read from incomplete bytes', () => {
     const message = echo.call(1, { success: whole });
     for (let length = 0; length < message.length; length += 1)
       expect(() => echo.read(message.subarray(0, length))).toThrow();
@@ -87,11 +87,11 @@ describe('structs of Thrift', () => {
     ['numbers for keys', '0d0007080b000000010000000000000000'],
     ['numbers for values', '0d00070b08000000010000000000000000'],
     ['structs in structs without end', '0c0063'.repeat(100_000)],
-  ])('are not read from %s', (_what, fields) => {
+  ])('are not read from %s', (_case, fields) => {
     expect(() => readWhole(fields)).toThrow();
   });
 
-  it('tell exceptions apart', () => {
+  it('distinguish exceptions', () => {
     const said = `0b0001${text('no')}`;
     expect(thrown(() => read(`0c0001${said}0000`))).toMatchObject({ kind: 'Late', message: 'no' });
     expect(thrown(() => read('0c00020000'))).toMatchObject({ kind: 'Denied', message: 'Denied' });

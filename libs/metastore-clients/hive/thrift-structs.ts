@@ -1,8 +1,8 @@
 import { TBinaryProtocol, TBufferedTransport, TFramedTransport, Thrift, type TProtocol } from 'thrift';
 
 /**
- * How values of a type are read and written, in the binary protocol: begins and ends that have no bytes there are left out.
- * What is read takes memory by its bytes, not by a size that is announced.
+ * Reads and writes values of one type in the binary protocol, without the begin and end calls that write no bytes there.
+ * Memory grows with the bytes that are read, not with an announced size.
  */
 export interface ThriftType<T> {
   readonly code: Thrift.Type;
@@ -10,7 +10,7 @@ export interface ThriftType<T> {
   write(output: TProtocol, value: T): void;
 }
 
-/** The fields of a struct by name, each with its id. */
+/** The fields of a struct by name. */
 type Fields = Readonly<Record<string, readonly [id: number, type: ThriftType<unknown>]>>;
 
 export type ValueOf<T> = T extends ThriftType<infer Value> ? Value : never;
@@ -67,7 +67,7 @@ export function map<T>(of: ThriftType<T>): ThriftType<Record<string, T>> {
       }
       const entries: [string, T][] = [];
       while (entries.length < size) entries.push([input.readString(), of.read(input)]);
-      // Not by assignment: a key may be `__proto__`.
+      // Object.fromEntries, not assignment: a key may be `__proto__`.
       return Object.fromEntries(entries);
     },
     write: (output, value) => {
@@ -81,7 +81,7 @@ export function map<T>(of: ThriftType<T>): ThriftType<Record<string, T>> {
   };
 }
 
-/** A struct; `none` has none of its fields. Fields that are not named, or come with another type, are passed over. */
+/** A struct; `none` is the struct without any field. Unknown fields, and fields of another type, are skipped. */
 export function struct<F extends Fields>(fields: F): ThriftType<StructOf<F>> & { none: StructOf<F> } {
   const entries = Object.entries(fields).map(([name, [id, type]]) => ({ name, id, type }));
   const byId = new Map(entries.map((field) => [field.id, field]));
@@ -90,34 +90,34 @@ export function struct<F extends Fields>(fields: F): ThriftType<StructOf<F>> & {
     code: Thrift.Type.STRUCT,
     none: none as StructOf<F>,
     read: (input) => {
-      const told = { ...none };
+      const value = { ...none };
       for (let sent = input.readFieldBegin(); sent.ftype !== Thrift.Type.STOP; sent = input.readFieldBegin()) {
         const field = byId.get(sent.fid);
-        if (field?.type.code === sent.ftype) told[field.name] = field.type.read(input);
+        if (field?.type.code === sent.ftype) value[field.name] = field.type.read(input);
         else input.skip(sent.ftype);
       }
-      return told as StructOf<F>;
+      return value as StructOf<F>;
     },
     write: (output, value) => {
       for (const { name, id, type } of entries) {
-        const told = value[name] ?? null;
-        if (told === null) continue;
+        const fieldValue = value[name] ?? null;
+        if (fieldValue === null) continue;
         output.writeFieldBegin(name, type.code, id);
-        type.write(output, told);
+        type.write(output, fieldValue);
       }
       output.writeFieldStop();
     },
   };
 }
 
-/** Exceptions have a message first; Thrift's own, of a server that does not carry a call out, has a type besides. */
+/** Exceptions begin with a message; Thrift's own exception also has a type. */
 const EXCEPTION = struct({ message: [1, string], type: [2, i32] });
 
-/** What a server answers instead of a result. */
+/** The exception that a server returned instead of a result. */
 export class ThriftException extends Error {
   readonly type: number | null;
 
-  /** @param kind an exception that the method declares, `TApplicationException`, or null for an answer that has nothing */
+  /** @param kind an exception that the method declares, `TApplicationException`, or null for a response without a result */
   constructor(
     readonly kind: string | null,
     { message, type }: ValueOf<typeof EXCEPTION> = EXCEPTION.none,
@@ -130,15 +130,15 @@ export class ThriftException extends Error {
 /** A method of a service. */
 export interface ThriftMethod<Arguments, Result> {
   readonly name: string;
-  /** The message that calls it. */
+  /** Encodes the request. */
   call(sequence: number, values: Arguments): Buffer;
-  /** What a whole answer tells. Throws {@link ThriftException}. */
+  /** Decodes a complete response. Throws {@link ThriftException}. */
   read(answer: Buffer): Result;
 }
 
 /**
  * @param answer null for a method without a result
- * @param exceptions that it declares, by their ids from 1 on
+ * @param exceptions the exceptions that it declares, in the order of their ids, from 1 on
  */
 export function method<F extends Fields, R>(
   name: string,
@@ -173,7 +173,7 @@ export function method<F extends Fields, R>(
   };
 }
 
-/** An exception, which ends the reading of the answer. */
+/** A type whose `read` throws the exception. */
 function thrown(kind: string): ThriftType<never> {
   return {
     ...EXCEPTION,
@@ -184,5 +184,5 @@ function thrown(kind: string): ThriftType<never> {
 }
 
 function assertType(code: Thrift.Type, { code: wanted }: ThriftType<unknown>): void {
-  if (code !== wanted) throw new TypeError(`There are values of the type ${code} in place of ${wanted}.`);
+  if (code !== wanted) throw new TypeError(`The response has values of the type ${code} instead of ${wanted}.`);
 }

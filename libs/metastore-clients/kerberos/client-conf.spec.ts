@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { parseKrb5Conf } from '../krb5-conf';
-import { clientConf, usualRealm } from './client-conf';
+import { clientConf, defaultRealmOf } from './client-conf';
 
 const ADDRESSES: Record<string, string> = {
   'kdc1.example.org': '203.0.113.7',
@@ -21,7 +21,7 @@ const outbound = new OutboundPolicy(
 const conf = (...lines: string[]) => parseKrb5Conf(['[realms]', 'A.ORG = {', ...lines, '}'].join('\n'));
 
 describe('clientConf', () => {
-  it('has the realms with the addresses of their KDCs, and nothing that would be looked up', async () => {
+  it('contains the realms with the addresses of their KDCs, and no names to look up', async () => {
     const text = await clientConf(
       conf('kdc = kdc1.example.org', 'kdc = kdc2.example.org:1088', 'admin_server = x'),
       outbound,
@@ -31,7 +31,7 @@ describe('clientConf', () => {
     expect(text).not.toMatch(/example\.org|admin_server|include/);
   });
 
-  it('leaves out a KDC without an address as long as there is another', async () => {
+  it('leaves out a KDC without an address if there is another', async () => {
     const text = await clientConf(conf('kdc = gone.example.org', 'kdc = kdc1.example.org'), outbound);
     expect(text).toContain('A.ORG = {\nkdc = 203.0.113.7:88\n}');
     await expect(clientConf(conf('kdc = gone.example.org'), outbound)).rejects.toMatchObject({
@@ -50,10 +50,10 @@ describe('clientConf', () => {
     },
   );
 
-  it('knows the realm of principals without one', () => {
-    expect(usualRealm(conf('kdc = a'))).toBe('A.ORG');
+  it('determines the realm of principals that name none', () => {
+    expect(defaultRealmOf(conf('kdc = a'))).toBe('A.ORG');
     const two = parseKrb5Conf('[realms]\nA.ORG = {\nkdc = a\n}\nB.ORG = {\nkdc = b\n}');
-    expect(usualRealm(two)).toBeNull();
-    expect(usualRealm({ ...two, defaultRealm: 'B.ORG' })).toBe('B.ORG');
+    expect(defaultRealmOf(two)).toBeNull();
+    expect(defaultRealmOf({ ...two, defaultRealm: 'B.ORG' })).toBe('B.ORG');
   });
 });

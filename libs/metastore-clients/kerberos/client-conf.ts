@@ -4,13 +4,12 @@ import { MetastoreError } from '../metastore-client';
 import { connectionFault } from '../metastore-fault';
 import type { Krb5Conf } from '../krb5-conf';
 
-/** Of all realms together. */
+/** Limit of the KDC addresses of all realms together. */
 const MAX_ADDRESSES = 50;
 
 /**
- * The text of a krb5.conf with the realms of another one and nothing else of it. KDCs are addresses that the policy allows,
- * so that the library has nothing to look up. Rejects with {@link MetastoreError} where the policy refuses one, or where none
- * of a realm has an address.
+ * Writes a krb5.conf that contains only the realms of the given one. Its KDCs are addresses that the policy allows, so that
+ * the library looks nothing up. Rejects with {@link MetastoreError} if no KDC of a realm resolves to an allowed address.
  */
 export async function clientConf(krb5: Krb5Conf, outbound: OutboundPolicy): Promise<string> {
   const realms = await Promise.all(
@@ -26,19 +25,22 @@ export async function clientConf(krb5: Krb5Conf, outbound: OutboundPolicy): Prom
     '[libdefaults]',
     ...(krb5.defaultRealm === null ? [] : [`default_realm = ${krb5.defaultRealm}`]),
     ...['dns_lookup_kdc = false', 'dns_lookup_realm = false', 'dns_uri_lookup = false', 'rdns = false'],
-    // By TCP first: its end is noticed. One try, since another KDC may be next and a deadline is set.
+    // TCP first, because a closed connection is noticed. One attempt, because another KDC may be next before the deadline.
     ...['dns_canonicalize_hostname = false', 'udp_preference_limit = 1', 'max_retries = 1', 'kdc_timeout = 3'],
     '[realms]',
     ...realms.flatMap(({ name, addresses }) => [`${name} = {`, ...addresses.map((kdc) => `kdc = ${kdc}`), '}']),
   ];
   if (realms.reduce((sum, { addresses }) => sum + addresses.length, 0) > MAX_ADDRESSES) {
-    throw new MetastoreError('unsupported', `The realms of the catalog have more than ${MAX_ADDRESSES} KDCs.`);
+    throw new MetastoreError(
+      'unsupported',
+      `The KDCs of the catalog's krb5.conf have more than ${MAX_ADDRESSES} addresses.`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** The realm that a principal without one is in; null where the configuration does not tell. */
-export function usualRealm({ defaultRealm, realms }: Krb5Conf): string | null {
+/** Returns the realm of principals that name none; null if the configuration does not determine it. */
+export function defaultRealmOf({ defaultRealm, realms }: Krb5Conf): string | null {
   return defaultRealm ?? (realms.length === 1 ? (realms[0]?.name ?? null) : null);
 }
 

@@ -7,30 +7,30 @@ import type { Krb5Conf } from '../krb5-conf';
 import { MetastoreError } from '../metastore-client';
 import { connectionFault, refusal } from '../metastore-fault';
 import { Places } from '../places';
-import { clientConf, usualRealm } from './client-conf';
+import { clientConf, defaultRealmOf } from './client-conf';
 import type { GssAnswer, GssRequest } from './gss-messages';
 
-/** Who logs in, and where its keys are known. */
+/** A principal, its keys and the KDCs of its realm. */
 export interface KerberosIdentity {
-  /** `spark/node1@EXAMPLE.ORG`; without a realm it is in the usual one. */
+  /** `spark/node1@EXAMPLE.ORG`; without a realm, the default realm applies. */
   principal: string;
   /** The bytes of a keytab file. */
   keytab: Buffer;
   krb5: Krb5Conf;
 }
 
-/** Each has some 50 MB. */
+/** Limits the processes, each of which takes some 50 MB. */
 const places = new Places(8);
-/** A process that nobody needs stays for so long, milliseconds, unless others wait for its place. */
-const IDLE_MS = 10_000;
+/** An idle process ends after this time, or earlier if another identity waits for a process. */
+const IDLE_TIMEOUT_MS = 10_000;
 const idle = new Set<GssIdentity>();
 
 const PROGRAM = join(__dirname, 'gss-process.cjs');
-/** Descriptors by which the process reads its files, which have no names by then: nothing stays behind. */
+/** Descriptors of the process's files, which are already deleted, so that none stays behind. */
 const [KEYTAB_FD, CONF_FD] = [4, 5];
 const MAX_STDERR_LENGTH = 2_000;
 
-/** Speaks GSSAPI for one identity, by a process that is started when it is needed. */
+/** Runs GSSAPI for one identity in a process that starts on demand. */
 export class GssIdentity {
   private process: Promise<GssProcess> | null = null;
   private contexts = 0;
@@ -43,8 +43,8 @@ export class GssIdentity {
   ) {}
 
   /**
-   * Begins a context with a service. Rejects with {@link MetastoreError}, which says what Kerberos said.
-   * @param service principal; without a realm it is in the usual one
+   * Begins a context with a service. Rejects with {@link MetastoreError}, which quotes the reason of Kerberos.
+   * @param service principal; without a realm, the default realm applies
    */
   async begin(
     service: string,
@@ -53,7 +53,7 @@ export class GssIdentity {
     const { krb5, principal } = this.identity;
     const target = withRealm(service, krb5);
     this.contexts += 1;
-    this.stay();
+    this.cancelIdleTimer();
     try {
       this.process ??= this.start(signal);
       const context = new GssContext(await this.process, () => this.leave());
@@ -65,15 +65,15 @@ export class GssIdentity {
     }
   }
 
-  /** Ends the process, and the contexts with it. */
+  /** Ends the process and its contexts. */
   close(): void {
     this.isClosed = true;
     this.endProcess();
   }
 
   private async start(signal: AbortSignal): Promise<GssProcess> {
-    const [longest] = idle;
-    if (longest) longest.endProcess();
+    const [longestIdle] = idle;
+    if (longestIdle) longestIdle.endProcess();
     try {
       const text = await withSignal(clientConf(this.identity.krb5, this.outbound), signal);
       await places.take(signal);
@@ -98,7 +98,7 @@ export class GssIdentity {
     );
   }
 
-  private stay(): void {
+  private cancelIdleTimer(): void {
     idle.delete(this);
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
@@ -109,11 +109,11 @@ export class GssIdentity {
     if (this.contexts > 0) return;
     if (places.isWaitedFor || this.isClosed) return this.endProcess();
     idle.add(this);
-    this.timer = setTimeout(() => this.endProcess(), IDLE_MS).unref();
+    this.timer = setTimeout(() => this.endProcess(), IDLE_TIMEOUT_MS).unref();
   }
 
   private endProcess(): void {
-    this.stay();
+    this.cancelIdleTimer();
     const { process } = this;
     this.process = null;
     void process?.then(
@@ -123,7 +123,7 @@ export class GssIdentity {
   }
 }
 
-/** A security context. Its owner ends it. */
+/** A security context. The caller must end it. */
 export class GssContext {
   private readonly number: number;
   private hasEnded = false;
@@ -141,7 +141,7 @@ export class GssContext {
     return this.process.ask(request, signal);
   }
 
-  /** What the service has to be told next. */
+  /** Returns the next token for the service. */
   continue(token: Buffer, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
     return this.process.ask({ step: 'continue', context: this.number, token }, signal);
   }
@@ -158,7 +158,9 @@ export class GssContext {
   end(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.process.ask({ step: 'end', context: this.number }, AbortSignal.timeout(IDLE_MS)).catch(() => undefined);
+    this.process
+      .ask({ step: 'end', context: this.number }, AbortSignal.timeout(IDLE_TIMEOUT_MS))
+      .catch(() => undefined);
     this.ended();
   }
 }
@@ -168,22 +170,22 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** A process of `gss-process.cjs`. */
+/** A running `gss-process.cjs`. */
 class GssProcess {
   private readonly child: ChildProcess;
-  /** In the order of asking, which is that of the answers. */
+  /** Responses arrive in the order of the requests. */
   private readonly waiting: Waiting[] = [];
   private contexts = 0;
   private fault: MetastoreError | null = null;
   private stderr = '';
 
   constructor({ conf, keytab }: { conf: string; keytab: Buffer }, onEnd: (ended: GssProcess) => void) {
-    const files = [keytab, Buffer.from(conf)].map(nameless);
+    const files = [keytab, Buffer.from(conf)].map(writeDeletedFile);
     try {
       this.child = fork(PROGRAM, [], {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...files],
         serialization: 'advanced',
-        // Nothing of the platform's: not its secrets, and no KRB5_* that would lead elsewhere.
+        // Inherits nothing from the platform: no secrets, and no KRB5_* that would change the configuration.
         env: { KRB5_CONFIG: `/proc/self/fd/${CONF_FD}`, LC_ALL: 'C' },
         execArgv: ['--max-old-space-size=64'],
       });
@@ -206,7 +208,7 @@ class GssProcess {
     return this.contexts;
   }
 
-  /** One answer after the other. An end of the signal ends the process: it may be waiting for a KDC. */
+  /** Sends a request and waits for its response. Aborting the signal kills the process, which may be waiting for a KDC. */
   async ask(request: GssRequest, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
     if (this.fault) throw this.fault;
     signal.throwIfAborted();
@@ -232,8 +234,8 @@ class GssProcess {
   }
 }
 
-/** A file that is read by its descriptor only. */
-function nameless(content: Buffer): number {
+/** Writes a temporary file, deletes it and returns its descriptor, by which alone it can be read. */
+function writeDeletedFile(content: Buffer): number {
   const folder = mkdtempSync(join(tmpdir(), 'kerberos-'));
   try {
     const file = join(folder, 'file');
@@ -246,11 +248,11 @@ function nameless(content: Buffer): number {
 
 function withRealm(principal: string, krb5: Krb5Conf): string {
   if (principal.includes('@')) return principal;
-  const realm = usualRealm(krb5);
+  const realm = defaultRealmOf(krb5);
   if (realm === null) {
     throw new MetastoreError(
       'denied',
-      `The principal ${principal} has no realm, and krb5.conf names no default_realm.`,
+      `The principal ${principal} has no realm, and krb5.conf has no default_realm. Add one of the two.`,
     );
   }
   return `${principal}@${realm}`;
@@ -258,7 +260,7 @@ function withRealm(principal: string, krb5: Krb5Conf): string {
 
 function faultOf(error: string, request: GssRequest): MetastoreError {
   const isAway = /cannot contact any kdc|cannot find kdc|resource temporarily unavailable/i.test(error);
-  // What the library says of a keytab without the principal's key.
+  // The library's message for a keytab without the principal's key.
   const isUnknown = request.step === 'begin' && /no credentials cache found|keytab/i.test(error);
   const words = isUnknown ? `The keytab has no usable key of ${request.principal} (${error}).` : error;
   return refusal(isAway ? 'unreachable' : 'denied', 'Kerberos', words, []);
@@ -268,10 +270,10 @@ function endOf(stderr: string): MetastoreError {
   if (/libgssapi_krb5|cannot open shared object/i.test(stderr)) {
     return new MetastoreError(
       'unsupported',
-      'The platform has no Kerberos library. Install libgssapi-krb5-2 where its API runs.',
+      'The platform has no Kerberos library. An operator must install libgssapi-krb5-2 where the API runs.',
     );
   }
-  return new MetastoreError('failed', 'The login by Kerberos ended before its answer.');
+  return new MetastoreError('failed', 'The process for the Kerberos login ended unexpectedly. Try again.');
 }
 
 async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

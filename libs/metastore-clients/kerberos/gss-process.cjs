@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * A process that holds the keys of one Kerberos identity and speaks GSSAPI for it, by the system's libgssapi_krb5 (MIT
- * Kerberos 1.11 or later). It is a process of its own because that library reads KRB5_CONFIG from the environment of its
- * process, blocks while it asks a KDC, and is written in C: what a hostile KDC makes of it stays here, with one identity.
+ * Holds the keys of one Kerberos identity and runs GSSAPI for it with the system's libgssapi_krb5 (MIT Kerberos 1.11 or
+ * later). It is a separate process because that library reads KRB5_CONFIG from the environment, blocks while it waits for a
+ * KDC, and is written in C: a hostile KDC that corrupts it reaches only this process and this identity.
  *
- * Messages are GssRequest and GssAnswer of gss-messages.ts, one answer for each request, in order.
+ * Messages are GssRequest and GssAnswer of gss-messages.ts, one response for each request, in order.
  */
 const koffi = require('koffi');
 
@@ -15,14 +15,14 @@ const COMPLETE = 0;
 const CONTINUE_NEEDED = 1;
 const INITIATE = 1;
 const [GSS_CODE, MECHANISM_CODE] = [1, 2];
-/** Mutual authentication, detection of replays and of disorder, confidentiality, integrity. */
+/** Mutual authentication, detection of replayed and reordered messages, confidentiality, integrity. */
 const FLAGS = 2 | 4 | 8 | 16 | 32;
-/** Errors of a routine, in the bits 16 to 23. */
+/** The bits of a routine error, 16 to 23. */
 const ROUTINE_ERROR = 0xff0000;
-/** Lines that one status may have. */
+/** Maximum number of lines of one status. */
 const MAX_LINES = 4;
-/** A token or message is longer only in error. */
-const LONGEST = 32 * 1024 * 1024;
+/** Limit of a token or message; valid ones are much shorter. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 const Buf = koffi.struct('gss_buffer_desc', { length: 'size_t', value: 'void *' });
 const Oid = koffi.struct('gss_OID_desc', { length: 'uint32_t', elements: 'void *' });
@@ -33,10 +33,10 @@ const gss = load();
 
 /** 1.2.840.113554.1.2.2 */
 const KRB5 = oid([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02]);
-/** 1.2.840.113554.1.2.2.1: a principal with its realm, taken as it is */
+/** 1.2.840.113554.1.2.2.1: a principal with its realm, used unchanged */
 const PRINCIPAL = oid([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02, 0x01]);
 
-/** Contexts by the number that the parent gave them. @type {Map<number, {context: unknown[], target: unknown[], credentials: unknown[]}>} */
+/** Contexts by the parent's number. @type {Map<number, {context: unknown[], target: unknown[], credentials: unknown[]}>} */
 const contexts = new Map();
 
 process.on('message', (message) => {
@@ -50,7 +50,7 @@ process.on('message', (message) => {
   }
   process.send?.(answer);
 });
-// The parent has gone.
+// The parent has exited.
 process.on('disconnect', () => process.exit(0));
 
 /** @param {GssRequest} request @returns {GssAnswer} */
@@ -72,9 +72,9 @@ function perform(request) {
 
 /** @param {Extract<GssRequest, {step: 'begin'}>} request */
 function begin({ context, principal, keytab, cache, target }) {
-  const made = { context: [null], target: [null], credentials: [null] };
-  contexts.set(context, made);
-  made.target = name(target);
+  const handles = { context: [null], target: [null], credentials: [null] };
+  contexts.set(context, handles);
+  handles.target = name(target);
   const wanted = name(principal);
   const store = {
     count: 2,
@@ -85,7 +85,7 @@ function begin({ context, principal, keytab, cache, target }) {
   };
   try {
     const minor = [0];
-    const status = gss.acquire(minor, wanted[0], 0, null, INITIATE, store, made.credentials, null, null);
+    const status = gss.acquire(minor, wanted[0], 0, null, INITIATE, store, handles.credentials, null, null);
     assertDone(status, minor);
   } finally {
     gss.releaseName([0], wanted);
@@ -93,7 +93,7 @@ function begin({ context, principal, keytab, cache, target }) {
   return proceed(context, null);
 }
 
-/** @param {number} number @param {Uint8Array | null} token what the server said */
+/** @param {number} number @param {Uint8Array | null} token from the server */
 function proceed(number, token) {
   const { context, target, credentials } = known(number);
   const [minor, output] = [[0], [{ length: 0, value: null }]];
@@ -101,9 +101,9 @@ function proceed(number, token) {
   const status = gss.initiate(
     ...[minor, credentials[0], context, target[0], KRB5, FLAGS, 0, null, input, null, output, null, null],
   );
-  const said = take(output);
+  const next = take(output);
   assertDone(status, minor);
-  return { token: said, complete: (status & CONTINUE_NEEDED) === 0 };
+  return { token: next, complete: (status & CONTINUE_NEEDED) === 0 };
 }
 
 /** @param {number} number @param {Uint8Array} message @param {boolean} confidential */
@@ -128,32 +128,32 @@ function unwrapped(number, message) {
 
 /** @param {number} number */
 function end(number) {
-  const made = contexts.get(number);
-  if (!made) return;
+  const handles = contexts.get(number);
+  if (!handles) return;
   contexts.delete(number);
-  if (made.context[0]) gss.deleteContext([0], made.context, null);
-  if (made.target[0]) gss.releaseName([0], made.target);
-  if (made.credentials[0]) gss.releaseCredentials([0], made.credentials);
+  if (handles.context[0]) gss.deleteContext([0], handles.context, null);
+  if (handles.target[0]) gss.releaseName([0], handles.target);
+  if (handles.credentials[0]) gss.releaseCredentials([0], handles.credentials);
 }
 
 /** @param {number} number */
 function known(number) {
-  const made = contexts.get(number);
-  if (!made) throw new Error('There is no such context.');
-  return made;
+  const handles = contexts.get(number);
+  if (!handles) throw new Error('The context does not exist.');
+  return handles;
 }
 
 /** @param {string} principal */
 function name(principal) {
-  const [minor, made] = [[0], [null]];
-  assertDone(gss.importName(minor, buffer(Buffer.from(principal)), PRINCIPAL, made), minor);
-  return made;
+  const [minor, handle] = [[0], [null]];
+  assertDone(gss.importName(minor, buffer(Buffer.from(principal)), PRINCIPAL, handle), minor);
+  return handle;
 }
 
 /** @param {number} status @param {number[]} minor */
 function assertDone(status, minor) {
   if ((status & ~CONTINUE_NEEDED) === COMPLETE) return;
-  // Other bits are remarks, such as of a replay that was let through.
+  // Other bits are informational, such as an accepted replay.
   if ((status & ROUTINE_ERROR) === 0 && status >>> 24 === 0) return;
   const words = [...textOf(minor[0] ?? 0, MECHANISM_CODE), ...textOf(status, GSS_CODE)];
   throw new Error(words[0] ?? `GSSAPI fails with status ${status}`);
@@ -177,13 +177,15 @@ function buffer(bytes) {
   return { length: bytes.length, value: bytes };
 }
 
-/** Copies what the library has made, and releases it. @param {{length: number | bigint, value: unknown}[]} made */
-function take(made) {
-  const length = Number(made[0]?.length ?? 0);
-  if (length > LONGEST) throw new Error('GSSAPI made a message that is too long.');
+/** Copies a buffer of the library and releases it. @param {{length: number | bigint, value: unknown}[]} output */
+function take(output) {
+  const length = Number(output[0]?.length ?? 0);
+  if (length > MAX_MESSAGE_BYTES) throw new Error('GSSAPI produced a message that is too long.');
   const bytes =
-    length === 0 ? Buffer.alloc(0) : Buffer.from(koffi.decode(made[0]?.value, koffi.array('uint8_t', length, 'Typed')));
-  gss.releaseBuffer([0], made);
+    length === 0
+      ? Buffer.alloc(0)
+      : Buffer.from(koffi.decode(output[0]?.value, koffi.array('uint8_t', length, 'Typed')));
+  gss.releaseBuffer([0], output);
   return bytes;
 }
 

@@ -15,7 +15,7 @@ import type {
 } from '../metastore-client';
 
 interface UnityColumn extends ColumnInfo {
-  /** Null for a column that is no partition. */
+  /** Null for a column that is not a partition column. */
   partitionIndex: number | null;
 }
 
@@ -37,7 +37,7 @@ export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRe
   return { catalog, schema, name: table.name('name'), tableType: table.text('table_type'), ...authorship(table) };
 }
 
-/** Throws a `MetastoreError` if it is another table than the one asked for. */
+/** Throws a `MetastoreError` if Unity returned another table than the requested one. */
 export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
   assertAskedFor(info.name, ref);
@@ -70,7 +70,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
   };
 }
 
-/** Null if there are no credentials, as for a local directory, or if they are for an unknown kind of store. */
+/** Returns null without credentials, as for a local directory, and for credentials of an unknown kind of store. */
 export function readCredentials(answer: AnswerFields): VendedCredentials | null {
   const url = answer.text('url');
   const [aws, azure, google] = ['aws_temp_credentials', 'azure_user_delegation_sas', 'gcp_oauth_token'].map((field) =>
@@ -135,7 +135,7 @@ function readColumn(column: AnswerFields): UnityColumn {
   };
 }
 
-/** The type of a column whose client gave no `type_text`. */
+/** Returns the type of a column without `type_text`, which not every client sets. */
 function typeByName(column: AnswerFields): string {
   const name = column.text('type_name')?.toLowerCase() ?? '';
   const precision = column.integer('type_precision') ?? 0;
@@ -146,9 +146,9 @@ function columnInfo({ partitionIndex: _index, ...column }: UnityColumn): ColumnI
   return column;
 }
 
-/** Those without a place stay behind the others, as they came. */
-function inOrder(columns: UnityColumn[], place: (column: UnityColumn) => number | null): UnityColumn[] {
-  return [...columns].sort((one, other) => (place(one) ?? Infinity) - (place(other) ?? Infinity) || 0);
+/** Sorts columns by position; columns without one keep their order behind the others. */
+function inOrder(columns: UnityColumn[], position: (column: UnityColumn) => number | null): UnityColumn[] {
+  return [...columns].sort((one, other) => (position(one) ?? Infinity) - (position(other) ?? Infinity) || 0);
 }
 
 function authorship(record: AnswerFields): Authorship {

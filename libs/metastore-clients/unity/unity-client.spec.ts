@@ -121,7 +121,7 @@ describe('UnityClient', () => {
       expect(await client.listSchemas('a b', NEVER)).toEqual([]);
     });
 
-    it('tables of all pages, sorted whatever their order, with what a list tells', async () => {
+    it('tables of all pages, sorted whatever their order, with owners and times', async () => {
       const client = await start();
       const tables = await client.listTables(SCHEMA, NEVER);
       expect(names(tables)).toEqual(NUMBERS);
@@ -139,13 +139,13 @@ describe('UnityClient', () => {
       expect(await client.listTables({ catalog: 'main', schema: 'empty' }, NEVER)).toEqual([]);
     });
 
-    it('on after an empty page, and after a full one that is the last', async () => {
+    it('on after an empty page, and stops after a full last page', async () => {
       const client = await start({ pageLength: 50, hidden: new Set(NUMBERS.slice(100, 200)) });
       expect(await client.listTables(SCHEMA, NEVER)).toHaveLength(150);
       expect(unity.calls).toHaveLength(6);
     });
 
-    it('names only some: those that are gone are left out', async () => {
+    it('the requested tables, without those that do not exist', async () => {
       const client = await start();
       const described = await client.describeTables(SCHEMA, ['t007', 'gone', 't.7', 't003', 't007'], NEVER);
       expect(names(described)).toEqual(['t003', 't007']);
@@ -191,7 +191,7 @@ describe('UnityClient', () => {
         { provider: 'gcp', keys: { OAUTH_TOKEN: 'ya29' }, url: null },
       ],
       ['no store, as of a local directory', {}, null],
-    ])('reads the credentials of %s that it gives for a table', async (_store, given, expected) => {
+    ])('the credentials of %s that Unity vends for a table', async (_store, given, expected) => {
       const all = catalogs();
       all['main']!.schemas['sales']!.tables = [{ ...fakeUnityTable('Orders'), table_id: 'id-1' }];
       const client = await start({ catalogs: all, vended: { 'id-1': given } });
@@ -201,7 +201,7 @@ describe('UnityClient', () => {
       expect(await client.vendCredentials({ ...table, id: null }, NEVER)).toBeNull();
     });
 
-    it('credentials that come in another form, and says nothing of them', async () => {
+    it('no malformed credentials, and does not quote them', async () => {
       const client = await start({ vended: {} });
       const table = (await client.readTable({ ...SCHEMA, table: 't000' }, NEVER))!;
       unity.answerWith(answering(200, '{"aws_temp_credentials":{"access_key_id":"ASIA","secret_access_key":"hush"'));
@@ -212,7 +212,7 @@ describe('UnityClient', () => {
       ]);
     });
 
-    it('a table with its columns in order, its partitions apart', async () => {
+    it('a table with its columns in order, without its partition columns', async () => {
       const all = catalogs();
       const column = (name: string, position: number, partition_index: number | null) => {
         return { name, type_text: `${name}_type`, type_name: 'INT', position, partition_index, comment: `of ${name}` };
@@ -278,7 +278,7 @@ describe('UnityClient', () => {
       async (name) => readsByName(name),
     );
 
-    it('the table and the schema whose name is as long as can be', () => readsByName('x'.repeat(255)));
+    it('the table and the schema with a name of maximum length', () => readsByName('x'.repeat(255)));
 
     const readsByName = async (name: string) => {
       const isPath = !name.includes('.');
@@ -296,7 +296,7 @@ describe('UnityClient', () => {
       ['of half a character', '\ud800', 'missing'],
       ['that is too long', 'x'.repeat(256), 'missing'],
       ['with a dot', 'a.b', 'unsupported'],
-    ] as const)('nothing for a name %s, and calls nobody', async (_what, table, fault) => {
+    ] as const)('nothing for a name %s, and calls nobody', async (_case, table, fault) => {
       const client = await start();
       expect((await faultOf(client.readTable({ ...SCHEMA, table }, NEVER))).fault).toBe(fault);
       expect(unity.calls).toEqual([]);
@@ -325,7 +325,7 @@ describe('UnityClient', () => {
       },
     );
 
-    it('is refused when its name leads to an address that may not be called', async () => {
+    it('is refused if its name resolves to a refused address', async () => {
       await start();
       const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
       const strict = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['private'] }, resolve);
@@ -339,12 +339,12 @@ describe('UnityClient', () => {
       ['adds a header', 'a\r\nX-Injected: 1'],
       ['cannot be sent', 'ü'],
       ['is too long', 'x'.repeat(9000)],
-    ])('gets no token that %s', (_what, token) => {
+    ])('is not sent a token that %s', (_case, token) => {
       expect(() => open('http://127.0.0.1:1', token)).toThrow(MetastoreError);
     });
   });
 
-  describe('tells', () => {
+  describe('reports', () => {
     it.each<[number, unknown, MetastoreFault]>([
       [401, { error_code: 401, message: 'Credential was not sent.' }, 'denied'],
       [403, { error_code: 'PERMISSION_DENIED', message: 'No.', details: [] }, 'denied'],
@@ -367,7 +367,7 @@ describe('UnityClient', () => {
       expect(unity.calls).toHaveLength(1);
     });
 
-    it('what the server says, in one line and without the token', async () => {
+    it('the words of the server, in one line and without the token', async () => {
       const echo = `Token ${TOKEN} is not valid ${'!'.repeat(1000)}`;
       const client = await against(answering(403, { error_code: 'PERMISSION_DENIED', message: echo }));
       const { message, cause } = await faultOf(client.listCatalogs(NEVER));
@@ -375,23 +375,26 @@ describe('UnityClient', () => {
       expect(cause).toBeUndefined();
     });
 
-    it.each([200, 302, 401, 500])('no token that a page with HTTP %d repeats, wherever it is cut', async (status) => {
-      for (const padding of [0, 280, 290, 1985, 1995]) {
-        const client = await against(answering(status, `<html>${'x'.repeat(padding)}Bearer ${TOKEN}</html>`));
-        const { message } = await faultOf(client.listCatalogs(NEVER));
-        expect(message).not.toContain('dapi-');
-        await unity.stop();
-      }
-    });
+    it.each([200, 302, 401, 500])(
+      'no token that a page with HTTP %d quotes, wherever the page is cut',
+      async (status) => {
+        for (const padding of [0, 280, 290, 1985, 1995]) {
+          const client = await against(answering(status, `<html>${'x'.repeat(padding)}Bearer ${TOKEN}</html>`));
+          const { message } = await faultOf(client.listCatalogs(NEVER));
+          expect(message).not.toContain('dapi-');
+          await unity.stop();
+        }
+      },
+    );
 
-    it('a token that has expired as denied', async () => {
+    it('an expired token as denied', async () => {
       await start();
       const error = await faultOf(open(unity.url, 'dapi-expired').listCatalogs(NEVER));
       expect([error.fault, error.message]).toEqual(['denied', expect.stringContaining('Invalid access token.')]);
     });
   });
 
-  describe('of a server that is busy', () => {
+  describe('with a busy server', () => {
     const busyOnce = (status: number, headers: Record<string, string>): RequestListener => {
       return (request, response) => {
         unity.answerWith(null);
@@ -403,13 +406,13 @@ describe('UnityClient', () => {
       [429, { 'Retry-After': '0' }],
       [503, { 'Retry-After': new Date(0).toUTCString() }],
       [503, {}],
-    ])('asks it again after HTTP %d with %j', async (status, headers) => {
+    ])('retries after HTTP %d with %j', async (status, headers) => {
       const client = await against(busyOnce(status, headers));
       expect(await client.listCatalogs(NEVER)).toHaveLength(2);
       expect(unity.calls).toHaveLength(2);
     });
 
-    it('waits as long as it says', async () => {
+    it('waits as long as Retry-After says', async () => {
       const client = await against(busyOnce(429, { 'Retry-After': '1' }));
       const begin = performance.now();
       expect(await client.listCatalogs(NEVER)).toHaveLength(2);
@@ -419,7 +422,7 @@ describe('UnityClient', () => {
     it.each([
       ['it stays busy', '0', 2],
       ['the wait would outlast the deadline', '3600', 1],
-    ])('gives up when %s', async (_what, after, calls) => {
+    ])('gives up if %s', async (_case, after, calls) => {
       const client = await against(answering(429, { error_code: 'X', message: 'No.' }, { 'Retry-After': after }));
       expect((await faultOf(client.listCatalogs(NEVER))).fault).toBe('unreachable');
       expect(unity.calls).toHaveLength(calls);
@@ -434,9 +437,9 @@ describe('UnityClient', () => {
       expect(performance.now() - begin).toBeLessThan(15_000);
     });
 
-    it('redirects, without taking the token there', async () => {
-      const asked = jest.fn();
-      const other = await serveOnLoopback(asked);
+    it('redirects, without sending the token there', async () => {
+      const redirected = jest.fn();
+      const other = await serveOnLoopback(redirected);
       try {
         for (const status of [301, 302, 303, 307, 308]) {
           const client = await against(answering(status, '', { Location: other.url }));
@@ -470,7 +473,7 @@ describe('UnityClient', () => {
         'too-large',
       ],
       ['has megabytes of token', () => ({ tables: [], next_page_token: 'x'.repeat(1_000_000) }), 'too-large'],
-    ])('%s', async (_what, page, fault) => {
+    ])('%s', async (_case, page, fault) => {
       let pages = 0;
       await start();
       const client = open(unity.url, TOKEN, fault === 'timeout' ? SHORT : LONG);
@@ -483,16 +486,16 @@ describe('UnityClient', () => {
     });
 
     it.each<[string, object]>([
-      ['a list that is none', { tables: { name: 't' } }],
-      ['a table that is none', { tables: ['t'] }],
+      ['a malformed list', { tables: { name: 't' } }],
+      ['a malformed table', { tables: ['t'] }],
       ['a table without a name', { tables: [{ name: null }] }],
-      ['a name that is none', { tables: [{ name: ['t'] }] }],
+      ['a malformed name', { tables: [{ name: ['t'] }] }],
       ['a name of megabytes', { tables: [{ name: 'x'.repeat(1_000_000) }] }],
-      ['a time that is none', { tables: [{ name: 't', created_at: 'yesterday' }] }],
+      ['a malformed time', { tables: [{ name: 't', created_at: 'yesterday' }] }],
       ['a time without end', { tables: [{ name: 't', created_at: 1e300 }] }],
-      ['an owner that is none', { tables: [{ name: 't', owner: {} }] }],
-      ['a token that is none', { tables: [], next_page_token: 7 }],
-    ])('lies: %s', async (_what, body) => {
+      ['a malformed owner', { tables: [{ name: 't', owner: {} }] }],
+      ['a malformed token', { tables: [], next_page_token: 7 }],
+    ])('lies: %s', async (_case, body) => {
       const client = await against(answering(200, body));
       expect(['failed', 'too-large']).toContain((await faultOf(client.listTables(SCHEMA, NEVER))).fault);
     });
@@ -501,10 +504,10 @@ describe('UnityClient', () => {
       ['another table', { name: 'other' }],
       ['columns that are none', { name: 't', columns: 'a' }],
       ['a column without a name', { name: 't', columns: [{ type_text: 'int' }] }],
-      ['a position that is none', { name: 't', columns: [{ name: 'a', position: '1' }] }],
+      ['a malformed position', { name: 't', columns: [{ name: 'a', position: '1' }] }],
       ['properties that are none', { name: 't', properties: ['a'] }],
       ['a property that is no text', { name: 't', properties: { a: 1 } }],
-    ])('lies of a table: %s', async (_what, body) => {
+    ])('lies of a table: %s', async (_case, body) => {
       const client = await against(answering(200, body));
       const error = await faultOf(client.readTable({ ...SCHEMA, table: 't' }, NEVER));
       expect(error.fault).toBe('failed');
@@ -522,7 +525,7 @@ describe('UnityClient', () => {
   });
 
   describe('ends a call', () => {
-    it('when its caller gives up', async () => {
+    it('when its caller aborts', async () => {
       const client = await against(HOSTILE_SERVERS['never answers'], SHORT);
       const controller = new AbortController();
       const call = faultOf(client.listCatalogs(controller.signal));
@@ -542,7 +545,7 @@ describe('UnityClient', () => {
       expect(unity.calls.length - length).toBeLessThanOrEqual(1);
     });
 
-    it('when it is closed, and begins none afterwards', async () => {
+    it('when the client is closed, and begins none afterwards', async () => {
       const client = await against(HOSTILE_SERVERS['never answers'], SHORT);
       const call = faultOf(client.listCatalogs(NEVER));
       client.close();
@@ -551,7 +554,7 @@ describe('UnityClient', () => {
     });
   });
 
-  it('sends a request again that met a connection as the server closed it', async () => {
+  it('repeats a request on a connection that the server was closing', async () => {
     const client = await start();
     await client.listCatalogs(NEVER);
     unity.answerWith((request) => {

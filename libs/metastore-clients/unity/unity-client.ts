@@ -32,7 +32,7 @@ import {
 import { notUnity, unityFault } from './unity-fault';
 import { sendUnityRequest, type UnityAnswer } from './unity-request';
 
-/** Where Unity Catalog is, and as whom to call it. */
+/** The address of a Unity Catalog, and the token to call it with. */
 export interface UnityTarget {
   /** URL of a Databricks workspace or of a server, with or without `/api/2.1/unity-catalog`. */
   endpoint: string;
@@ -44,16 +44,16 @@ type Query = Readonly<Record<string, string>>;
 
 const API = ['api', '2.1', 'unity-catalog'];
 const MAX_PAGE_TOKEN_LENGTH = 4096;
-/** Databricks advises it, the open server's pages are as long with it as with any other number. */
-const PAGE_LENGTH_OF_SERVER = '0';
-/** Answers that may be others a moment later. */
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
-const PAUSE_MS = 500;
+/** Lets the server choose: Databricks recommends it, and the open-source server ignores the number. */
+const SERVER_PAGE_SIZE = '0';
+/** Statuses that are retried once. */
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+const RETRY_DELAY_MS = 500;
 const CONNECTIONS = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout: 30_000 };
 
 /**
- * Unity Catalog, Databricks' or the open server, by its REST API. Lists end where a page has no token, be it full or
- * empty. Names with a dot cannot be told apart in the API's full names and are `unsupported` where one is needed.
+ * Unity Catalog, of Databricks or the open-source server, by its REST API. A list ends with a page without a token, whether
+ * that is full or empty. Names with a dot are ambiguous in the API's full names and are `unsupported` in calls with one.
  */
 export class UnityClient implements MetastoreClient {
   private readonly apiUrl: URL;
@@ -61,7 +61,7 @@ export class UnityClient implements MetastoreClient {
   private readonly agents: OutboundAgents;
   private readonly guard: CallGuard;
 
-  /** Calls nobody. Throws {@link MetastoreError} for an endpoint that may not be called and for what is no token. */
+  /** Makes no request. Throws {@link MetastoreError} for an endpoint that may not be called and for a malformed token. */
   constructor(
     target: UnityTarget,
     outbound: OutboundPolicy,
@@ -72,7 +72,7 @@ export class UnityClient implements MetastoreClient {
     if (!/^[\x21-\x7e]{1,8192}$/.test(target.token)) {
       throw new MetastoreError(
         'denied',
-        'The token is empty, too long or contains characters that a token cannot have.',
+        'The token is empty, too long or contains characters that are not allowed in a token.',
       );
     }
     this.agents = outbound.agentsWith(CONNECTIONS);
@@ -88,13 +88,13 @@ export class UnityClient implements MetastoreClient {
   }
 
   listTables(schema: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
-    // Nobody reads them in a list. Servers that do not know these parameters tell them all the same.
+    // No list shows columns and properties. Servers that do not know these parameters send them all the same.
     const without = { omit_columns: 'true', omit_properties: 'true' };
     return this.list('tables', { ...inSchema(schema), ...without }, signal, (entry) => readTableInfo(entry, schema));
   }
 
   describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]> {
-    // Unity has no table with a dot in its name, so such a one is gone like any other.
+    // Unity has no table with a dot in its name, so such a table does not exist.
     const possible = names.filter((name) => !name.includes('.'));
     return this.guard.run(signal, (bounds) =>
       describeEach(possible, (table) => this.getTable({ ...schema, table }, bounds, readDescribed)),
@@ -137,7 +137,7 @@ export class UnityClient implements MetastoreClient {
         Object.entries(where).map(([key, name]) => [key, usableName(catalogName(name))]),
       );
       return readPages(async (token) => {
-        const page = { ...query, max_results: PAGE_LENGTH_OF_SERVER, ...(token === null ? {} : { page_token: token }) };
+        const page = { ...query, max_results: SERVER_PAGE_SIZE, ...(token === null ? {} : { page_token: token }) };
         const answer = await this.get(kind, page, bounds);
         const entries = answer.list(kind, kind.slice(0, -1), read);
         return { entries, nextToken: answer.text('next_page_token', MAX_PAGE_TOKEN_LENGTH) };
@@ -152,12 +152,12 @@ export class UnityClient implements MetastoreClient {
   ): Promise<T | null> {
     const parts = [catalogName(ref.catalog), ref.schema, ref.table].map(usableName);
     if (parts.some((part) => part.includes('.'))) {
-      const why =
+      const message =
         'Unity Catalog reads a table by the full name catalog.schema.table, in which no name can contain a dot.';
-      throw new MetastoreError('unsupported', why);
+      throw new MetastoreError('unsupported', message);
     }
     try {
-      // A malformed escape would be waited for until the deadline, since the open server never answers one.
+      // Encoded, because the open-source server never answers a malformed escape.
       return read(await this.get(`tables/${encodeURIComponent(parts.join('.'))}`, {}, bounds), ref);
     } catch (error) {
       if (error instanceof MetastoreError && error.fault === 'missing') return null;
@@ -175,19 +175,19 @@ export class UnityClient implements MetastoreClient {
     return new URL(`${this.apiUrl.href}/${path}`);
   }
 
-  /** @param body of a POST that changes nothing; without it, the request is a GET */
+  /** @param body of a read-only POST; without it, the request is a GET */
   private async ask(url: URL, bounds: CallBounds, body?: string): Promise<AnswerFields> {
     let answer = await this.send(url, bounds, body);
-    const pauseMs = BUSY.has(answer.status) ? pauseOf(answer) : null;
-    if (pauseMs !== null && performance.now() + pauseMs < bounds.endsAt) {
-      await delay(pauseMs, undefined, { signal: bounds.signal });
+    const delayMs = RETRIED_STATUSES.has(answer.status) ? retryDelayOf(answer) : null;
+    if (delayMs !== null && performance.now() + delayMs < bounds.endsAt) {
+      await delay(delayMs, undefined, { signal: bounds.signal });
       answer = await this.send(url, bounds, body);
     }
     if (answer.status !== 200) {
       assertModestJson(answer.body);
       throw unityFault(url.host, answer, [this.token]);
     }
-    // Only requests for credentials have a body, so their answers must not be quoted.
+    // Only requests for credentials have a body, so errors must not quote their responses.
     return this.parsed(answer, url.host, body !== undefined);
   }
 
@@ -206,7 +206,7 @@ export class UnityClient implements MetastoreClient {
   }
 }
 
-/** Without query and fragment, which addresses copied from a browser have. */
+/** Returns the URL of the API. Drops the query and fragment, which a URL copied from a browser has. */
 function apiUrlOf(endpoint: string, outbound: OutboundPolicy): URL {
   try {
     const { origin, pathname } = outbound.assertUrl(endpoint);
@@ -215,8 +215,8 @@ function apiUrlOf(endpoint: string, outbound: OutboundPolicy): URL {
     const path = [...parts, ...API].map((part) => encodeURIComponent(decodeURIComponent(part)));
     return new URL(`${origin}/${path.join('/')}`);
   } catch (error) {
-    const why = error instanceof URIError ? 'The endpoint has a malformed escape.' : (error as Error).message;
-    throw new MetastoreError('unreachable', why, { cause: error });
+    const message = error instanceof URIError ? 'The endpoint has a malformed escape.' : (error as Error).message;
+    throw new MetastoreError('unreachable', message, { cause: error });
   }
 }
 
@@ -225,14 +225,14 @@ function inSchema({ catalog, schema }: SchemaRef): { catalog_name: string | null
 }
 
 function catalogName(name: string | null): string {
-  if (name === null) throw new MetastoreError('missing', 'Unity Catalog needs the name of a catalog.');
+  if (name === null) throw new MetastoreError('missing', 'The name of a catalog is required for Unity Catalog.');
   return name;
 }
 
-/** Milliseconds until the server may be asked again: seconds or a date (RFC 9110, 10.2.3). */
-function pauseOf({ headers }: UnityAnswer): number {
-  const said = headers['retry-after'];
-  if (said === undefined) return PAUSE_MS;
-  const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
-  return Number.isNaN(ms) ? PAUSE_MS : Math.max(ms, 0);
+/** Returns the delay before a retry, milliseconds, from Retry-After: seconds or a date (RFC 9110, 10.2.3). */
+function retryDelayOf({ headers }: UnityAnswer): number {
+  const retryAfter = headers['retry-after'];
+  if (retryAfter === undefined) return RETRY_DELAY_MS;
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(ms) ? RETRY_DELAY_MS : Math.max(ms, 0);
 }

@@ -23,12 +23,12 @@ const STATUSES: Readonly<Record<number, MetastoreFault>> = {
   504: 'unreachable',
 };
 
-/** Characters of a page that are looked through for its text. */
-const PAGE_BEGIN = 2000;
+/** Characters of a page that are searched for its text. */
+const MAX_PAGE_LENGTH = 2000;
 
 /**
- * The error of an answer that is none of success, `{error_code, message, details}`: by its code, which Databricks and the
- * open server have in common, else by its status. What is not in that form is somebody else's answer, such as a proxy's.
+ * Translates an error response, `{error_code, message, details}`, by its code, which Databricks and the open-source server
+ * share, else by its status. A response of another form comes from another server, such as a proxy.
  */
 export function unityFault(server: string, { status, body }: UnityAnswer, secrets: readonly string[]): MetastoreError {
   const text = body.toString('utf8');
@@ -43,7 +43,7 @@ export function unityFault(server: string, { status, body }: UnityAnswer, secret
   return refusal(fault ?? 'failed', server, words === '' ? `HTTP ${status}` : words, secrets);
 }
 
-/** The error of an answer that is not Unity Catalog's, with the beginning of its text. */
+/** Returns the error for a response that is not from Unity Catalog; quotes the beginning of its text. */
 export function notUnity(
   server: string,
   status: number,
@@ -52,21 +52,21 @@ export function notUnity(
   fault: MetastoreFault = 'failed',
 ): MetastoreError {
   let begin = text;
-  // Before anything is cut, which could leave the half of a secret.
+  // Before the text is cut, which could leave half of a secret.
   for (const secret of secrets) begin = begin.replaceAll(secret, '***');
   begin = begin
-    .slice(0, PAGE_BEGIN)
+    .slice(0, MAX_PAGE_LENGTH)
     .replaceAll(/<[^<>]{0,500}>/g, ' ')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  const what = `does not answer like Unity Catalog (HTTP ${status})`;
-  return refusal(fault, server, begin === '' ? what : `${what}: ${begin}`, []);
+  const problem = `does not answer like Unity Catalog (HTTP ${status})`;
+  return refusal(fault, server, begin === '' ? problem : `${problem}: ${begin}`, []);
 }
 
 function errorOf(text: string): { code: string; message: string } | null {
-  const said = Object(readUntrusted(text, LONG_JSON)) as { error_code?: unknown; message?: unknown };
-  const { error_code: code, message } = said;
-  // Databricks has codes that are numbers.
+  const body = Object(readUntrusted(text, LONG_JSON)) as { error_code?: unknown; message?: unknown };
+  const { error_code: code, message } = body;
+  // Some codes of Databricks are numbers.
   if (typeof code !== 'string' && typeof code !== 'number') return null;
   return { code: String(code), message: typeof message === 'string' ? message : '' };
 }

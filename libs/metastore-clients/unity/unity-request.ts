@@ -6,11 +6,11 @@ import { withRequestDeadline } from '../request-deadline';
 
 export interface UnityRequest {
   url: URL;
-  /** JSON of a POST that may be repeated; without it, the request is a GET. */
+  /** JSON of an idempotent POST; without it, the request is a GET. */
   body: string | undefined;
   token: string;
   agents: OutboundAgents;
-  /** Of the request and its whole answer, milliseconds. */
+  /** Timeout of the request and its whole response, milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -22,8 +22,8 @@ export interface UnityAnswer {
 }
 
 /**
- * Sends one request and reads its whole answer. It follows no redirect, since the token is only for this server. One deadline
- * covers everything: a server that sends a byte now and then cannot hold up the caller. Throws `MetastoreError`.
+ * Sends one request and reads the whole response. Follows no redirect, because the token is only for this server. One
+ * deadline covers everything, so a server that sends a byte now and then cannot delay the caller. Throws `MetastoreError`.
  */
 export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
   return withRequestDeadline(call.url.host, call.timeoutMs, call.signal, (signal) => exchange(call, signal, true));
@@ -53,7 +53,7 @@ async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: bool
       request.end(body);
     });
   } catch (error) {
-    // The server closed a connection that it had kept, as the request was on its way.
+    // The server closed a kept-alive connection while the request was on its way.
     const isStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
     if (isStale && mayRepeat) return exchange(call, signal, false);
     throw error;
