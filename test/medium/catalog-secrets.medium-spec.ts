@@ -10,6 +10,7 @@ import { insertRow } from '../../src/platform/kernel/persistence/sql';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';
 import { wholeApi, type TestAnswer } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const SCOPES = ['tenant', 'workspace', 'user'] as const;
 type ScopeName = (typeof SCOPES)[number];
@@ -89,7 +90,7 @@ describe('secrets of metastore catalogs', () => {
     api.app
       .get(CatalogSecretsService, { strict: false })
       .nearest(
-        api.app.get(DataSource).manager,
+        autocommit(api.app.get(DataSource).manager),
         { tenantId: where, userId: caller.userId, username: 'x' },
         place,
         catalogId,
@@ -338,7 +339,7 @@ describe('secrets of metastore catalogs', () => {
       const { metastore } = await nearest(hive);
       expect(metastore).toMatchObject({ scope: name, id });
       const { username, password } = BASIC;
-      expect(await service.reveal(manager, { ...scope, workspace: place }, metastore as never)).toEqual({
+      expect(await service.reveal(autocommit(manager), { ...scope, workspace: place }, metastore as never)).toEqual({
         type: 'HIVE BASIC',
         values: { username, password },
       });
@@ -363,7 +364,9 @@ describe('secrets of metastore catalogs', () => {
     const opened = async (catalogId: number) => {
       const { manager } = api.app.get(DataSource);
       const { metastore } = await nearest(catalogId, user);
-      return api.app.get(CatalogSecretsService, { strict: false }).reveal(manager, scope, metastore as never);
+      return api.app
+        .get(CatalogSecretsService, { strict: false })
+        .reveal(autocommit(manager), scope, metastore as never);
     };
     const change = async (type: 'hive' | 'unity', id: number, body: object) =>
       expect((await admin.call('PUT', `/metastore/catalog/${type}?metastore_catalog_id=${id}`, body)).status).toBe(201);

@@ -15,6 +15,7 @@ import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 // Real: PostgreSQL, whose clock the tests set. Nothing waits.
 describe('with the passing of time', () => {
@@ -30,7 +31,7 @@ describe('with the passing of time', () => {
   beforeEach(() => setClock(dataSource, '0'));
 
   const start = () =>
-    dataSource.transaction((tx) =>
+    inTransaction(dataSource, (tx) =>
       startWorkflow(tx, STOP_CLUSTER, { kind: 'cluster', tenantId: tenancy.tenantId, id: tenancy.clusterId }, null),
     );
 
@@ -55,7 +56,7 @@ describe('with the passing of time', () => {
   });
 
   it('a workflow that no worker took is enqueued again when it is due', async () => {
-    const requeue = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
+    const requeue = () => inTransaction(dataSource, (tx) => requeueDueWorkflows(tx, 60_000));
     await start();
     expect(await requeue()).toBe(0);
     await setClock(dataSource, '11 seconds');

@@ -7,6 +7,7 @@ import { type Caller, People } from './harness/people';
 import { apiOf } from './harness/test-api';
 import { insertPlain } from './harness/records';
 import { vacuumWhole } from './harness/vacuum';
+import { autocommit } from '../harness/autocommit';
 
 type ComputeType = (typeof COMPUTE_TYPES)[number];
 
@@ -115,7 +116,7 @@ describe('the compute type of a cluster configuration', () => {
       CUSTOM,
       CUSTOM_COMPUTE,
     ]);
-    await notify(api.database.manager, 'reference_data');
+    await notify(autocommit(api.database.manager), 'reference_data');
     await eventually(async () => (await typeOf()) === 'custom_compute', { what: 'the new category' });
     expect(await namesOf('?compute_type=custom_compute')).toEqual(['moving']);
     const gpu = { machine_type_id: machineTypeIds.get(MACHINES.gpu_accelerated) };

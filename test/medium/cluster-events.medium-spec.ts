@@ -2,7 +2,7 @@ import { ClustersApiModule } from '../../src/modules/execution/clusters/clusters
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/execution/clusters';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
-import type { Tx } from '../../src/platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../src/platform/kernel/persistence/sql';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { TestApi, preparedDatabase } from './harness/test-api';
@@ -30,7 +30,7 @@ describe('a transition of a cluster', () => {
 
   async function become(to: ClusterStatus, subscribers?: ClusterSubscriber[]): Promise<void> {
     const lifecycle = makeLifecycle(dataSource, subscribers);
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       const cluster = await lifecycle.lockOrThrow(tx, tenancy.clusterId);
       await lifecycle.transition(tx, cluster, { to, ...change });
     });
@@ -88,7 +88,7 @@ describe('a transition of a cluster', () => {
     const lifecycle = makeLifecycle(dataSource, [new Listener({ nodeTransitioned })]);
     const nodeId = await makeNode(dataSource.manager, tenancy, 0);
     const [node] = await dataSource.query('SELECT * FROM cluster_nodes WHERE node_id = $1', [nodeId]);
-    await dataSource.transaction((tx) => lifecycle.transitionNode(tx, node, { to: 'ERROR', ...change }));
+    await inTransaction(dataSource, (tx) => lifecycle.transitionNode(tx, node, { to: 'ERROR', ...change }));
     expect(told).toEqual([expect.objectContaining({ nodeId, from: 'RUNNING', to: 'ERROR', reason: 'Why' })]);
   });
 

@@ -24,6 +24,7 @@ import { beginOperation, runStep, workflowContext } from './harness/cluster-work
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const READY = { state: 'ready', master_url: null, error: null } as const;
 
@@ -58,7 +59,7 @@ describe('the size of a cluster', () => {
 
   async function wait(runs: number): Promise<void> {
     for (let run = 0; run < runs; run += 1)
-      await dataSource.transaction(async (tx) => {
+      await inTransaction(dataSource, async (tx) => {
         const [{ id } = { id: 0 }] = await tx.query<{ id: number }[]>(
           `SELECT nextval(pg_get_serial_sequence('runs', 'run_id'))::int AS id`,
         );
@@ -82,7 +83,7 @@ describe('the size of a cluster', () => {
   /** Takes a slot of each node without a run. */
   async function occupy(): Promise<void> {
     const ids = (await nodes()).map(({ node_id }) => node_id);
-    await dataSource.transaction((tx) => app.get(ClusterSlotsService).take(tx, ids));
+    await inTransaction(dataSource, (tx) => app.get(ClusterSlotsService).take(tx, ids));
   }
 
   function nodes(): Promise<ClusterNode[]> {
@@ -126,7 +127,7 @@ describe('the size of a cluster', () => {
 
   async function report(node: Pick<ClusterNode, 'node_id'>, daemons: object = READY): Promise<void> {
     const agents = app.get(ClusterNodesService);
-    await dataSource.transaction((tx) => agents.recordDaemons(tx, node.node_id, { ...READY, ...daemons }));
+    await inTransaction(dataSource, (tx) => agents.recordDaemons(tx, node.node_id, { ...READY, ...daemons }));
   }
 
   const begin = (operation: ClusterOperation) => beginOperation(app, subject(), operation);
@@ -271,18 +272,18 @@ describe('the size of a cluster', () => {
     await scale();
     expect((await history()).at(-1)?.[0]).toBe('RUNNING');
     await since(6);
-    await dataSource.transaction((tx) => app.get(ClusterSlotsService).take(tx, [added[1] ?? 0]));
+    await inTransaction(dataSource, (tx) => app.get(ClusterSlotsService).take(tx, [added[1] ?? 0]));
     await scale();
     expect((await history()).at(-1)).toEqual(['RESIZING_DOWN', '2 nodes idle']);
     expect((await nodes()).map(({ draining }) => draining)).toEqual([true, true, false]);
-    const free = await dataSource.transaction(async (tx) => {
+    const free = await inTransaction(dataSource, async (tx) => {
       const locked = await app.get(ClusterSlotsService).lock(tx, clusterId);
       return locked && app.get(ClusterSlotsService).freeSlots(tx, locked, 10);
     });
     // Neither the draining nodes nor the busy one.
     expect(free).toEqual([]);
     // No decision can mark a busy node.
-    const drain = dataSource.transaction((tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
+    const drain = inTransaction(dataSource, (tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
     expect(await drain).toEqual([]);
     await bring();
     await settle();

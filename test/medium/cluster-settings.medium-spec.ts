@@ -7,6 +7,7 @@ import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const MEMORY_MB = 16_384;
 
@@ -112,7 +113,7 @@ describe('settings of a cluster with nodes', () => {
     await ofCluster(`last_active_at = platform_now() - interval '90 seconds', idle_timeout_ms = 7200000`);
     const isIdle = () =>
       new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse())).isIdle(
-        api.database.manager,
+        autocommit(api.database.manager),
         tenancy.clusterId,
       );
     expect(await isIdle()).toBe(false);

@@ -10,6 +10,7 @@ import { makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const READY = { state: 'ready', master_url: null, error: null };
 
@@ -91,7 +92,7 @@ describe('the report of an agent about its node', () => {
     await set(agent, `status = 'RUNNING', daemons_state = 'ready'`);
     const nodes = api.app.get(ClusterNodesRepository, { strict: false });
     const free = async () => {
-      const found = await nodes.withFreeSlots(api.database.manager, tenancy.clusterId, 5, {
+      const found = await nodes.withFreeSlots(autocommit(api.database.manager), tenancy.clusterId, 5, {
         limit: 10,
         fullestFirst: false,
       });

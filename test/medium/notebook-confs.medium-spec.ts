@@ -10,6 +10,7 @@ import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { wholeApi, type TestAnswer } from './harness/test-api';
+import { inTransaction, type Tx } from '../../src/platform/kernel/persistence/sql';
 
 interface ShownCell {
   cell_uuid: string;
@@ -111,7 +112,7 @@ describe('notebook configurations', () => {
   };
   const end = (runId: number) => caller.call('POST', `${base}/kill/${runId}`);
   const outputs = () => api.app.get(NotebookOutputsService);
-  const inTx = <T>(work: (tx: typeof api.database.manager) => Promise<T>) => api.database.transaction(work);
+  const inTx = <T>(work: (tx: Tx) => Promise<T>) => inTransaction(api.database, work);
 
   it('are created with an empty notebook, found by id, name and part of the name, and listed', async () => {
     const answer = await create('explore', { driver_memory: '1g', conf: ['spark.a=1'], notebook_type: 'PYTHON3' });

@@ -15,6 +15,7 @@ import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 interface Asked {
   op: string;
@@ -322,7 +323,7 @@ describe('notebook instances', () => {
       [tenancy.clusterId],
     );
     const clusters = new IdleClustersRepository(new RunClusterUse(new KernelInstanceUse()));
-    const isIdle = () => clusters.isIdle(api.database.manager, tenancy.clusterId);
+    const isIdle = () => clusters.isIdle(autocommit(api.database.manager), tenancy.clusterId);
     expect(await isIdle()).toBe(true);
     const id = await started();
     const is = (kernelIs: string, status = 'RUNNING') =>

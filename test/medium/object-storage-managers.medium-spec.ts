@@ -14,6 +14,7 @@ import { apiOf } from './harness/test-api';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
+import { autocommit } from '../harness/autocommit';
 
 const MANAGERS = '/object_storage_managers';
 const MANAGER = '/object_storage_manager';
@@ -145,7 +146,7 @@ describe('object storage managers', () => {
     const keys = { ...S3_KEYS, S3_ENDPOINT: 'http://169.254.169.254/' };
     const manager = api.database.manager;
     const secrets = api.app.get(TenantSecretsService, { strict: false });
-    const sealed = await secrets.seal(manager, mine.tenantId, 'credentials_confs', id, keys);
+    const sealed = await secrets.seal(autocommit(manager), mine.tenantId, 'credentials_confs', id, keys);
     await manager.query('UPDATE credentials_confs SET sealed = $2 WHERE credentials_conf_id = $1', [id, sealed]);
     const answer = await admin.call('POST', MANAGER, bodyOf('OnPrem', 'customS3', { credentials_conf_id: id }));
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.ADDRESS_REFUSED' } });

@@ -21,6 +21,7 @@ import { setClock } from './harness/clock';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putNode } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const DEADLINE_MS = 110_000;
 const MINUTE_MS = 60_000;
@@ -89,7 +90,7 @@ describe('machines that no cluster owns', () => {
   });
 
   const hold = (region: string, of = tenancy) =>
-    places.watch(dataSource.manager, {
+    places.watch(autocommit(dataSource.manager), {
       tenant_id: of.tenantId,
       credentials_conf_id: of.credentialsConfId,
       cloud_provider_id: CLOUD_PROVIDER_ID.AWS,

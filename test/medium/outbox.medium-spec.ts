@@ -13,6 +13,7 @@ import { PgListener } from '../../src/platform/kernel/notifications/pg-listener'
 import { defineWorkflow } from '../../src/platform/background/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
 import { configure, preparedDatabase } from './harness/test-api';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const ROWS = 250;
 const SLOW_POLL = '60000';
@@ -68,7 +69,7 @@ describe('OutboxRelay', () => {
   }
 
   async function write(count: number): Promise<void> {
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       for (let id = 1; id <= count; id += 1) await enqueueWorkflow(tx, WORK.jobName, id);
     });
   }
@@ -113,12 +114,12 @@ describe('OutboxRelay', () => {
     relay.start();
     await write(2);
     await allSent();
-    const refused = dataSource.transaction(async (tx) => {
+    const refused = inTransaction(dataSource, async (tx) => {
       await enqueueWorkflow(tx, WORK.jobName, 3);
       throw new Error('refused');
     });
     await expect(refused).rejects.toThrow('refused');
-    await dataSource.transaction((tx) => enqueueWorkflow(tx, WORK.jobName, 4));
+    await inTransaction(dataSource, (tx) => enqueueWorkflow(tx, WORK.jobName, 4));
     await allSent();
     expect(inOrder(await queued())).toEqual([1, 2, 4]);
   });
@@ -139,7 +140,7 @@ describe('OutboxRelay', () => {
     relay.start();
     await write(3);
     await allSent();
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       await tx.query('UPDATE outbox_messages SET sent_at = NULL');
       await tx.query(`SELECT pg_notify('outbox', '')`);
     });

@@ -4,6 +4,7 @@ import { type Caller, People } from './harness/people';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { wholeApi } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const encoded = (values: object) => ({
   base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(values)).toString('base64') },
@@ -33,7 +34,7 @@ describe('a configuration that leads to machines', () => {
       tenancy.cloudEnvId,
       credentialsId,
     ]);
-    placeId = await new MachinePlacesRepository(api.database).watch(manager, {
+    placeId = await new MachinePlacesRepository(api.database).watch(autocommit(manager), {
       tenant_id: tenancy.tenantId,
       credentials_conf_id: credentialsId,
       cloud_provider_id: CLOUD_PROVIDER_ID.OnPrem,

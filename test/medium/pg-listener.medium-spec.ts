@@ -5,6 +5,7 @@ import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { sendAfterCommit, notifyAfterCommit } from '../../src/platform/kernel/notifications/after-commit';
 import { notify, PgListener } from '../../src/platform/kernel/notifications/pg-listener';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 /** Reconnects are half a second apart, so several fail in this time. */
 const FAILED_TRIES = 4;
@@ -90,19 +91,19 @@ describe('PgListener', () => {
     await dataSource.initialize();
     try {
       sendAfterCommit(dataSource, listener);
-      await dataSource.transaction(async (tx) => {
+      await inTransaction(dataSource, async (tx) => {
         await notifyAfterCommit(tx, 'node', 'outer');
-        await tx.transaction((inner) => notifyAfterCommit(inner, 'node', 'inner'));
+        await inTransaction(tx, (inner) => notifyAfterCommit(inner, 'node', 'inner'));
         expect(heard).toEqual([]);
       });
       expect(heard).toEqual(['outer', 'inner']);
-      const failed = dataSource.transaction(async (tx) => {
+      const failed = inTransaction(dataSource, async (tx) => {
         await notifyAfterCommit(tx, 'node', 'lost');
         throw new Error('refused');
       });
       await expect(failed).rejects.toThrow('refused');
       // This uses the connection that the failed transaction released.
-      await dataSource.transaction((tx) => notifyAfterCommit(tx, 'node', 'next'));
+      await inTransaction(dataSource, (tx) => notifyAfterCommit(tx, 'node', 'next'));
       expect(heard).toEqual(['outer', 'inner', 'next']);
     } finally {
       await dataSource.destroy();

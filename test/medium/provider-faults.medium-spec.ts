@@ -20,6 +20,7 @@ import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/execution/clusters/lifecycle/cluster-histories.service';
 import { START_CLUSTER } from '../../src/modules/execution/clusters/lifecycle/cluster-workflows';
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
+import { autocommit } from '../harness/autocommit';
 
 const PAGE = { limit: 100, pageNumber: 1 };
 
@@ -288,7 +289,7 @@ describe('a provider with faults of every kind', () => {
     await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
       kind: 'unauthenticated',
     });
-    await app.get(ClusterNodesRepository).renewBootstrapTokens(dataSource.manager, clusterId, 60_000);
+    await app.get(ClusterNodesRepository).renewBootstrapTokens(autocommit(dataSource.manager), clusterId, 60_000);
     const { nodeToken } = await agents.register(token, { agentId: 'agent', protocolVersion: null });
     await agents.authenticate(nodeToken);
     await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({

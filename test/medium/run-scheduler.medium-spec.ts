@@ -20,6 +20,8 @@ import { Transactions } from '../../src/platform/kernel/persistence/transactions
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const PARALLEL = 3;
 const NODES = 2;
@@ -111,7 +113,7 @@ describe('RunScheduler', () => {
 
   /** Ends a run and passes its slot on, as the report of an agent does. */
   async function end(runId: number): Promise<void> {
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       const cluster = await clusters.lock(tx, tenancy.clusterId);
       const run = await runs.lock(tx, runId);
       if (!cluster || !run) throw new Error('no run');
@@ -139,7 +141,7 @@ describe('RunScheduler', () => {
   it('finds the waiting runs by their index among many ended ones, even if the planner expects most to wait', async () => {
     const runId = await submit();
     const plans: string[] = [];
-    const undone = dataSource.transaction(async (tx) => {
+    const undone = inTransaction(dataSource, async (tx) => {
       await tx.query(
         `INSERT INTO runs OVERRIDING SYSTEM VALUE SELECT copy.* FROM runs r CROSS JOIN generate_series(1, 5000) n
            CROSS JOIN LATERAL jsonb_populate_record(r, jsonb_build_object('node_id', NULL, 'exit_code', n,
@@ -154,7 +156,7 @@ describe('RunScheduler', () => {
           return [];
         },
       };
-      await runs.waiting(explained as unknown as EntityManager, tenancy.clusterId, 100);
+      await runs.waiting(autocommit(explained as unknown as EntityManager), tenancy.clusterId, 100);
       await new RunsRepository({ manager: explained } as unknown as DataSource).needsScheduling(tenancy.clusterId);
       throw new Error('undone');
     });
@@ -359,7 +361,7 @@ describe('RunScheduler', () => {
   it('stops all runs submitted until then, in transactions of bounded length, and no later ones', async () => {
     await submitMany(250);
     const running = (await placed()).find(isRunning)?.run_id ?? 0;
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       const run = await runs.lock(tx, running);
       if (run) await runs.transition(tx, [run], { to: 'RUNNING', reason: null, userId: null });
     });
@@ -393,7 +395,7 @@ describe('RunScheduler', () => {
     for (let count = 0; count < NODES * PARALLEL + 1; count += 1) ids.push(await submit());
     expect(await runs.needsScheduling(tenancy.clusterId)).toBe(false);
     // The transaction of this report does not see the last run.
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       const run = await runs.lock(tx, ids[0] ?? 0);
       if (run) await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
     });

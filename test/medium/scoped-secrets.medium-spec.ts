@@ -5,6 +5,7 @@ import { SecretsOfWorkspaceService } from '../../src/modules/execution/user-secr
 import { REFERENCE } from '../samples/reference';
 import { type Caller, People, refusal } from './harness/people';
 import { wholeApi, type TestAnswer } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 const MOST = 1_000;
 const TOKEN = { secret_type: 'DATABRICKS UNITY TOKEN', token: 'hush' };
@@ -81,13 +82,13 @@ describe('secrets', () => {
     const place = { workspaceId, name: 'test', description: null, active: true };
     switch (scope) {
       case 'tenant':
-        return api.app.get(SecretsOfTenantService, { strict: false }).reveal(manager, whose, id);
+        return api.app.get(SecretsOfTenantService, { strict: false }).reveal(autocommit(manager), whose, id);
       case 'workspace':
         return api.app
           .get(SecretsOfWorkspaceService, { strict: false })
-          .reveal(manager, { ...whose, workspace: place }, id);
+          .reveal(autocommit(manager), { ...whose, workspace: place }, id);
       case 'user':
-        return api.app.get(SecretsOfUserService, { strict: false }).reveal(manager, whose, id);
+        return api.app.get(SecretsOfUserService, { strict: false }).reveal(autocommit(manager), whose, id);
     }
   };
 

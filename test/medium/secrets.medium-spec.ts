@@ -4,6 +4,7 @@ import { TenantSecretsRepository } from '../../src/modules/foundation/secrets/te
 import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenant-secrets.service';
 import { makeTenancy } from './harness/records';
 import { configure, preparedDatabase } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 // Real: PostgreSQL. A pod is a TenantSecretsService with the master keys it was started with.
 describe('Rotation of the master key', () => {
@@ -36,7 +37,7 @@ describe('Rotation of the master key', () => {
   it('keeps secrets readable for pods with both keys at every moment, and afterwards for pods with only the new key', async () => {
     const [one = '', two = ''] = tenants;
     const seal = (service: TenantSecretsService, tenantId: string) =>
-      service.seal(dataSource.manager, tenantId, 'things', 7, { password: `of ${tenantId}` });
+      service.seal(autocommit(dataSource.manager), tenantId, 'things', 7, { password: `of ${tenantId}` });
     const first = await seal(pod(old), one);
     // This tenant got its first secret after the new key had become the first.
     const second = await seal(pod(young, old), two);
@@ -58,7 +59,7 @@ describe('Rotation of the master key', () => {
     await dataSource.query(`UPDATE tenant_data_keys SET master_key_id = 'old' WHERE tenant_id = $1`, [one]);
     await rewrapDataKeys(dataSource, [other, young]);
     await dataSource.query('DELETE FROM tenant_data_keys WHERE tenant_id = $1', [two]);
-    await pod(young).seal(dataSource.manager, two, 'things', 7, {});
+    await pod(young).seal(autocommit(dataSource.manager), two, 'things', 7, {});
     expect(await rewrapDataKeys(dataSource, [old, young])).toEqual({
       rewrapped: 1,
       failed: [{ tenantId: one, masterKeyId: 'other', reason: expect.stringContaining('master key other') }],

@@ -14,6 +14,7 @@ import { TenantSecretsService } from '../../src/modules/foundation/secrets/tenan
 import { PrivateRedis } from '../e2e/harness/private-redis';
 import { makeTenancy } from './harness/records';
 import { configure, createEmptyDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+import { autocommit } from '../harness/autocommit';
 
 interface Line {
   msg: string;
@@ -114,7 +115,7 @@ describe('A start', () => {
         ...config,
         secrets: { masterKeys: [first] },
       });
-      await pod.seal(dataSource.manager, tenantId, 'things', 1, { password: 'x' });
+      await pod.seal(autocommit(dataSource.manager), tenantId, 'things', 1, { password: 'x' });
       await expect(start(impostor)).rejects.toMatchObject(wrong);
       await start(first);
     });
@@ -129,7 +130,7 @@ describe('A start', () => {
 
     it('missing, names the tenants with locked secrets and serves the others', async () => {
       const { tenantId } = await makeTenancy(dataSource.manager, 'locked');
-      await new TenantSecretsRepository().addKey(dataSource.manager, tenantId, randomBytes(32), 'lost');
+      await new TenantSecretsRepository().addKey(autocommit(dataSource.manager), tenantId, randomBytes(32), 'lost');
       await start(first);
       expect(lines).toMatchObject([
         { code: 'SECRETS.MASTER_KEY_MISSING', missing: [{ master_key_id: 'lost', tenants: 1 }] },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { appendState, type History } from '../../src/platform/kernel/history/state-history';
-import { firstRow } from '../../src/platform/kernel/persistence/sql';
+import { autocommit } from '../harness/autocommit';
+import { firstRow, inTransaction, type Tx } from '../../src/platform/kernel/persistence/sql';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
@@ -23,7 +24,7 @@ describe('state history', () => {
   });
 
   async function append(to: string, fails = false): Promise<void> {
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       const { clusterId } = tenancy;
       const cluster = await firstRow<{ status: string }>(
         tx,
@@ -80,7 +81,7 @@ describe('state history', () => {
     const setCluster = (tx: EntityManager, status: string) =>
       tx.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [tenancy.clusterId, status]);
 
-    const enter = (tx: EntityManager, from: string | null, to: string) => {
+    const enter = (tx: Tx, from: string | null, to: string) => {
       const extra = { node_count: 0, workflow_job_instance_id: null };
       return appendState(tx, HISTORY, tenancy.clusterId, { from, to, reason: null, userId: null, extra });
     };
@@ -121,18 +122,18 @@ describe('state history', () => {
     });
 
     it('for several changes in one transaction, each with its own entry', async () => {
-      await dataSource.transaction(async (tx) => {
+      await inTransaction(dataSource, async (tx) => {
         await setCluster(tx, 'STOPPING');
         await setCluster(tx, 'STOPPED');
         await enter(tx, 'RUNNING', 'STOPPING');
         await enter(tx, 'STOPPING', 'STOPPED');
       });
-      const back = dataSource.transaction(async (tx) => {
+      const back = inTransaction(dataSource, async (tx) => {
         await setCluster(tx, 'INITIATING');
         await setCluster(tx, 'STOPPED');
       });
       await expect(back).rejects.toThrow('from STOPPED to INITIATING without');
-      const other = dataSource.transaction(async (tx) => {
+      const other = inTransaction(dataSource, async (tx) => {
         await setCluster(tx, 'INITIATING');
         await enter(tx, 'STOPPED', 'INITIATING');
         await setCluster(tx, 'RUNNING');
@@ -142,11 +143,11 @@ describe('state history', () => {
 
     it('in the same transaction, a savepoint in it included', async () => {
       const { manager } = dataSource;
-      await enter(manager, 'RUNNING', 'STOPPING');
+      await enter(autocommit(manager), 'RUNNING', 'STOPPING');
       await expect(setCluster(manager, 'STOPPING')).rejects.toThrow('without an entry in cluster_states');
-      await dataSource.transaction(async (tx) => {
+      await inTransaction(dataSource, async (tx) => {
         await setCluster(tx, 'STOPPING');
-        await tx.transaction((nested) => enter(nested, 'RUNNING', 'STOPPING'));
+        await inTransaction(tx, (nested) => enter(nested, 'RUNNING', 'STOPPING'));
       });
     });
   });

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { JOB } from '../../src/modules/execution/runs/jobs/run-kinds';
 import { sourceExports } from '../../src/database/source-exports';
-import { insertRow } from '../../src/platform/kernel/persistence/sql';
+import { insertRow, inTransaction } from '../../src/platform/kernel/persistence/sql';
 import { ResourceRepository } from '../../src/platform/http/resources/resource-repository';
 import { tableOf } from '../samples';
 import { insertPlain, KINDS_OF_TENANCY, makeNode, makeTenancy, type Tenancy } from './harness/records';
@@ -124,9 +124,9 @@ describe('tenants', () => {
       expect(await repository.find(scope, { name: 'foreign' })).toBeNull();
       const { data } = await repository.list(scope, { limit: 100, pageNumber: 1 });
       expect(data).toHaveLength(1);
-      const rename = dataSource.transaction((tx) => repository.update(tx, scope, other, { name: 'taken' }));
+      const rename = inTransaction(dataSource, (tx) => repository.update(tx, scope, other, { name: 'taken' }));
       await expect(rename).rejects.toMatchObject({ kind: 'not-found' });
-      await dataSource.transaction((tx) => repository.close(tx, scope, other));
+      await inTransaction(dataSource, (tx) => repository.close(tx, scope, other));
       expect(await repository.find(scopeOf(foreign), { name: 'foreign' })).not.toBeNull();
     });
   });

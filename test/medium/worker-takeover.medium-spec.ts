@@ -19,6 +19,7 @@ import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const JOB = defineWorkflow({
   type: 'cosi_start',
@@ -83,7 +84,7 @@ describe('the work of a worker whose session ends', () => {
 
   async function newInstance(): Promise<number> {
     const subject = { kind: 'cluster' as const, tenantId: tenancy.tenantId, id: tenancy.clusterId };
-    const ref = await dataSource.transaction((tx) => startWorkflow(tx, JOB, subject, null));
+    const ref = await inTransaction(dataSource, (tx) => startWorkflow(tx, JOB, subject, null));
     return ref.workflow_job_instance_id;
   }
 

@@ -27,6 +27,8 @@ import { setClock } from './harness/clock';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, preparedDatabase } from './harness/test-api';
 import { makeWorker } from './harness/this-worker';
+import { autocommit } from '../harness/autocommit';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const DEADLINE_MS = 60_000;
 const JOB = defineWorkflow({
@@ -105,7 +107,7 @@ describe('WorkflowRunner', () => {
   const about = () => ({ kind: 'cluster' as const, tenantId: tenancy.tenantId, id: tenancy.clusterId });
 
   async function newInstance(deadlineMs = DEADLINE_MS): Promise<number> {
-    const { workflow_job_instance_id: id } = await dataSource.transaction((tx) =>
+    const { workflow_job_instance_id: id } = await inTransaction(dataSource, (tx) =>
       startWorkflow(tx, { ...JOB, deadlineMs }, about(), null),
     );
     return id;
@@ -186,7 +188,7 @@ describe('WorkflowRunner', () => {
     for (const _ of [1, 2]) await runner.continue(JOB, id, work);
     expect(await steps(id)).toEqual(['a waiting', 'a done', 'b failed', 'compensate done']);
     const errorsOf = async (partId: number | null) =>
-      (await workflowErrors(dataSource.manager, [id], { limit: 10, pageNumber: 1 }, partId)).data.map(
+      (await workflowErrors(autocommit(dataSource.manager), [id], { limit: 10, pageNumber: 1 }, partId)).data.map(
         ({ error }) => error,
       );
     expect(await errorsOf(null)).toEqual(['b: Node 2: denied', 'a: one is missing', 'a: Node 1: full']);
@@ -288,7 +290,7 @@ describe('WorkflowRunner', () => {
       beat?.();
       await eventually(async () => (await leaseOf(id)) > first, { what: 'an extension' });
       await setClock(dataSource, '80 seconds');
-      await dataSource.transaction((tx) => requeueDueWorkflows(tx, 1_000));
+      await inTransaction(dataSource, (tx) => requeueDueWorkflows(tx, 1_000));
       expect(await sent(id)).toEqual([0]);
       await other.continue(JOB, id, definition({ a: () => Promise.reject(new Error('held by two')) }));
       gate.open();
@@ -316,7 +318,7 @@ describe('WorkflowRunner', () => {
       }),
     );
     await gate.reached;
-    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    await inTransaction(dataSource, (tx) => wakeWorkflow(tx, id));
     gate.open();
     await running;
     expect(looks).toBe(2);
@@ -336,10 +338,10 @@ describe('WorkflowRunner', () => {
     await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(30_000)) }));
     expect(await instance(id)).toMatchObject({ state: 'EXECUTING', lease_owner: null, attempt: 0 });
     expect(await sent(id)).toEqual([0, 30_000]);
-    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    await inTransaction(dataSource, (tx) => wakeWorkflow(tx, id));
     expect(await sent(id)).toEqual([0, 30_000, 0]);
     await runner.continue(JOB, id, definition({ a: done }));
-    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    await inTransaction(dataSource, (tx) => wakeWorkflow(tx, id));
     expect(await sent(id)).toEqual([0, 30_000, 0]);
   });
 
@@ -525,7 +527,7 @@ describe('WorkflowRunner', () => {
 
   it('is enqueued again, once, if it is due and no worker holds it', async () => {
     const id = await newInstance();
-    const resend = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
+    const resend = () => inTransaction(dataSource, (tx) => requeueDueWorkflows(tx, 60_000));
     await resend();
     expect(await sent(id)).toEqual([0]);
     await dataSource.query(
@@ -550,7 +552,7 @@ describe('WorkflowRunner', () => {
 
   it('followed its transition table in all of these tests', async () => {
     const [first, second] = [await newInstance(), await newInstance()];
-    await markSent(dataSource.manager, [first]);
+    await markSent(autocommit(dataSource.manager), [first]);
     await runner.continue(JOB, first, definition({ a: done }));
     const failing = () => Promise.reject(new PermanentError('no'));
     await runner.continue(JOB, second, definition({ a: failing }, { compensate: () => Promise.resolve() }));

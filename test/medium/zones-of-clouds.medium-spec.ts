@@ -22,6 +22,7 @@ import {
 import { makeTenancy } from './harness/records';
 import { WorkerApp } from './harness/worker-app';
 import { putCluster } from './harness/statuses';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 /** A running cloud, as its driver reaches it. */
 interface Cloud {
@@ -157,7 +158,7 @@ describe.each([
     ({ clusterId } = tenancy);
     await putCluster(dataSource.manager, clusterId, 'STOPPED');
     const lifecycle = app.get(ClusterLifecycle);
-    const instanceId = await dataSource.transaction(async (tx) => {
+    const instanceId = await inTransaction(dataSource, async (tx) => {
       const cluster = await lifecycle.lockOrThrow(tx, clusterId);
       return (await lifecycle.beginOperation(tx, cluster, 'start', null, 'test')).workflow_job_instance_id;
     });

@@ -27,6 +27,7 @@ import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { WorkerApp } from './harness/worker-app';
 import { putCluster, putNode } from './harness/statuses';
 import { Killed, ZonedProvider } from './harness/zoned-provider';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 const REGION = 'land-1';
 const ZONES = ['land-1a', 'land-1b', 'land-1c'];
@@ -79,7 +80,7 @@ describe('zones without capacity', () => {
 
   async function begin(operation: ClusterOperation, of = tenancy): Promise<WorkflowContext<'cluster'>> {
     const lifecycle = app.get(ClusterLifecycle);
-    const instanceId = await dataSource.transaction(async (tx) => {
+    const instanceId = await inTransaction(dataSource, async (tx) => {
       const cluster = await lifecycle.lockOrThrow(tx, of.clusterId);
       return (await lifecycle.beginOperation(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
     });

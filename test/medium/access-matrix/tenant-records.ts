@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { BlobStore, StoredBlob } from '../../../libs/object-storage/blob-store';
 import type { LogName, LogStore } from '../../../libs/object-storage/log-store';
 import { ROLES } from '../../../src/platform/kernel/auth/roles';
-import type { Tx } from '../../../src/platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../src/platform/kernel/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
 import { PlainRows } from '../harness/records';
 import { type Ids, type Kind, KINDS, rowOf, tableOf } from '../../samples';
@@ -107,7 +107,7 @@ export class TenantRecordsMaker {
 
   /** Makes pairs of tenants in one transaction: ten at once cost little more than one. */
   async make(pairs: number): Promise<Record<Side, TenantRecords>[]> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const rows = new PlainRows(tx);
       const begun: Record<Side, Inserting>[] = [];
       for (let count = 0; count < pairs; count += 1) {

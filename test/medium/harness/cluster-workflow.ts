@@ -6,6 +6,7 @@ import type {
   Workflow,
   WorkflowContext,
 } from '../../../src/platform/background/workflows/workflow-definition';
+import { inTransaction } from '../../../src/platform/kernel/persistence/sql';
 
 /** The cluster of a workflow. */
 interface Subject {
@@ -32,7 +33,7 @@ export async function beginOperation(
   operation: ClusterOperation,
 ): Promise<WorkflowContext<'cluster'>> {
   const lifecycle = app.get(ClusterLifecycle);
-  const instanceId = await app.get(DataSource).transaction(async (tx) => {
+  const instanceId = await inTransaction(app.get(DataSource), async (tx) => {
     const cluster = await lifecycle.lockOrThrow(tx, subject.clusterId);
     return (await lifecycle.beginOperation(tx, cluster, operation, null, `${operation} requested`))
       .workflow_job_instance_id;

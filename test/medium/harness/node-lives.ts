@@ -5,6 +5,7 @@ import type { NodeStatus } from '../../../src/modules/execution/clusters/model/c
 import type { ClusterNode } from '../../../src/modules/execution/clusters/model/entities/cluster-node.entity';
 import { REFERENCE } from '../../samples/reference';
 import type { Tenancy } from './records';
+import { inTransaction } from '../../../src/platform/kernel/persistence/sql';
 
 const CAUSE = { reason: 'As a test has it', userId: null, workflowInstanceId: null };
 
@@ -38,7 +39,7 @@ export class NodeLives {
       labels: {},
       ...billed,
     };
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       await this.lifecycle.planNode(tx, values, CAUSE);
       const [node] = await tx.query<{ node_id: number }[]>('SELECT node_id FROM cluster_nodes WHERE token = $1', [
         token,
@@ -49,7 +50,7 @@ export class NodeLives {
 
   /** Moves a node; `before` runs in the transaction just before its commit. */
   async move(nodeId: number, to: NodeStatus, before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const [node] = await tx.query<ClusterNode[]>('SELECT * FROM cluster_nodes WHERE node_id = $1 FOR UPDATE', [
         nodeId,
       ]);

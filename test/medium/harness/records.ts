@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { firstRow, rows, type Tx } from '../../../src/platform/kernel/persistence/sql';
+import { firstRow, rows, type Db } from '../../../src/platform/kernel/persistence/sql';
 import { type Ids, type Kind, KINDS, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
 
@@ -32,13 +32,13 @@ const neededColumns = new Map<string, NeededColumn[]>();
 
 /** Inserts a row. Required columns that `values` lacks get the plainest value of their type. */
 export async function insertPlain<T = Record<string, unknown>>(
-  tx: Tx,
+  db: Db,
   table: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<T> {
-  const entries = await plainEntries(tx, table, values);
+  const entries = await plainEntries(db, table, values);
   const inserted = await firstRow<T>(
-    tx,
+    db,
     `WITH made AS (
        INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`).join(', ')})
        VALUES (${entries.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *)
@@ -58,8 +58,8 @@ const FIRST_ENTRY: Readonly<Record<string, string>> = {
     SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)`,
 };
 
-async function plainEntries(tx: Tx, table: string, values: Readonly<Record<string, unknown>>) {
-  const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));
+async function plainEntries(db: Db, table: string, values: Readonly<Record<string, unknown>>) {
+  const needed = neededColumns.get(table) ?? (await readNeededColumns(db, table));
   neededColumns.set(table, needed);
   const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
   return Object.entries({ ...plain, ...values });
@@ -73,7 +73,7 @@ export class PlainRows {
   /** Values of rows, by table and columns. */
   private readonly alike = new Map<string, { table: string; values: string[] }>();
 
-  constructor(private readonly tx: Tx) {}
+  constructor(private readonly tx: Db) {}
 
   async add(table: string, values: Readonly<Record<string, unknown>>): Promise<void> {
     const entries = await plainEntries(this.tx, table, values);
@@ -98,10 +98,10 @@ export class PlainRows {
 let orderOfTables: string[] | undefined;
 
 /** All tables, each one after the tables it refers to. */
-async function tableOrder(tx: Tx): Promise<string[]> {
+async function tableOrder(db: Db): Promise<string[]> {
   return (orderOfTables ??= orderedByReference(
     await rows<{ name: string; refers_to: string[] }>(
-      tx,
+      db,
       `SELECT t.relname AS name, array_agg(r.relname::text) AS refers_to FROM pg_constraint c
        JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class r ON r.oid = c.confrelid
        WHERE c.contype = 'f' GROUP BY t.relname`,
@@ -132,9 +132,9 @@ function literal(value: unknown): string {
   return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function readNeededColumns(tx: Tx, table: string): Promise<NeededColumn[]> {
+function readNeededColumns(db: Db, table: string): Promise<NeededColumn[]> {
   return rows<NeededColumn>(
-    tx,
+    db,
     `SELECT column_name AS name, data_type AS type FROM information_schema.columns
      WHERE table_name = $1 AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'`,
     [table],
@@ -171,9 +171,9 @@ export const KINDS_OF_TENANCY = KINDS.map(([kind]) => kind).filter(
 );
 
 /** Creates a tenant with a record of each kind; the cluster is RUNNING. */
-export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
-  const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
-  const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
+export async function makeTenancy(db: Db, name: string): Promise<Tenancy> {
+  const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(db, 'tenants', { name });
+  const user = await insertPlain(db, 'users', { username: name, email: `${name}@example.com` });
   const ids: Record<string, number> = { user_id: Number(user['user_id']) };
   for (const kind of KINDS_OF_TENANCY) {
     const values = {
@@ -182,10 +182,10 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
       ...rowOf(kind, ids),
       ...(kind === 'cluster' ? { status: 'RUNNING' } : {}),
     };
-    ids[`${kind}_id`] = Number((await insertPlain(tx, tableOf(kind), values))[`${kind}_id`]);
+    ids[`${kind}_id`] = Number((await insertPlain(db, tableOf(kind), values))[`${kind}_id`]);
   }
   const idOf = (kind: Kind) => ids[`${kind}_id`] ?? 0;
-  await admit(tx, { user_id: Number(user['user_id']), tenant_id: tenantId, workspace_id: idOf('workspace') });
+  await admit(db, { user_id: Number(user['user_id']), tenant_id: tenantId, workspace_id: idOf('workspace') });
   return {
     tenantId,
     userId: Number(user['user_id']),
@@ -204,19 +204,19 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
 }
 
 /** Gives the user RUN on the workspace. */
-async function admit(tx: Tx, ids: { user_id: number; tenant_id: string; workspace_id: number }): Promise<void> {
+async function admit(db: Db, ids: { user_id: number; tenant_id: string; workspace_id: number }): Promise<void> {
   const { user_id, tenant_id } = ids;
   const lookups = await firstRow<{ role_id: number; permission_id: number }>(
-    tx,
+    db,
     `SELECT role_id, permission_id FROM roles, workspace_permissions WHERE role = 'USER' AND name = 'RUN'`,
   );
-  await insertPlain(tx, 'user_roles', { user_id, tenant_id, role_id: lookups?.role_id });
-  await insertPlain(tx, 'workspace_users', { ...ids, permission_id: lookups?.permission_id });
+  await insertPlain(db, 'user_roles', { user_id, tenant_id, role_id: lookups?.role_id });
+  await insertPlain(db, 'workspace_users', { ...ids, permission_id: lookups?.permission_id });
 }
 
 /** Adds a node that is ready for runs. */
-export async function makeNode(tx: Tx, tenancy: Tenancy, nodeNumber: number): Promise<number> {
-  const node = await insertPlain(tx, 'cluster_nodes', {
+export async function makeNode(db: Db, tenancy: Tenancy, nodeNumber: number): Promise<number> {
+  const node = await insertPlain(db, 'cluster_nodes', {
     tenant_id: tenancy.tenantId,
     cluster_id: tenancy.clusterId,
     node_number: nodeNumber,

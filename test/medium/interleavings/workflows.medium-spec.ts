@@ -17,6 +17,7 @@ import { makeGround } from './ground';
 import { Crashed, type Deed } from './interleaving';
 import { seedsOf } from './seeds';
 import { drawsOf, World } from './world';
+import { inTransaction } from '../../../src/platform/kernel/persistence/sql';
 
 const STEPS = ['first', 'second', 'third'];
 /** After this many attempts every step succeeds, so that each workflow can end. */
@@ -79,7 +80,7 @@ describe('workflows and their outbox, in every order of statements', () => {
       'one more delivery': go,
       'relay and deliver': () => world.relay().then(() => world.deliver(random)),
       relay: () => world.relay(),
-      'a wake-up': () => dataSource().transaction((tx) => wakeWorkflow(tx, instanceId)),
+      'a wake-up': () => inTransaction(dataSource(), (tx) => wakeWorkflow(tx, instanceId)),
       'time passes': () => world.passLease().then(() => world.reconcileWorkflows()),
       'more time passes': () => world.passLease().then(go),
       'a worker stops': async () => runners[0]?.stop(),
@@ -113,7 +114,7 @@ describe('workflows and their outbox, in every order of statements', () => {
   async function expectHolds(seed: number): Promise<void> {
     const { clusterId } = await makeGround(world, drawsOf(seed, 2));
     const subject = { kind: 'cluster' as const, tenantId: world.tenancy.tenantId, id: clusterId };
-    const { workflow_job_instance_id: id } = await dataSource().transaction((tx) =>
+    const { workflow_job_instance_id: id } = await inTransaction(dataSource(), (tx) =>
       startWorkflow(tx, STOP_CLUSTER, subject, null),
     );
     const work = whimsical(drawsOf(seed, 3));

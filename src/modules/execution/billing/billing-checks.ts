@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { LedgerDifference, LedgerRepository } from './ledger.repository';
 import type { UsageRepository } from './usage.repository';
+import { inTransaction } from '../../../platform/kernel/persistence/sql';
 
 /** Maximum number of differences that a report lists. It counts all of them. */
 const MAX_LISTED = 20;
@@ -31,7 +32,7 @@ export async function correctLedger(dataSource: DataSource, ledger: LedgerReposi
   let written = 0;
   for await (const clusterId of clustersOf(ledger)) {
     if ((await ledger.differences(clusterId, 1)).total === 0) continue;
-    written += await dataSource.transaction((tx) => ledger.correct(tx, clusterId, reason));
+    written += await inTransaction(dataSource, (tx) => ledger.correct(tx, clusterId, reason));
   }
   return written;
 }
@@ -44,7 +45,7 @@ export async function rebuildUsage(
 ): Promise<number> {
   let clusters = 0;
   for await (const clusterId of clustersOf(ledger)) {
-    await dataSource.transaction(async (tx) => {
+    await inTransaction(dataSource, async (tx) => {
       await usage.markStale(tx, clusterId);
       await usage.renew(tx, clusterId);
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { firstRow, type Tx } from '../../../platform/kernel/persistence/sql';
+import { firstRow, type Db, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { Tenant } from './entities/tenant.entity';
 
@@ -18,9 +18,9 @@ export class ActiveTenantsRepository {
   }
 
   /** Returns the id of the oldest tenant, or null if there is none. */
-  async firstId(tx: Tx): Promise<string | null> {
+  async firstId(db: Db): Promise<string | null> {
     const order = { from_date: 'ASC', tenant_id: 'ASC' } as const;
-    const [first] = await tx.find(Tenant, { select: { tenant_id: true }, order, take: 1 });
+    const [first] = await db.find(Tenant, { select: { tenant_id: true }, order, take: 1 });
     return first?.tenant_id ?? null;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../../../platform/kernel/errors/domain-error';
-import type { Tx } from '../../../platform/kernel/persistence/sql';
+import type { Db, Tx } from '../../../platform/kernel/persistence/sql';
 import { ActiveTenantsRepository } from './active-tenants.repository';
 
 /** Keeps a tenant from being deleted while resources are created in it. */
@@ -18,7 +18,7 @@ export class ActiveTenantsService {
   }
 
   /** True for the tenant that was created when the installation first started. */
-  async isFirst(tx: Tx, tenantId: string): Promise<boolean> {
-    return (await this.repository.firstId(tx)) === tenantId;
+  async isFirst(db: Db, tenantId: string): Promise<boolean> {
+    return (await this.repository.firstId(db)) === tenantId;
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { AuthConfig } from '../../../config/auth.config';
 import type { Logger } from '../../../platform/kernel/logging/logger';
-import { advisoryLock, insertRow, type Tx } from '../../../platform/kernel/persistence/sql';
+import { advisoryLock, insertRow, type Tx, inTransaction } from '../../../platform/kernel/persistence/sql';
 import { ROLE_RECORDS, roleId } from './roles/role-records';
 import { RolesRepository } from './roles/roles.repository';
 import { hashPassword } from './users-and-groups/passwords';
@@ -20,7 +20,7 @@ const BOOTSTRAP_LOCK = 7_203_102;
 export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig, logger: Logger): Promise<void> {
   const password = auth.bootstrapPassword ?? randomBytes(24).toString('base64url');
   const username = auth.bootstrapUsername.toLowerCase();
-  const created = await dataSource.transaction(async (tx) => {
+  const created = await inTransaction(dataSource, async (tx) => {
     await advisoryLock(tx, BOOTSTRAP_LOCK);
     await new RolesRepository(dataSource).write(tx, ROLE_RECORDS);
     if (await tx.exists(User)) return false;

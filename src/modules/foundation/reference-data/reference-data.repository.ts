@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { advisoryLock, insertRow, rows, type Tx } from '../../../platform/kernel/persistence/sql';
+import { advisoryLock, insertRow, rows, type Db, type Tx } from '../../../platform/kernel/persistence/sql';
 import { ReferenceDataVersion } from './entities/reference-data-version.entity';
 import type { DatedRows } from './lookup-snapshot';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
@@ -21,9 +21,9 @@ interface StoredRow {
 @Injectable()
 export class ReferenceDataRepository {
   /** Returns all rows of all tables, each table ordered by id. */
-  async all(tx: Tx): Promise<DatedRows> {
+  async all(db: Db): Promise<DatedRows> {
     const lists = Object.fromEntries(LOOKUP_NAMES.map((name) => [name, [] as Record<string, unknown>[]]));
-    for (const { lookup, row } of await rows<StoredRow>(tx, ALL_ROWS)) {
+    for (const { lookup, row } of await rows<StoredRow>(db, ALL_ROWS)) {
       const { from_date, to_date, ...columns } = row;
       lists[lookup]?.push({ ...columns, from_date: new Date(from_date).toISOString(), to_date });
     }

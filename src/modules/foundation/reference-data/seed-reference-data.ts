@@ -4,6 +4,7 @@ import type { ReferenceDataVersion } from './entities/reference-data-version.ent
 import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
 import { readReferenceDataFiles, type ReferenceDataFiles } from './reference-data-files';
 import { ReferenceDataRepository } from './reference-data.repository';
+import { inTransaction } from '../../../platform/kernel/persistence/sql';
 
 /**
  * Writes the release's reference data to the lookup tables. Rows keep their ids. A row that the release no longer
@@ -13,7 +14,7 @@ import { ReferenceDataRepository } from './reference-data.repository';
  */
 export async function seedReferenceData(dataSource: DataSource, files = readReferenceDataFiles()): Promise<boolean> {
   const repository = new ReferenceDataRepository();
-  return dataSource.transaction(async (tx) => {
+  return inTransaction(dataSource, async (tx) => {
     await repository.lock(tx);
     if (isCurrent(await repository.lastApplied(tx), files)) return false;
     // Insert in dependency order, and close in the reverse order.

@@ -1,10 +1,10 @@
-import { firstRow, rows, type Tx } from '../../../platform/kernel/persistence/sql';
+import { firstRow, rows, type Db } from '../../../platform/kernel/persistence/sql';
 import type { MasterKeyProbe } from './entities/master-key-probe.entity';
 import type { TenantDataKey } from './entities/tenant-data-key.entity';
 
 /** Reads and stores the traces of master keys: probes and wrapped data keys. */
 export class MasterKeysRepository {
-  constructor(private readonly tx: Tx) {}
+  constructor(private readonly tx: Db) {}
 
   async probeOf(masterKeyId: string): Promise<Buffer | null> {
     const sql = 'SELECT sealed FROM master_key_probes WHERE master_key_id = $1';

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SecretBox, SecretBoxError, type MasterKey } from '../../../../libs/secret-box/secret-box';
-import type { Tx } from '../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../platform/kernel/persistence/sql';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 
 export interface RewrapOutcome {
@@ -21,7 +21,7 @@ export async function rewrapDataKeys(dataSource: DataSource, masterKeys: readonl
   const outcome: RewrapOutcome = { rewrapped: 0, failed: [] };
   for (const { tenant_id: tenantId, master_key_id: masterKeyId } of due) {
     try {
-      await dataSource.transaction((tx) => rewrap(tx, keys, box, tenantId));
+      await inTransaction(dataSource, (tx) => rewrap(tx, keys, box, tenantId));
       outcome.rewrapped += 1;
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;

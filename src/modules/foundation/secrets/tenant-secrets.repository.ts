@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Not } from 'typeorm';
-import { firstRow, type Tx, updateRows } from '../../../platform/kernel/persistence/sql';
+import { firstRow, type Db, type Tx, updateRows } from '../../../platform/kernel/persistence/sql';
 import { inTenant, ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { TenantDataKey } from './entities/tenant-data-key.entity';
 
 @Injectable()
 export class TenantSecretsRepository {
   /** Returns the tenant's wrapped data key, or null if it has none. */
-  async wrappedKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
-    return this.key(tx, tenantId, '');
+  async wrappedKey(db: Db, tenantId: string): Promise<Buffer | null> {
+    return this.key(db, tenantId, '');
   }
 
   /** Like {@link wrappedKey}, and locks the row until `tx` ends. */
@@ -26,8 +26,8 @@ export class TenantSecretsRepository {
   }
 
   /** Returns the data keys of all tenants that another master key wraps, ordered by tenant. */
-  keysNotWrappedBy(tx: Tx, masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'master_key_id'>[]> {
-    return tx.find(TenantDataKey, {
+  keysNotWrappedBy(db: Db, masterKeyId: string): Promise<Pick<TenantDataKey, 'tenant_id' | 'master_key_id'>[]> {
+    return db.find(TenantDataKey, {
       select: { tenant_id: true, master_key_id: true },
       where: { master_key_id: Not(masterKeyId) },
       order: { tenant_id: 'ASC' },
@@ -39,9 +39,9 @@ export class TenantSecretsRepository {
     await updateRows(tx, TenantDataKey, wrapped, inTenant({ tenantId }));
   }
 
-  private async key(tx: Tx, tenantId: string, lock: string): Promise<Buffer | null> {
+  private async key(db: Db, tenantId: string, lock: string): Promise<Buffer | null> {
     const row = await firstRow<Pick<TenantDataKey, 'wrapped_key'>>(
-      tx,
+      db,
       `SELECT t.wrapped_key FROM tenant_data_keys t WHERE ${ofTenant('t', '$1')} ${lock}`,
       [tenantId],
     );

@@ -3,7 +3,7 @@ import { parseTrusted } from '../../../../libs/json/parse-json';
 import { SecretBox, SecretBoxError } from '../../../../libs/secret-box/secret-box';
 import { Config } from '../../../config/config';
 import { DomainError } from '../../../platform/kernel/errors/domain-error';
-import type { Tx } from '../../../platform/kernel/persistence/sql';
+import type { Db, Tx } from '../../../platform/kernel/persistence/sql';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 
 type RowId = number | `${number}/${number}`;
@@ -31,8 +31,8 @@ export class TenantSecretsService {
   }
 
   /** Decrypts a sealed secret. Throws `SecretBoxError` if it was tampered with or belongs to another row. */
-  async open(tx: Tx, tenantId: string, table: string, rowId: RowId, sealed: Buffer): Promise<object> {
-    return this.openWith(await this.repository.wrappedKey(tx, tenantId), tenantId, table, rowId, sealed);
+  async open(db: Db, tenantId: string, table: string, rowId: RowId, sealed: Buffer): Promise<object> {
+    return this.openWith(await this.repository.wrappedKey(db, tenantId), tenantId, table, rowId, sealed);
   }
 
   /** Like {@link open}, for a caller that has already read the tenant's wrapped data key. */

@@ -8,6 +8,7 @@ import { Queues } from '../queues/queues';
 import { PgListener } from '../../kernel/notifications/pg-listener';
 import { markSent } from '../workflows/workflow.repository';
 import { lockUnsent, markMessagesSent, type UnsentMessage, unsentUnknownJobs } from './outbox.repository';
+import { inTransaction } from '../../kernel/persistence/sql';
 
 const BATCH_SIZE = 100;
 /** A message of a known job that commits after a check, with a lower id than skipped ones, waits for the next check. */
@@ -70,7 +71,7 @@ export class OutboxRelay {
   }
 
   private async relayBatch(jobs: ReadonlyMap<string, JobDefinition>, names: readonly string[]): Promise<number> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const batch = await lockUnsent(tx, names, this.skippedUpTo, BATCH_SIZE);
       for (const row of batch) await this.send(row, jobs.get(row.job_name)!);
       if (batch.length > 0) {

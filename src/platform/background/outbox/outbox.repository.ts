@@ -1,4 +1,4 @@
-import { firstRow, rows, type Tx } from '../../kernel/persistence/sql';
+import { firstRow, rows, type Db, type Tx } from '../../kernel/persistence/sql';
 import type { OutboxMessage } from './outbox-message.entity';
 
 export type UnsentMessage = Pick<OutboxMessage, 'outbox_message_id' | 'job_name' | 'correlation_id' | 'delay_ms'> & {
@@ -35,11 +35,11 @@ export async function lockUnsent(
 
 /** Returns number, one job and last id of the unsent messages of other jobs that precede the first message of `jobs`. */
 export async function unsentUnknownJobs(
-  tx: Tx,
+  db: Db,
   jobs: readonly string[],
 ): Promise<{ messages: number; job: string | null; last: number | null }> {
   const row = await firstRow<{ messages: number; job: string | null; last: number | null }>(
-    tx,
+    db,
     `SELECT count(*) AS messages, min(job_name) AS job, max(outbox_message_id) AS last FROM outbox_messages
      WHERE sent_at IS NULL AND outbox_message_id < coalesce(
        (SELECT min(outbox_message_id) FROM outbox_messages WHERE sent_at IS NULL AND job_name = ANY($1)), $2)`,

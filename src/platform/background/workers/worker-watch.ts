@@ -18,6 +18,7 @@ import {
   removeWorker,
   suspect,
 } from './workers.repository';
+import { inTransaction } from '../../kernel/persistence/sql';
 
 /** Number of leases that one transaction of a takeover releases. */
 const BATCH_SIZE = 100;
@@ -201,7 +202,7 @@ export class WorkerWatch {
 
   /** Returns true if there is more to take over. */
   private takeOverBatch(workerId: number, grace: Grace): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       if (!(await lockIfDead(tx, workerId, grace))) return false;
       const released = await requeueLeasesOf(tx, workerId, BATCH_SIZE);
       if (released > 0) this.logger.warn({ worker_id: workerId, released }, 'Took over the work of a dead worker');

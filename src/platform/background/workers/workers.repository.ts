@@ -1,4 +1,4 @@
-import { firstRow, type Tx } from '../../kernel/persistence/sql';
+import { firstRow, type Db, type Tx } from '../../kernel/persistence/sql';
 import type { RegisteredWorker } from './registered-worker.entity';
 
 /** Runs statements on one particular connection. */
@@ -116,6 +116,6 @@ export async function lockIfDead(tx: Tx, workerId: number, grace: Grace): Promis
 }
 
 /** Deletes a worker that holds no more leases. */
-export async function removeWorker(tx: Tx, workerId: number): Promise<void> {
-  await tx.query('DELETE FROM workers WHERE worker_id = $1', [workerId]);
+export async function removeWorker(db: Db, workerId: number): Promise<void> {
+  await db.query('DELETE FROM workers WHERE worker_id = $1', [workerId]);
 }

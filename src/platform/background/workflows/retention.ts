@@ -2,7 +2,7 @@ import type { FactoryProvider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
-import { returning, rows } from '../../kernel/persistence/sql';
+import { returning, rows, inTransaction } from '../../kernel/persistence/sql';
 import { Reconciler } from './reconciler';
 
 /** Rule for rows that are deleted some time after they have ended. */
@@ -89,7 +89,7 @@ export class RetentionSweeper extends Reconciler {
       const sql = `DELETE FROM ${kind.table} WHERE ${kind.key} IN (${ended}) RETURNING 1`;
       return (await returning(this.dataSource.manager, sql, [retentionDays])).length;
     }
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const ids = (await rows<{ id: number }>(tx, ended, [retentionDays])).map(({ id }) => id);
       if (ids.length > 0) for (const sql of kind.statements) await tx.query(sql, [ids]);
       return ids.length;

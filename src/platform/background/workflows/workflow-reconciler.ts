@@ -4,6 +4,7 @@ import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { Reconciler } from './reconciler';
 import { requeueDueWorkflows } from './workflow-intents';
+import { inTransaction } from '../../kernel/persistence/sql';
 
 /** Enqueues overdue workflows that no worker holds. */
 @Injectable()
@@ -21,7 +22,7 @@ export class WorkflowReconciler extends Reconciler {
   }
 
   async reconcile(): Promise<void> {
-    const count = await this.dataSource.transaction((tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
+    const count = await inTransaction(this.dataSource, (tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
     if (count > 0) this.logger.warn({ count }, 'Enqueued overdue workflows again');
   }
 }

@@ -42,6 +42,7 @@ import {
   type StepEnd,
   consumeWakeUp,
 } from './workflow.repository';
+import { inTransaction } from '../../kernel/persistence/sql';
 
 /** An execution that this worker has claimed. Steps see only its {@link WorkflowContext}. */
 interface Execution<K extends SubjectKind> extends WorkflowContext<K>, Claim {
@@ -104,7 +105,7 @@ export class WorkflowRunner {
     const { jobName } = definition;
     const owner = this.worker.newOwner();
     const by = { jobName, leaseMs: this.config.worker.leaseMs, executor: executor() };
-    const instance = await this.dataSource.transaction((tx) => claimInstance(tx, { instanceId, owner }, by));
+    const instance = await inTransaction(this.dataSource, (tx) => claimInstance(tx, { instanceId, owner }, by));
     if (!instance) return;
     const controller = new AbortController();
     this.held.add(controller);
@@ -336,11 +337,11 @@ export class WorkflowRunner {
   }
 
   private async advance(claim: Claim, nextIndex: number, end: StepEnd): Promise<void> {
-    await this.dataSource.transaction((tx) => advanceTo(tx, claim, nextIndex, end));
+    await inTransaction(this.dataSource, (tx) => advanceTo(tx, claim, nextIndex, end));
   }
 
   private async fail(claim: Claim, failure: WorkflowFailure, compensationMs: number, end: StepEnd): Promise<void> {
-    await this.dataSource.transaction((tx) => recordFailure(tx, claim, failure, compensationMs, end));
+    await inTransaction(this.dataSource, (tx) => recordFailure(tx, claim, failure, compensationMs, end));
   }
 
   /** Releases the lease and schedules the next job. Returns false if a wake-up came meanwhile, so that the step runs again at once. */
@@ -349,7 +350,7 @@ export class WorkflowRunner {
     next: { stepIndex: number; attempt: number; ms: number },
     end: StepEnd & { outcome: 'waiting' | 'failed' | 'interrupted' },
   ): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       await closeStep(tx, end);
       if (end.outcome === 'waiting' && (await consumeWakeUp(tx, context))) return false;
       const delayMs = await release(tx, context, next);
@@ -359,7 +360,7 @@ export class WorkflowRunner {
   }
 
   private async end(claim: Claim, state: FinalState, step: StepEnd | null): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       if (step !== null) await closeStep(tx, step);
       await endClaimed(tx, claim, state);
     });

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../../kernel/dto/page';
-import { firstRow, returning, rows, type Tx } from '../../kernel/persistence/sql';
+import { firstRow, returning, rows, type Db, type Tx } from '../../kernel/persistence/sql';
 import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
 import type { RecordedFailure, WorkflowFailure, WorkflowJobInstance } from './entities/workflow-job-instance.entity';
 import type { WorkflowStep } from './entities/workflow-step.entity';
@@ -162,9 +162,9 @@ export async function releaseLeasesOf(
 }
 
 /** True if the worker holds any instance. */
-export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
+export async function hasLeases(db: Db, workerId: number): Promise<boolean> {
   const sql = `SELECT 1 FROM workflow_job_instances WHERE ${HELD_BY_WORKER} LIMIT 1`;
-  return (await firstRow(tx, sql, [String(workerId)])) !== null;
+  return (await firstRow(db, sql, [String(workerId)])) !== null;
 }
 
 /** True if the instance has ended. */
@@ -208,18 +208,18 @@ export async function claimInstance(
 }
 
 /** Extends the lease. This and all following functions throw {@link LeaseLostError} if the claim is void. */
-export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
-  await updateFenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
+export async function extendLease(db: Db, claim: Claim, leaseMs: number): Promise<void> {
+  await updateFenced(db, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
 }
 
 /** Records the start of an attempt. Returns its id, and whether the deadline of the instance has passed. */
 export async function openStep(
-  tx: Tx,
+  db: Db,
   { instanceId, owner }: Claim,
   step: Pick<WorkflowStep, 'name' | 'attempt'>,
 ): Promise<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }> {
   const [row] = await returning<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }>(
-    tx,
+    db,
     `WITH held AS (SELECT workflow_job_instance_id, deadline_at FROM workflow_job_instances
        WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL FOR UPDATE)
      INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt)
@@ -243,11 +243,11 @@ export async function currentStep(tx: Tx, instanceId: number): Promise<string | 
 
 /** Returns the problem of the step's previous attempt; null if it had none. */
 export async function problemBefore(
-  tx: Tx,
+  db: Db,
   { instanceId, step, stepId }: { instanceId: number; step: string; stepId: number },
 ): Promise<StepProblem | null> {
   const before = await firstRow<Pick<WorkflowStep, 'error' | 'part_errors'>>(
-    tx,
+    db,
     `SELECT error, part_errors FROM workflow_steps WHERE workflow_job_instance_id = $1 AND name = $2 AND workflow_step_id < $3
      ORDER BY workflow_step_id DESC LIMIT 1`,
     [instanceId, step, stepId],
@@ -274,8 +274,8 @@ export async function recordFailure(
 }
 
 /** Records the problem of the latest attempt to compensate. */
-export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailure): Promise<void> {
-  await updateFenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
+export async function recordProblem(db: Db, claim: Claim, failure: RecordedFailure): Promise<void> {
+  await updateFenced(db, claim, 'failure = $3', [JSON.stringify(failure)]);
 }
 
 /**
@@ -314,8 +314,8 @@ export async function release(
 }
 
 /** Releases the lease at the current step. The instance is due soon. */
-export async function abandon(tx: Tx, claim: Claim): Promise<void> {
-  await updateFenced(tx, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [DUE_GRACE_MS]);
+export async function abandon(db: Db, claim: Claim): Promise<void> {
+  await updateFenced(db, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [DUE_GRACE_MS]);
 }
 
 export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {
@@ -358,14 +358,14 @@ type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance
 
 /** Updates the instance if the claim holds. `$1` and `$2` are its parameters, so `params` begin at `$3`. */
 async function updateFenced<T = unknown>(
-  tx: Tx,
+  db: Db,
   { instanceId, owner }: Claim,
   set: string,
   params: readonly unknown[],
   returned = 'workflow_job_instance_id',
 ): Promise<[T]> {
   const [changed] = await returning<T>(
-    tx,
+    db,
     `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
      RETURNING ${returned}`,
     [instanceId, owner, ...params],

@@ -4,7 +4,7 @@ import type { AuthenticatedRequest } from '../auth/request-principal';
 import type { Fault } from '../../kernel/errors/error-response';
 import { runWithoutCaller } from '../../kernel/context/request-context';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
-import type { Tx } from '../../kernel/persistence/sql';
+import type { Db } from '../../kernel/persistence/sql';
 import { appendAuditEvent, appendSuccess } from '../../kernel/audit/append-audit-event';
 import type { AuditDraft } from '../../kernel/audit/audit-draft';
 import { auditDraftOf } from './audited-request';
@@ -42,7 +42,7 @@ export class AuditTrail {
     await this.write(draft, (tx) => appendSuccess(tx, draft, response));
   }
 
-  private async write(draft: AuditDraft, append: (tx: Tx) => Promise<void>): Promise<void> {
+  private async write(draft: AuditDraft, append: (db: Db) => Promise<void>): Promise<void> {
     if (this.unfinished >= MAX_UNFINISHED) {
       this.logger.error({ audit: draft }, 'An audit event was dropped, because too many wait for the database');
       return;

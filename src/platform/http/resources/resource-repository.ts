@@ -14,6 +14,7 @@ import {
   NOW,
   prepared,
   rows,
+  type Db,
   type Tx,
   updateRows,
   type Values,
@@ -122,10 +123,10 @@ export class RecordRepository<
   async get(
     scope: Scope,
     selector: RecordSelector<Id>,
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row> {
-    const row = await this.find(scope, selector, tx, lock);
+    const row = await this.find(scope, selector, db, lock);
     if (!row) throw this.absent(scope, selector);
     return row;
   }
@@ -142,7 +143,7 @@ export class RecordRepository<
   async find(
     scope: Scope,
     selector: RecordSelector<Id>,
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row | null> {
     const conditions = this.within(scope);
@@ -153,26 +154,26 @@ export class RecordRepository<
     // A name selects the current record, even if disabled ones have the same name.
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
       ORDER BY ${selector.name === undefined ? order : `t.to_date DESC, ${order}`} LIMIT 1 ${lockClause(lock)}`;
-    return firstRow<Row>(tx, prepared(sql), conditions.params);
+    return firstRow<Row>(db, prepared(sql), conditions.params);
   }
 
   /** Returns the current records with these ids, ordered by id. */
   async findAll(
     scope: Scope,
     ids: readonly Id[],
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row[]> {
     if (ids.length === 0) return [];
-    return this.findWhere(scope, this.among(ids), tx, lock);
+    return this.findWhere(scope, this.among(ids), db, lock);
   }
 
   /** Returns the records with these ids, ordered by id. Closed ones are included, because other records may still refer to them. */
-  async findAllEver(scope: Scope, ids: readonly Id[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
+  async findAllEver(scope: Scope, ids: readonly Id[], db: Db = this.dataSource.manager): Promise<Row[]> {
     if (ids.length === 0) return [];
     const conditions = this.within(scope);
     this.among(ids)(conditions);
-    return this.rowsOf(conditions, tx);
+    return this.rowsOf(conditions, db);
   }
 
   /** Inserts a record of the scope and returns it as `get` does. */
@@ -228,11 +229,11 @@ export class RecordRepository<
   }
 
   /** Returns the current records that match the filter, ordered by id. */
-  protected async findWhere(scope: Scope, filter: ResourceFilter<E>, tx: Tx, lock: RowLock = false): Promise<Row[]> {
+  protected async findWhere(scope: Scope, filter: ResourceFilter<E>, db: Db, lock: RowLock = false): Promise<Row[]> {
     const conditions = this.within(scope);
     this.addValidity(conditions);
     filter(conditions);
-    return this.rowsOf(conditions, tx, lock);
+    return this.rowsOf(conditions, db, lock);
   }
 
   protected async write(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<void> {
@@ -244,10 +245,10 @@ export class RecordRepository<
     return (conditions) => conditions.add(`t.${this.idColumn} = ANY(?)`, ids);
   }
 
-  private rowsOf(conditions: Conditions<E>, tx: Tx, lock: RowLock = false): Promise<Row[]> {
+  private rowsOf(conditions: Conditions<E>, db: Db, lock: RowLock = false): Promise<Row[]> {
     const { table, columns, joins } = this.source;
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.idColumn} ${lockClause(lock)}`;
-    return rows<Row>(tx, sql, conditions.params);
+    return rows<Row>(db, sql, conditions.params);
   }
 }
 

@@ -1,17 +1,17 @@
-import { jsonb, Params, type Tx } from '../persistence/sql';
+import { jsonb, Params, type Db } from '../persistence/sql';
 import type { AuditDraft, AuditResult } from './audit-draft';
 import { subjectOf } from './audit-subject';
 
 /** Appends the row of a finished request. */
-export async function appendAuditEvent(tx: Tx, draft: AuditDraft, result: AuditResult): Promise<void> {
+export async function appendAuditEvent(db: Db, draft: AuditDraft, result: AuditResult): Promise<void> {
   const params = new Params();
-  await tx.query(auditInsert(params, draft, result), params.values);
+  await db.query(auditInsert(params, draft, result), params.values);
 }
 
 /** Appends the row of a successful request, whose response names the record that was created. */
-export async function appendSuccess(tx: Tx, draft: AuditDraft, response: unknown): Promise<void> {
+export async function appendSuccess(db: Db, draft: AuditDraft, response: unknown): Promise<void> {
   const params = new Params();
-  await tx.query(successInsert(params, draft, response), params.values);
+  await db.query(successInsert(params, draft, response), params.values);
 }
 
 /** Returns the statement of {@link appendSuccess}, which may follow CTEs. */

@@ -1,6 +1,6 @@
 import { invalid } from '../errors/domain-error';
 import { COUNTED_BEYOND, limitClause, MAX_ALL, type Page, type PageRequest, pageOf } from '../dto/page';
-import { type Conditions, firstRow, rows, type Tx } from './sql';
+import { type Conditions, firstRow, rows, type Db } from './sql';
 
 /** The parts of a paged SELECT. The listed table has the alias `t`, and only the conditions depend on a request. */
 export interface PagedSelect {
@@ -20,17 +20,17 @@ export interface PagedSelect {
  * Returns one page of the records and their total, which is a lower bound if more than {@link COUNTED_BEYOND} follow the
  * page (ADR 0009). Throws a 400 if all records are requested and there are more than {@link MAX_ALL}.
  */
-export async function pagedRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promise<Page<T>> {
-  if (page.all) return allRows<T>(tx, select, page);
+export async function pagedRows<T>(db: Db, select: PagedSelect, page: PageRequest): Promise<Page<T>> {
+  if (page.all) return allRows<T>(db, select, page);
   const before = (page.pageNumber - 1) * page.limit;
-  const data = await rowsWithin<T>(tx, select, limitClause(page));
+  const data = await rowsWithin<T>(db, select, limitClause(page));
   const isLast = data.length < page.limit && (data.length > 0 || before === 0);
-  const total = isLast ? before + data.length : await countUpTo(tx, select, before + page.limit + COUNTED_BEYOND);
+  const total = isLast ? before + data.length : await countUpTo(db, select, before + page.limit + COUNTED_BEYOND);
   return pageOf(data, total, page);
 }
 
-async function allRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promise<Page<T>> {
-  const data = await rowsWithin<T>(tx, select, `LIMIT ${MAX_ALL + 1}`);
+async function allRows<T>(db: Db, select: PagedSelect, page: PageRequest): Promise<Page<T>> {
+  const data = await rowsWithin<T>(db, select, `LIMIT ${MAX_ALL + 1}`);
   if (data.length <= MAX_ALL) return pageOf(data, data.length, page);
   throw invalid(
     'REQUEST.TOO_MANY_RECORDS',
@@ -40,12 +40,12 @@ async function allRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promi
 }
 
 /** Finds the keys first, with an index in list order, so that only the returned records are read and joined. */
-function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }: PagedSelect, limit: string) {
+function rowsWithin<T>(db: Db, { table, key, columns, joins, conditions, order }: PagedSelect, limit: string) {
   const keys = [key].flat();
   const onPage = keys.map((column) => `t.${column} AS page_${column}`).join(', ');
   const same = keys.map((column) => `t.${column} = page.page_${column}`).join(' AND ');
   return rows<T>(
-    tx,
+    db,
     `SELECT ${columns}
      FROM (SELECT ${onPage} FROM ${table} t WHERE ${conditions.sql} ORDER BY ${order} ${limit}) page
      JOIN ${table} t ON ${same} ${joins ?? ''} ORDER BY ${order}`,
@@ -54,9 +54,9 @@ function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }
 }
 
 /** Counts in list order; otherwise PostgreSQL may search the whole table, other tenants included. */
-async function countUpTo(tx: Tx, { table, conditions, order }: PagedSelect, max: number): Promise<number> {
+async function countUpTo(db: Db, { table, conditions, order }: PagedSelect, max: number): Promise<number> {
   const counted = await firstRow<{ total: number }>(
-    tx,
+    db,
     `SELECT count(*) AS total
      FROM (SELECT 1 FROM ${table} t WHERE ${conditions.sql} ORDER BY ${order} LIMIT ${max}) counted`,
     conditions.params,

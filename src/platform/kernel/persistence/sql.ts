@@ -1,9 +1,26 @@
 import type { EntityManager } from 'typeorm';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { type EntityClass, tableOf } from './entity-table';
 
-/** The open transaction of a mutation, or a plain connection for a read. */
-export type Tx = EntityManager;
+/** A connection outside a transaction, or an open transaction. Reads need no more. */
+export type Db = EntityManager;
+
+declare const OPEN: unique symbol;
+
+/** An open transaction, as {@link inTransaction} and `Transactions` make it. Writes that belong together take one. */
+export type Tx = Db & { readonly [OPEN]: true };
+
+/** Runs `fn` in a transaction, which commits if it returns and rolls back if it throws. Within a transaction it is a savepoint. */
+export function inTransaction<T>(
+  db: Pick<Db, 'transaction'>,
+  fn: (tx: Tx) => Promise<T>,
+  isolation?: IsolationLevel,
+): Promise<T> {
+  const run = (manager: Db) => fn(manager as Tx);
+  // PostgreSQL's default needs no statement that sets it.
+  return isolation === undefined ? db.transaction(run) : db.transaction(isolation, run);
+}
 
 export type SqlValue = unknown;
 
@@ -12,18 +29,18 @@ export function jsonb(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-export async function rows<T>(tx: Tx, sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
-  const result: unknown = await tx.query(sql, [...params]);
+export async function rows<T>(db: Db, sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+  const result: unknown = await db.query(sql, [...params]);
   return result as T[];
 }
 
-export async function firstRow<T>(tx: Tx, sql: string, params: readonly SqlValue[] = []): Promise<T | null> {
-  return (await rows<T>(tx, sql, params))[0] ?? null;
+export async function firstRow<T>(db: Db, sql: string, params: readonly SqlValue[] = []): Promise<T | null> {
+  return (await rows<T>(db, sql, params))[0] ?? null;
 }
 
 /** Returns the rows of an UPDATE, DELETE or INSERT with RETURNING. TypeORM wraps those of UPDATE and DELETE in a pair. */
-export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
-  const result: unknown = await tx.query(sql, [...params]);
+export async function returning<T>(db: Db, sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+  const result: unknown = await db.query(sql, [...params]);
   if (Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number') {
     return result[0] as T[];
   }
@@ -77,8 +94,8 @@ export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 export const NOW = () => 'platform_now()';
 
 /** Inserts a row and returns it with generated values and defaults. */
-export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>, values: Values<E>): Promise<E> {
-  const result = await tx
+export async function insertRow<E extends object>(db: Db, entity: EntityClass<E>, values: Values<E>): Promise<E> {
+  const result = await db
     .createQueryBuilder()
     .insert()
     .into(entity)
@@ -94,12 +111,12 @@ export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>
 
 /** Updates the rows that match all of `where` and returns them. */
 export async function updateRows<E extends object>(
-  tx: Tx,
+  db: Db,
   entity: EntityClass<E>,
   values: Values<E>,
   where: Partial<E>,
 ): Promise<E[]> {
-  const result = await tx
+  const result = await db
     .createQueryBuilder()
     .update(entity)
     .set(values as QueryDeepPartialEntity<E>)

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { parseTrusted } from '../../../../libs/json/parse-json';
 import { appendSuccess, successInsert } from '../audit/append-audit-event';
 import type { AuditDraft } from '../audit/audit-draft';
 import { currentContext, type IdempotencyContext } from '../context/request-context';
 import { isPgError } from '../errors/database-error';
 import { conflict } from '../errors/domain-error';
-import { firstRow, Params, prepared } from './sql';
+import { firstRow, Params, prepared, inTransaction, type Tx } from './sql';
 
 const MAX_ATTEMPTS = 3;
 
@@ -19,7 +19,7 @@ interface StoredResponse {
 /** Opens the one transaction of a mutation. */
 @Injectable()
 export class Transactions {
-  private readonly afterwards = new WeakMap<EntityManager, (() => void)[]>();
+  private readonly afterwards = new WeakMap<Tx, (() => void)[]>();
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -29,12 +29,12 @@ export class Transactions {
    * is the operation's response: it is stored with the key in the same transaction, and a repeated request gets it without
    * running `fn`. Deadlocks are retried, which is safe because `fn` changes only the database.
    */
-  async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+  async run<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     const { idempotency = null, audit } = currentContext() ?? {};
     const draft = audit && !audit.isRecorded ? audit : null;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { tx, response } = await this.dataSource.transaction(async (tx) => ({
+        const { tx, response } = await inTransaction(this.dataSource, async (tx) => ({
           tx,
           response: await (idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn)),
         }));
@@ -49,7 +49,7 @@ export class Transactions {
   }
 
   /** Starts work in this process once a transaction of {@link run} has committed; does nothing if it rolls back. */
-  afterCommit(tx: EntityManager, work: () => void): void {
+  afterCommit(tx: Tx, work: () => void): void {
     this.afterwards.set(tx, [...(this.afterwards.get(tx) ?? []), work]);
   }
 
@@ -72,15 +72,15 @@ export class Transactions {
   }
 
   /** Runs reads that must see the same snapshot of the database. */
-  async read<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
-    return this.dataSource.transaction('REPEATABLE READ', fn);
+  async read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, fn, 'REPEATABLE READ');
   }
 
   private async once<T>(
-    tx: EntityManager,
+    tx: Tx,
     context: IdempotencyContext,
     draft: AuditDraft | null,
-    fn: (tx: EntityManager) => Promise<T>,
+    fn: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     // The insert waits for a concurrent request with the same key to commit or roll back.
     const inserted: unknown[] = await tx.query(
@@ -103,7 +103,7 @@ export class Transactions {
     return response;
   }
 
-  private async replay<T>(tx: EntityManager, context: IdempotencyContext): Promise<T> {
+  private async replay<T>(tx: Tx, context: IdempotencyContext): Promise<T> {
     const stored = await firstRow<StoredResponse>(
       tx,
       'SELECT request_hash, operation, answer FROM idempotency_keys WHERE user_id = $1 AND key = $2',
@@ -119,11 +119,7 @@ export class Transactions {
   }
 }
 
-async function audited<T>(
-  tx: EntityManager,
-  draft: AuditDraft | null,
-  fn: (tx: EntityManager) => Promise<T>,
-): Promise<T> {
+async function audited<T>(tx: Tx, draft: AuditDraft | null, fn: (tx: Tx) => Promise<T>): Promise<T> {
   const response = await fn(tx);
   if (draft !== null && hasSession(draft)) await appendSuccess(tx, draft, response);
   return response;

@@ -6,6 +6,7 @@ import { Reconciler } from '../../../../platform/background/workflows/reconciler
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { LedgerRepository } from '../ledger.repository';
 import { UsageRepository } from '../usage.repository';
+import { inTransaction } from '../../../../platform/kernel/persistence/sql';
 
 const BATCH_SIZE = 200;
 
@@ -27,13 +28,13 @@ export class UsageReconciler extends Reconciler {
   }
 
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {
-    const clusters = await this.dataSource.transaction((tx) => this.ledger.catchUp(tx));
+    const clusters = await inTransaction(this.dataSource, (tx) => this.ledger.catchUp(tx));
     if (clusters > 0) this.logger.warn({ clusters }, 'Booked node transitions that were missing in the ledger');
     const stale = await this.usage.staleClusters(BATCH_SIZE);
     const failures = new FailureCollector(signal);
     for (const clusterId of stale)
       await failures.attempt(`Usage of cluster ${clusterId}`, () =>
-        this.dataSource.transaction((tx) => this.usage.renew(tx, clusterId)),
+        inTransaction(this.dataSource, (tx) => this.usage.renew(tx, clusterId)),
       );
     failures.throwFailures();
     if (stale.length === BATCH_SIZE) return 'more';

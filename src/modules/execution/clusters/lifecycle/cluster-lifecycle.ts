@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, type Values, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type {
   WorkflowDefinition,
@@ -180,7 +180,7 @@ export class ClusterLifecycle {
     { subject, instanceId }: Pick<Operation, 'subject' | 'instanceId'>,
     fn: (tx: Tx, cluster: LockedCluster) => Promise<void>,
   ): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lock(tx, subject.id);
       if (!cluster || !GIVES_SLOTS.includes(cluster.status) || cluster.resize_instance_id !== instanceId) return false;
       await fn(tx, cluster);
@@ -220,7 +220,7 @@ export class ClusterLifecycle {
 
   /** True if the workflow of a cancelled resize has ended; clears it then. */
   async resizeHasEnded(clusterId: number): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lockOrThrow(tx, clusterId);
       const { resize_instance_id: instanceId } = cluster;
       if (instanceId === null) return true;
@@ -236,7 +236,7 @@ export class ClusterLifecycle {
     status: ClusterStatus,
     fn: (tx: Tx, cluster: LockedCluster) => Promise<void>,
   ): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lock(tx, subject.id);
       if (!cluster || cluster.status !== status || cluster.workflow_job_instance_id !== instanceId) return false;
       await fn(tx, cluster);

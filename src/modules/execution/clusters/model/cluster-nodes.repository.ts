@@ -7,6 +7,7 @@ import {
   insertRow,
   returning,
   rows,
+  type Db,
   type Tx,
   updateRows,
   type Values,
@@ -71,9 +72,9 @@ export class ClusterNodesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Returns the nodes of the cluster that are not destroyed, by number. `lock` locks them. */
-  async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode[]> {
+  async ofCluster(clusterId: number, db: Db = this.dataSource.manager, lock = false): Promise<ClusterNode[]> {
     return rows<ClusterNode>(
-      tx,
+      db,
       `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number ${lock ? 'FOR UPDATE' : ''}`,
       [clusterId],
     );
@@ -89,8 +90,8 @@ export class ClusterNodesRepository {
     return found.map(({ provider_ref: reference }) => reference);
   }
 
-  async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode | null> {
-    return firstRow<ClusterNode>(tx, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
+  async get(nodeId: number, db: Db = this.dataSource.manager, lock = false): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(db, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
       nodeId,
     ]);
   }
@@ -104,8 +105,8 @@ export class ClusterNodesRepository {
     return insertRow(tx, ClusterNode, values);
   }
 
-  async update(tx: Tx, nodeId: number, values: Omit<Values<ClusterNode>, 'status'>): Promise<void> {
-    await updateRows(tx, ClusterNode, values, { node_id: nodeId });
+  async update(db: Db, nodeId: number, values: Omit<Values<ClusterNode>, 'status'>): Promise<void> {
+    await updateRows(db, ClusterNode, values, { node_id: nodeId });
   }
 
   /** Sets the status of a locked node. DESTROYED ends its validity, RUNNING makes it idle. */
@@ -149,11 +150,11 @@ export class ClusterNodesRepository {
    */
   async findByBootstrapToken(
     tokenHash: string,
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
     lock = false,
   ): Promise<ClusterNode | null> {
     return firstRow<ClusterNode>(
-      tx,
+      db,
       `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity'
          AND (bootstrap_expires_at IS NULL OR bootstrap_expires_at > platform_now()) ${lock ? 'FOR UPDATE' : ''}`,
       [tokenHash],
@@ -400,8 +401,8 @@ export class ClusterNodesRepository {
     );
   }
 
-  async recordHeartbeat(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
-    await tx.query(
+  async recordHeartbeat(nodeId: number, db: Db = this.dataSource.manager): Promise<void> {
+    await db.query(
       `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
       [nodeId],
     );

@@ -4,7 +4,7 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import { appendState, type History, type StateEntry } from '../../../../platform/kernel/history/state-history';
 import { describeSelector, type RecordSelector } from '../../../../platform/kernel/dto/selector';
-import { firstRow, returning, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import { firstRow, returning, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import {
   type CloudEnvData,
@@ -93,10 +93,10 @@ export class ClusterRowsRepository {
   async identify(
     scope: TenantScope,
     selector: RecordSelector,
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
   ): Promise<Pick<Cluster, 'cluster_id' | 'name'>> {
     const sql = `SELECT cluster_id, name ${SELECTED}`;
-    return existing(selector, await firstRow<Pick<Cluster, 'cluster_id' | 'name'>>(tx, sql, selected(scope, selector)));
+    return existing(selector, await firstRow<Pick<Cluster, 'cluster_id' | 'name'>>(db, sql, selected(scope, selector)));
   }
 
   /** Locks the cluster that the selector means, as {@link lock} does. */

@@ -5,7 +5,7 @@ import type { DesiredDaemons, ObservedDaemons } from '../../../../../libs/contra
 import { heapWithin } from '../../../../../libs/spark/accelerator';
 import { Config } from '../../../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { wakeWorkflow } from '../../../../platform/background/workflows/workflow-intents';
 import { ReferenceData } from '../../../foundation/reference-data';
@@ -51,7 +51,7 @@ export class ClusterNodesService {
     bootstrapToken: string,
     { agentId, protocolVersion }: { agentId: string; protocolVersion: number | null },
   ): Promise<{ node: ClusterNode; nodeToken: string }> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const node = await this.findByBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
         throw unauthenticated('The bootstrap token has already been used.');
@@ -237,7 +237,7 @@ export class ClusterNodesService {
   async recordReport(before: ClusterNode, report: NodeReport): Promise<void> {
     // Most reports contain nothing new. If the node has changed since it was read, the next report covers it.
     if (!changeOf(before, report)) return;
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const node = await this.nodes.get(before.node_id, tx, true);
       const change = node && isCurrent(node) ? changeOf(node, report) : null;
       if (!node || !change) return;

@@ -11,7 +11,7 @@ import { Config } from '../../../../config/config';
 import { Installation } from '../../../../platform/kernel/installation/installation';
 import { messageOf } from '../../../../platform/kernel/errors/message-of';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
-import { NOW } from '../../../../platform/kernel/persistence/sql';
+import { NOW, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
@@ -123,7 +123,7 @@ export class ClusterReconciler extends Reconciler {
 
   /** Marks a node lost whose machine is gone, or whose lease has expired, so that its agent has ended its runs. */
   private async markLost(silent: ClusterNode, why: string, interruption: string | null = null): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lifecycle.lock(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);
       if (!cluster || !node || node.status !== 'RUNNING') return;

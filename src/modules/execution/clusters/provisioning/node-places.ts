@@ -6,7 +6,7 @@ import {
   type DriverContext,
 } from '../../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../../libs/compute-drivers/place';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { agentTokenHash, BootstrapTokens } from '../nodes/bootstrap-tokens';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { type ClusterNode, hasReported } from '../model/entities/cluster-node.entity';
@@ -49,7 +49,7 @@ export class NodePlaces {
     const offer = offerOf(snapshot, node);
     const scope = scopeToBlock(fault, place, snapshot.place);
     if (offer === null || scope === null) return false;
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const tried = { zone: place.zone ?? offer.region, answer: fault.message.slice(0, MAX_ANSWER_LENGTH) };
       const attemptEnds = !hasReported(node) && (await this.nodes.endAttempt(tx, node, tried));
       const blockedMs = blockedForMs(snapshot.cloudProviderId);

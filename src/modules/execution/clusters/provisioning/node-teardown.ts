@@ -9,6 +9,7 @@ import { computeDriverName } from '../model/compute-support';
 import { type ClusterSnapshot, ClusterSnapshots, marketOf, nodeRef } from './cluster-snapshot';
 import { callEachNode } from './provider-faults';
 import { type ClusterNode, hasReported } from '../model/entities/cluster-node.entity';
+import { inTransaction } from '../../../../platform/kernel/persistence/sql';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
 
@@ -124,7 +125,7 @@ export class NodeTeardown {
     caller: Pick<Caller, 'instanceId' | 'actorUserId'>,
     reason: string = REASONS[to],
   ): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       for (const { node_id } of nodes) {
         const node = await this.nodes.get(node_id, tx, true);
         if (!node || node.status === 'DESTROYED') continue;

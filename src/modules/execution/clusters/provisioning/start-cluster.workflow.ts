@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import {
   PermanentError,
   Step,
@@ -212,7 +212,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   }
 
   private async markNodesFailed(context: WorkflowContext<'cluster'>, reason: string): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       for (const node of await this.nodes.ofCluster(context.subject.id, tx, true)) {
         if (node.daemons_state === 'ready' || node.status === 'STOPPED') continue;
         await this.lifecycle.transitionNode(tx, node, {

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Market } from '../../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { decideScaling, hasSpareWorker, type ScalingDecision } from './scaling-decision';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
@@ -45,7 +45,7 @@ export class ClusterScaler {
     if (!scalable || !this.isDue(scalable)) return;
     const snapshot = await this.snapshots.read(clusterId);
     if (!this.drivers.serves(snapshot.cloudProviderId, snapshot.endpoint)) return;
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lifecycle.lock(tx, clusterId);
       const now = cluster && (await this.scaling.find(tx, clusterId));
       if (now) await this.apply(tx, cluster, now, snapshot);

@@ -6,6 +6,7 @@ import { Reconciler } from '../../../../platform/background/workflows/reconciler
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
+import { inTransaction } from '../../../../platform/kernel/persistence/sql';
 
 /** Stops clusters that have been idle for too long. It calls no provider, so no provider can delay it. */
 @Injectable()
@@ -32,7 +33,7 @@ export class IdleClusterReconciler extends Reconciler {
   }
 
   private async stopIfIdle(clusterId: number): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.lifecycle.lock(tx, clusterId);
       if (!cluster || !(await this.idle.isIdle(tx, clusterId))) return;
       await this.lifecycle.beginOperation(tx, cluster, 'stop', null, 'No job ran for longer than idle_timeout_ms');

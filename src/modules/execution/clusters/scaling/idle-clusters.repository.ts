@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterUse } from '../model/cluster-use';
 import type { Cluster } from '../model/entities/cluster.entity';
 
@@ -8,9 +8,9 @@ import type { Cluster } from '../model/entities/cluster.entity';
 export class IdleClustersRepository {
   constructor(private readonly use: ClusterUse) {}
 
-  async findIds(tx: Tx): Promise<number[]> {
+  async findIds(db: Db): Promise<number[]> {
     const found = await rows<Pick<Cluster, 'cluster_id'>>(
-      tx,
+      db,
       `SELECT cluster_id FROM clusters c WHERE ${this.idleCondition} LIMIT 50`,
     );
     return found.map(({ cluster_id }) => cluster_id);

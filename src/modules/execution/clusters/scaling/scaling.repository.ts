@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import { NOW, rows, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import type { NodeFacts, ScalingFacts } from './scaling-decision';
 import { type ClusterShape, instanceBounds } from '../provisioning/node-plan';
 import { ClusterUse } from '../model/cluster-use';
@@ -83,8 +83,8 @@ export class ScalingRepository {
   constructor(private readonly use: ClusterUse) {}
 
   /** Returns up to `limit` running clusters with ids above `after`. */
-  async page(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
-    const found = await rows<Row>(tx, `${facts(this.use, 'c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [
+  async page(db: Db, after: number, limit: number): Promise<ScalableCluster[]> {
+    const found = await rows<Row>(db, `${facts(this.use, 'c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [
       after,
       limit,
     ]);
@@ -95,8 +95,8 @@ export class ScalingRepository {
     await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
-  async find(tx: Tx, clusterId: number): Promise<ScalableCluster | null> {
-    const [found] = await rows<Row>(tx, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
+  async find(db: Db, clusterId: number): Promise<ScalableCluster | null> {
+    const [found] = await rows<Row>(db, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
     return found ? toScalable(found) : null;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { firstRow, returning, rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { BlobUse } from '../../workspaces';
 import type { NotebookContent } from './entities/notebook-content.entity';
@@ -13,9 +13,9 @@ export class NotebookContentsRepository extends BlobUse {
   }
 
   /** Returns true if the tenant has the content, and protects it from the sweeper for another hour. */
-  async touch(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<boolean> {
+  async touch(tenantId: string, sha256: string, db: Db = this.dataSource.manager): Promise<boolean> {
     const touched = await returning(
-      tx,
+      db,
       `UPDATE notebook_contents t SET used_at = platform_now() WHERE ${ofTenant('t', '$1')} AND t.sha256 = $2 RETURNING t.sha256`,
       [tenantId, sha256],
     );
@@ -31,9 +31,9 @@ export class NotebookContentsRepository extends BlobUse {
     );
   }
 
-  async blobKey(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<string | null> {
+  async blobKey(tenantId: string, sha256: string, db: Db = this.dataSource.manager): Promise<string | null> {
     const found = await firstRow<Pick<NotebookContent, 'blob_key'>>(
-      tx,
+      db,
       `SELECT t.blob_key FROM notebook_contents t WHERE ${ofTenant('t', '$1')} AND t.sha256 = $2`,
       [tenantId, sha256],
     );

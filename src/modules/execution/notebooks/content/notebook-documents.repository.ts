@@ -5,6 +5,7 @@ import {
   insertRow,
   literalPattern,
   rows,
+  type Db,
   type Tx,
   updateRows,
   type Values,
@@ -31,12 +32,12 @@ const CURRENT = `SELECT d.job_conf_id, d.workspace_file_id, r.notebook_revision_
 export class NotebookDocumentsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async current(notebookConfId: number, tx: Tx = this.dataSource.manager): Promise<CurrentNotebook | null> {
-    return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.job_conf_id = $1`, [notebookConfId]);
+  async current(notebookConfId: number, db: Db = this.dataSource.manager): Promise<CurrentNotebook | null> {
+    return firstRow<CurrentNotebook>(db, `${CURRENT} WHERE d.job_conf_id = $1`, [notebookConfId]);
   }
 
-  async ofFile(workspaceFileId: number, tx: Tx = this.dataSource.manager): Promise<CurrentNotebook | null> {
-    return firstRow<CurrentNotebook>(tx, `${CURRENT} WHERE d.workspace_file_id = $1`, [workspaceFileId]);
+  async ofFile(workspaceFileId: number, db: Db = this.dataSource.manager): Promise<CurrentNotebook | null> {
+    return firstRow<CurrentNotebook>(db, `${CURRENT} WHERE d.workspace_file_id = $1`, [workspaceFileId]);
   }
 
   /** Returns the current revision and protects it from pruning; null if there is no such notebook. */
@@ -118,9 +119,9 @@ export class NotebookDocumentsRepository {
   }
 
   /** Returns the paths of the notebooks' files by configuration id. */
-  async paths(notebookConfIds: readonly number[], tx: Tx = this.dataSource.manager): Promise<Map<number, string>> {
+  async paths(notebookConfIds: readonly number[], db: Db = this.dataSource.manager): Promise<Map<number, string>> {
     const found = await rows<{ job_conf_id: number; path: string }>(
-      tx,
+      db,
       `SELECT d.job_conf_id, f.path FROM notebook_documents d
        JOIN workspace_files f ON f.workspace_file_id = d.workspace_file_id WHERE d.job_conf_id = ANY($1)`,
       [notebookConfIds],

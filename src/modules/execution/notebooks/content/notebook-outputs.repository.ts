@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, prepared, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { firstRow, prepared, returning, rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import type { NotebookCell } from './entities/notebook-cell.entity';
 import type { NotebookDocumentRow } from './entities/notebook-document.entity';
 import type { NotebookOutputPiece } from './entities/notebook-output.entity';
@@ -242,9 +242,9 @@ export class NotebookOutputsRepository {
     return counted.length > 0;
   }
 
-  async cells(notebookConfId: number, tx: Tx = this.dataSource.manager): Promise<CellRow[]> {
+  async cells(notebookConfId: number, db: Db = this.dataSource.manager): Promise<CellRow[]> {
     return rows<CellRow>(
-      tx,
+      db,
       `SELECT c.cell_uuid, c.cell_type, c.run_id, c.execution_count, c.bytes, c.shown_sha256, c.outputs, c.pieces,
          r.run_id IS NOT NULL AS is_running
        FROM notebook_cells c LEFT JOIN runs r ON r.run_id = c.run_id AND r.ended_at IS NULL
@@ -257,11 +257,11 @@ export class NotebookOutputsRepository {
   async pieces(
     notebookConfId: number,
     cellUuids: readonly string[],
-    tx: Tx = this.dataSource.manager,
+    db: Db = this.dataSource.manager,
   ): Promise<PieceRow[]> {
     if (cellUuids.length === 0) return [];
     return rows<PieceRow>(
-      tx,
+      db,
       `SELECT ${PIECE_COLUMNS} FROM notebook_outputs WHERE job_conf_id = $1 AND cell_uuid = ANY($2)
        ORDER BY cell_uuid, number`,
       [notebookConfId, cellUuids],

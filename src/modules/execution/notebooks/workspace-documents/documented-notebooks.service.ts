@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { asRefusal, conflict, type DomainError } from '../../../../platform/kernel/errors/domain-error';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { type ConfigurationValues, NOTEBOOK, RunConfigurationsService } from '../../runs';
 import { NotebookCellsService } from '../content/notebook-cells.service';
 import { NotebookDocumentsService } from '../content/notebook-documents.service';
@@ -60,7 +60,7 @@ export class DocumentedNotebooks {
   ): Promise<{ unused: string[] } | { error: DomainError }> {
     try {
       // Uses a savepoint, so that a failure does not abort the import of the others.
-      return await tx.transaction(async (inner) => {
+      return await inTransaction(tx, async (inner) => {
         const [written] = await this.confs.import(inner, { ...scope, kind: NOTEBOOK }, clusterId, [conf], overwrite);
         if (!written) throw nameTaken(conf.name);
         const { job_conf_id: id } = written;

@@ -4,7 +4,7 @@ import type { RunReason } from '../../../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { enqueue } from '../../../../platform/background/outbox/outbox';
 import { Coalesced } from '../../../../platform/kernel/process/coalesced';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { ClusterSlotsService, type LockedCluster } from '../../clusters';
 import { type Barrier, RunsRepository, type WaitingRun } from './runs.repository';
 import { isFinished, type RunStatus, STOPPABLE } from './run-state';
@@ -86,7 +86,7 @@ export class RunScheduler {
   ): Promise<boolean> {
     const stopping = { to: 'STOPPING', reason: 'Stop of all jobs of the cluster requested', userId } as const;
     const columns = { stop_requested: true };
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);
       if (!cluster) return false;
       const waiting = (await this.runs.waiting(tx, clusterId, BATCH)).filter((run) => run.from_date <= submittedBy);
@@ -127,7 +127,7 @@ export class RunScheduler {
   }
 
   private placeRuns(clusterId: number): Promise<boolean> {
-    return this.dataSource.transaction(async (tx) => {
+    return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);
       return cluster !== null && this.placeIn(tx, cluster);
     });

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { Config } from '../../../../config/config';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
@@ -14,6 +13,7 @@ import { partyOf } from '../users-and-groups/passwords';
 import { ExternalAccounts } from './external-accounts';
 import { type DirectoryGroupRow, ExternalAccountsRepository, type Source } from './external-accounts.repository';
 import { LoginDirectory } from './login-directory';
+import { type Tx } from '../../../../platform/kernel/persistence/sql';
 
 /** Refreshes accounts and groups from the LDAP server. With another directory it returns the stored records. */
 @Injectable()
@@ -75,7 +75,7 @@ export class DirectorySyncService {
   }
 
   /** Memberships follow the directory, except that a sync must not remove the last PLATFORM ADMIN. */
-  private change<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+  private change<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return this.transactions.run((tx) => this.lockout.keepPlatformAdmin(tx, () => fn(tx)));
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import { advisoryLock, firstRow, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { advisoryLock, firstRow, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { RoleRecord } from '../entities/role.entity';
 import { heldRoles, ROLES_OF_USERS } from './roles.joins';
@@ -20,8 +20,8 @@ export class RolesRepository {
   }
 
   /** Throws 404 if there is no role with the id. */
-  async get(roleId: number, tx: Tx = this.dataSource.manager): Promise<RoleRecord> {
-    const role = await tx.findOneBy(RoleRecord, { role_id: roleId });
+  async get(roleId: number, db: Db = this.dataSource.manager): Promise<RoleRecord> {
+    const role = await db.findOneBy(RoleRecord, { role_id: roleId });
     if (!role) throw notFound('ROLE.NOT_FOUND', `There is no role with id ${roleId}. GET /roles lists them.`);
     return role;
   }

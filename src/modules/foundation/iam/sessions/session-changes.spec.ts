@@ -1,14 +1,14 @@
-import type { EntityManager } from 'typeorm';
 import type { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type { SessionAuthenticator } from './session-authenticator';
 import { SessionChanges } from './session-changes';
+import { type Tx } from '../../../../platform/kernel/persistence/sql';
 
 describe('SessionChanges', () => {
   function changesOver(log: string[]): SessionChanges {
     const tx = { query: async (_sql: string, params: string[]) => log.push(`notify ${params.join(' ')}`) };
     const transactions = {
-      run: async <T>(fn: (tx: EntityManager) => Promise<T>) => {
-        const result = await fn(tx as unknown as EntityManager);
+      run: async <T>(fn: (tx: Tx) => Promise<T>) => {
+        const result = await fn(tx as unknown as Tx);
         log.push('commit');
         return result;
       },

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { notify } from '../../../../platform/kernel/notifications/pg-listener';
 import { SessionAuthenticator } from './session-authenticator';
+import { type Tx } from '../../../../platform/kernel/persistence/sql';
 
 /** Runs transactions that change sessions or their owners' rights, and invalidates the cached sessions. */
 @Injectable()
@@ -17,7 +17,7 @@ export class SessionChanges {
    * `run` returns.
    * @param sessions payload of the `session` notification, or a function that derives it from the result of `fn`
    */
-  async run<T>(sessions: string | ((result: T) => string), fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+  async run<T>(sessions: string | ((result: T) => string), fn: (tx: Tx) => Promise<T>): Promise<T> {
     const payloadOf = (result: T) => (typeof sessions === 'string' ? sessions : sessions(result));
     const result = await this.transactions.run(async (tx) => {
       const changed = await fn(tx);

@@ -3,7 +3,15 @@ import { DataSource } from 'typeorm';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import { pagedRows } from '../../../../platform/kernel/persistence/paged-rows';
-import { Conditions, firstRow, NOW, rows, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import {
+  Conditions,
+  firstRow,
+  NOW,
+  rows,
+  type Db,
+  type Tx,
+  updateRows,
+} from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { Group } from '../entities/group.entity';
 import type { RoleRecord } from '../entities/role.entity';
@@ -42,9 +50,9 @@ export class DirectoryRepository {
     return changed.length > 0;
   }
 
-  groupsOf(userId: number, tx: Tx = this.dataSource.manager): Promise<GroupRow[]> {
+  groupsOf(userId: number, db: Db = this.dataSource.manager): Promise<GroupRow[]> {
     return rows<GroupRow>(
-      tx,
+      db,
       `SELECT g.group_id, g.group_name FROM group_users gu JOIN groups g ON g.group_id = gu.group_id
        WHERE gu.user_id = $1 AND gu.to_date = 'infinity' AND g.to_date = 'infinity' ORDER BY g.group_id`,
       [userId],
@@ -52,9 +60,9 @@ export class DirectoryRepository {
   }
 
   /** Returns the user's roles in the tenant, if one is given, and the platform-wide roles. */
-  rolesOf(userId: number, tenantId: string | null, tx: Tx = this.dataSource.manager): Promise<HeldRole[]> {
+  rolesOf(userId: number, tenantId: string | null, db: Db = this.dataSource.manager): Promise<HeldRole[]> {
     return rows<HeldRole>(
-      tx,
+      db,
       `SELECT DISTINCT h.role, h.tenant_id, h.through_group FROM (${heldRoles('$1::bigint')}) h
        WHERE h.tenant_id IS NULL OR ${ofTenant('h', '$2')}`,
       [userId, tenantId],
@@ -80,8 +88,8 @@ export class DirectoryRepository {
   }
 
   /** Throws 404 if there is no current tenant with the id. */
-  async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
-    return this.tenant(tx, tenantId, '');
+  async currentTenant(tenantId: string, db: Db = this.dataSource.manager): Promise<TenantRow> {
+    return this.tenant(db, tenantId, '');
   }
 
   /**
@@ -108,9 +116,9 @@ export class DirectoryRepository {
     return pagedRows<TenantRow>(this.dataSource.manager, select, page);
   }
 
-  private async tenant(tx: Tx, tenantId: string, lock: string): Promise<TenantRow> {
+  private async tenant(db: Db, tenantId: string, lock: string): Promise<TenantRow> {
     const sql = `SELECT tenant_id, name, description FROM tenants t WHERE ${ofTenant('t', '$1')} AND to_date = 'infinity' ${lock}`;
-    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
+    const tenant = await firstRow<TenantRow>(db, sql, [tenantId]);
     if (tenant) return tenant;
     throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { HostResources } from '../../../../../libs/compute-drivers/host-resources';
-import { rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { rows, type Db, type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import type { LocalHost } from './entities/local-host.entity';
 
 /** A machine is offline after this time without a report, that is, after three missed reports. */
@@ -49,9 +49,9 @@ export class LocalHostsRepository {
     return hosts.length === 0 || reported.length < hosts.length ? null : [...new Set(reported.flat())].sort();
   }
 
-  async hasRecentReport(tx: Tx): Promise<boolean> {
+  async hasRecentReport(db: Db): Promise<boolean> {
     const [found] = await rows<{ some: boolean }>(
-      tx,
+      db,
       `SELECT EXISTS (SELECT 1 FROM local_hosts WHERE reported_at > platform_now() - interval '${REPORT_TIMEOUT}') AS some`,
     );
     return found?.some ?? false;
@@ -59,7 +59,7 @@ export class LocalHostsRepository {
 
   async report(host: HostResources, keepsTenantsApart: boolean, sparkVersions: readonly string[]): Promise<void> {
     const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       await tx.query(
         `INSERT INTO local_hosts
            (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes, keeps_tenants_apart,

@@ -5,7 +5,7 @@ import { OutboundPolicy } from '../../../../../libs/outbound-policy/outbound-pol
 import { Config } from '../../../../config/config';
 import { isTenantAdmin, type Principal, type TenantScope } from '../../../../platform/kernel/auth/principal';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import type { Db, Tx } from '../../../../platform/kernel/persistence/sql';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { CredentialsConfsService } from '../credentials/credentials-confs.service';
 import { ActiveTenantsService } from '../../../foundation/iam';
@@ -48,9 +48,9 @@ export class OnPremNodesService {
   }
 
   /** Throws 400 unless environments may use the endpoint. Local nodes need a worker that reports its machine. */
-  async assertEndpoint(tx: Tx, endpoint: string): Promise<void> {
+  async assertEndpoint(db: Db, endpoint: string): Promise<void> {
     const isLocal = endpoint === LOCAL_ENDPOINT;
-    const hasLocal = isLocal && (this.config.compute.local !== null || (await this.localHosts.hasRecentReport(tx)));
+    const hasLocal = isLocal && (this.config.compute.local !== null || (await this.localHosts.hasRecentReport(db)));
     assertEndpoint(endpoint, hasLocal, this.outbound);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
-import type { Tx } from '../../../../platform/kernel/persistence/sql';
+import type { Db } from '../../../../platform/kernel/persistence/sql';
 import { inTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../../../platform/http/resources/resource-repository';
 import { CredentialsConf } from './entities/credentials-conf.entity';
@@ -29,7 +29,7 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
   }
 
   /** Also returns a closed record: resources created with its credentials must still be destroyed. */
-  async findWithSealed(tx: Tx, tenantId: string, id: number): Promise<CredentialsConf | null> {
-    return tx.findOneBy(CredentialsConf, { ...inTenant({ tenantId }), credentials_conf_id: id });
+  async findWithSealed(db: Db, tenantId: string, id: number): Promise<CredentialsConf | null> {
+    return db.findOneBy(CredentialsConf, { ...inTenant({ tenantId }), credentials_conf_id: id });
   }
 }

@@ -6,7 +6,7 @@ import { DomainError, notFound } from '../../../../platform/kernel/errors/domain
 import { idText, readAudit, writeAudit } from '../../../../platform/kernel/dto/response-fields';
 import { assertUrlAllowed } from '../../../../platform/kernel/outbound/allowed-url';
 import { tableOf } from '../../../../platform/kernel/persistence/entity-table';
-import type { Tx, Values } from '../../../../platform/kernel/persistence/sql';
+import type { Db, Tx, Values } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { References } from '../../../../platform/http/resources/references';
@@ -52,11 +52,11 @@ export class CredentialsConfsService extends ResourceService<{
    * Decrypts the values for a driver or client of the provider. The caller must not log or return them. Throws a
    * DomainError with a reason for users if they cannot be decrypted.
    */
-  async reveal(tx: Tx, tenantId: string, id: number): Promise<RevealedCredentials> {
-    const row = await this.repository.findWithSealed(tx, tenantId, id);
+  async reveal(db: Db, tenantId: string, id: number): Promise<RevealedCredentials> {
+    const row = await this.repository.findWithSealed(db, tenantId, id);
     if (!row) throw notFound('CREDENTIALS_CONF.NOT_FOUND', `There is no credentials configuration with id ${id}.`);
     try {
-      const values = await this.secrets.open(tx, tenantId, tableOf(CredentialsConf), id, row.sealed);
+      const values = await this.secrets.open(db, tenantId, tableOf(CredentialsConf), id, row.sealed);
       return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
-import { advisoryLock, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { advisoryLock, rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { ResourceRepository } from '../../../../platform/http/resources/resource-repository';
 import { DependencyRepository } from './entities/dependency-repository.entity';
@@ -20,9 +20,9 @@ export class DependencyRepositoriesRepository extends ResourceRepository<
     super(dataSource, { entity: DependencyRepository });
   }
 
-  async urls({ tenantId }: Pick<TenantScope, 'tenantId'>, tx: Tx = this.dataSource.manager): Promise<string[]> {
+  async urls({ tenantId }: Pick<TenantScope, 'tenantId'>, db: Db = this.dataSource.manager): Promise<string[]> {
     const repositories = await rows<Pick<DependencyRepository, 'url'>>(
-      tx,
+      db,
       `SELECT t.url FROM dependency_repositories t WHERE ${ofTenant('t', '$1')} AND t.to_date = 'infinity'`,
       [tenantId],
     );

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { parentOf } from '../../../../platform/kernel/files/file-path';
 import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
-import { literalPattern, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { literalPattern, rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { inTenant, ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import { authorSql } from '../../../../platform/http/resources/resource-repository';
 import type { Retention } from '../../../../platform/background/workflows/retention';
@@ -93,10 +93,10 @@ export class ObjectStorageFilesRepository {
     );
   }
 
-  private current(tx: Tx, scope: TenantScope, managerId: number, keys: FileKey[]): Promise<ObjectStorageFileRow[]> {
+  private current(db: Db, scope: TenantScope, managerId: number, keys: FileKey[]): Promise<ObjectStorageFileRow[]> {
     const author = authorSql();
     return rows<ObjectStorageFileRow>(
-      tx,
+      db,
       `SELECT t.*, ${author.names} FROM unnest($3::text[], $4::boolean[]) AS k (path, is_dir)
        JOIN object_storage_files t ON t.path = k.path AND t.is_dir = k.is_dir ${author.joins}
        WHERE ${ofTenant('t', '$1')} AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
@@ -106,13 +106,13 @@ export class ObjectStorageFilesRepository {
 
   /** Inserts in a fixed order, so that concurrent requests cannot deadlock. */
   private async insert(
-    tx: Tx,
+    db: Db,
     scope: TenantScope,
     managerId: number,
     keys: FileKey[],
     authorId: number | null,
   ): Promise<void> {
-    await tx.query(
+    await db.query(
       `INSERT INTO object_storage_files
          (tenant_id, object_storage_manager_id, path, is_dir, created_by_user_id, modified_by_user_id)
        SELECT $1, $2, path, is_dir, $5::bigint, $5::bigint FROM unnest($3::text[], $4::boolean[]) AS missing (path, is_dir)

@@ -6,6 +6,7 @@ import { Reconciler } from '../../../../../platform/background/workflows/reconci
 import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { type RunEnd, RunScheduler } from '../run-scheduler.service';
 import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
+import { inTransaction } from '../../../../../platform/kernel/persistence/sql';
 
 const MAX_CLUSTERS_PER_PASS = 500;
 
@@ -43,7 +44,7 @@ export class JobReconciler extends Reconciler {
   }
 
   private async endRun(runId: number, why: Pick<RunEnd, 'code' | 'reason'>): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
+    await inTransaction(this.dataSource, async (tx) => {
       const run = await this.runs.lockWithCluster(tx, runId);
       if (!run) return;
       await this.scheduler.end(tx, run, {
