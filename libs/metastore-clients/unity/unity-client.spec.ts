@@ -446,7 +446,7 @@ describe('UnityClient', () => {
           expect((await faultOf(client.listCatalogs(NEVER))).fault).toBe('failed');
           await unity.stop();
         }
-        expect(asked).not.toHaveBeenCalled();
+        expect(redirected).not.toHaveBeenCalled();
       } finally {
         await other.stop();
       }
