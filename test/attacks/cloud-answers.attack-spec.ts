@@ -198,7 +198,7 @@ describe.each([
     );
 
   /** Sweeps the place once; returns the number of removals and the warnings of the log. */
-  async function sweep(): Promise<{ removed: number; told: string }> {
+  async function sweep(): Promise<{ removed: number; logged: string }> {
     const warnings = jest.spyOn(logger, 'warn');
     let removed = -1;
     const found = {
@@ -229,7 +229,7 @@ describe.each([
       logger,
     );
     await sweeper.reconcile(AbortSignal.timeout(MINUTE_MS));
-    return { removed, told: JSON.stringify(warnings.mock.calls) };
+    return { removed, logged: JSON.stringify(warnings.mock.calls) };
   }
 
   it('causes the removal of nothing but an old machine of this installation without a node', async () => {
@@ -292,12 +292,12 @@ describe.each([
   it('gets no secrets, no control characters and no long text into the log', async () => {
     const [secret = ''] = secrets;
     listener = attacked.refusing(`\u001b[2J\u0007\u202e${Object.values(credentials).join(' ')} ${'x'.repeat(100_000)}`);
-    const { told } = await sweep();
-    expect(told).toContain('Search for machines that no cluster owns failed');
-    expect(told).toContain('xxxx');
-    expect(told).not.toContain(secret);
-    expect(told).not.toMatch(/\\u001b|\\u0007|\u202e/);
-    expect(told.length).toBeLessThan(5_000);
+    const { logged } = await sweep();
+    expect(logged).toContain('Search for machines that no cluster owns failed');
+    expect(logged).toContain('xxxx');
+    expect(logged).not.toContain(secret);
+    expect(logged).not.toMatch(/\\u001b|\\u0007|\u202e/);
+    expect(logged.length).toBeLessThan(5_000);
   });
 
   it('cannot redirect a call to another server', async () => {

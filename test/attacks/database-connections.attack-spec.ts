@@ -74,7 +74,7 @@ describe('requests that wait for a lock', () => {
   const waitingOf = (expected: number) => eventually(async () => (await waiting()) >= expected || null);
 
   /** Checks that login, reads and a write of a user in another tenant succeed. */
-  async function expectAtYourService(): Promise<void> {
+  async function expectServed(): Promise<void> {
     for (let time = 0; time < 5; time += 1) {
       const answers = await Promise.all([
         stranger.call('GET', '/user/info'),
@@ -102,7 +102,7 @@ describe('requests that wait for a lock', () => {
     await lock();
     const { answers, all } = flood((index) => directory(attacker, `of-the-flood-${index}`));
     await waitingOf(OF_CALLER);
-    await expectAtYourService();
+    await expectServed();
     expect(await waiting()).toBe(OF_CALLER);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);
     await unlock();
@@ -121,7 +121,7 @@ describe('requests that wait for a lock', () => {
     await lock();
     const { answers, all } = flood((index) => directory(fellows[index % 5] ?? attacker, `of-the-flood-${index}`));
     await waitingOf(OF_TENANT);
-    await expectAtYourService();
+    await expectServed();
     expect(await waiting()).toBe(OF_TENANT);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);
     await unlock();
@@ -134,7 +134,7 @@ describe('requests that wait for a lock', () => {
     const key = { 'idempotency-key': 'the-same' };
     const { answers, all } = flood(() => directory(attacker, 'once', key));
     await waitingOf(OF_CALLER);
-    await expectAtYourService();
+    await expectServed();
     expect(await waiting()).toBe(OF_CALLER);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]);
     await unlock();

@@ -20,10 +20,10 @@ describe('a hostile function', () => {
   let tenancy: Tenancy;
   let agent: TestAgent;
   let admin: Caller;
-  let said: Map<number, number>;
+  let frameCounts: Map<number, number>;
 
   beforeEach(async () => {
-    said = new Map();
+    frameCounts = new Map();
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
     admin = await people.admin(tenancy.tenantId);
     agent = await TestAgent.ofNewNode(api, tenancy);
@@ -36,11 +36,11 @@ describe('a hostile function', () => {
   }
 
   async function say(id: number, ...payloads: (string | Buffer)[]): Promise<void> {
-    const first = (said.get(id) ?? 0) + 1;
+    const first = (frameCounts.get(id) ?? 0) + 1;
     const records = payloads.map((payload, at) => ({ number: first + at, payload: Buffer.from(payload) }));
     const sent = await agent.send('PUT', `/runs/${id}/frames`, { body: encodeRecords(records) });
     expect(sent.status).toBe(200);
-    said.set(id, first + payloads.length - 1);
+    frameCounts.set(id, first + payloads.length - 1);
   }
 
   async function invoke(id: number, body = '1', by = admin, workspace = tenancy.workspaceId) {
@@ -84,12 +84,12 @@ describe('a hostile function', () => {
     const id = await served();
     const called = invoke(id);
     const call = await callOf(id);
-    const told = {
+    const error = {
       type: { a: 1 },
       message: '\ud800'.repeat(9_000),
       lines: Array.from({ length: 1_000 }, () => 'x'.repeat(9_000)),
     };
-    await say(id, `${JSON.stringify({ op: 'answer', id: call, outcome: 'error' })}\n${JSON.stringify(told)}`);
+    await say(id, `${JSON.stringify({ op: 'answer', id: call, outcome: 'error' })}\n${JSON.stringify(error)}`);
     const { status, body } = await called;
     expect([status, body.error_code]).toEqual([422, 'FUNCTION.FAILED']);
     expect(JSON.stringify(body).length).toBeLessThan(200_000);

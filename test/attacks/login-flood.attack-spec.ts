@@ -4,7 +4,7 @@ const LOGINS = 400;
 /** Limits of waiting logins while two passwords are checked: in total, and per address. */
 const [WAITING, WAITING_OF_ONE] = [64, 32];
 /** The longest wait of a login. On a busy machine some are refused only after it. */
-const PATIENCE_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 interface Login {
   answer: TestAnswer;
@@ -50,7 +50,7 @@ describe('a flood of logins', () => {
 
   const withStatus = (logins: Login[], wanted: number) => logins.filter(({ answer }) => answer.status === wanted);
   /** True if the password was checked, or the login stayed in the queue until its timeout. */
-  const hasWaited = ({ answer, ms }: Login) => answer.status === 401 || (answer.status === 503 && ms >= PATIENCE_MS);
+  const hasWaited = ({ answer, ms }: Login) => answer.status === 401 || (answer.status === 503 && ms >= MAX_WAIT_MS);
 
   it('from many addresses delays no download, and every login gets a response', async () => {
     const { answered, logins } = flood((index) => `192.0.${index % 250}.${Math.floor(index / 250)}`);

@@ -116,12 +116,12 @@ describe('a hostile metastore', () => {
       table_id: 'id-1',
       storage_location,
     });
-    const asked: string[] = [];
+    const requests: string[] = [];
     /** A server with one table, which answers the request for credentials with the given listener. */
     const unity =
       (location: string, vend: RequestListener): RequestListener =>
       (request, response) => {
-        asked.push(`${request.method} ${request.url}`);
+        requests.push(`${request.method} ${request.url}`);
         if (request.method === 'POST') return void request.resume().on('end', () => void vend(request, response));
         return json(delta(location))(request, response);
       };
@@ -144,7 +144,7 @@ describe('a hostile metastore', () => {
     };
 
     beforeEach(() => {
-      asked.length = 0;
+      requests.length = 0;
     });
 
     it.each<[string, string, RequestListener, string]>([
@@ -212,7 +212,7 @@ describe('a hostile metastore', () => {
       listener = unity('s3://lake/orders', vend);
       const answer = await columns(await unityCatalog());
       expect([answer.status, answer.body.error_code]).toEqual([404, 'TABLE.MISSING']);
-      expect(asked).toHaveLength(2);
+      expect(requests).toHaveLength(2);
       expect(JSON.stringify(answer.body)).not.toContain('hush');
     });
   });
@@ -239,11 +239,11 @@ describe('a hostile metastore', () => {
     const [silent, other] = [await hiveCatalog(), await unityCatalog()];
     const waiting = Array.from({ length: 40 }, () => schemas(silent));
     await eventually(() => held > 0, { what: 'a call that waits' });
-    let given = 0;
-    for (const one of waiting) void one.finally(() => (given += 1));
+    let answered = 0;
+    for (const one of waiting) void one.finally(() => (answered += 1));
     expect((await schemas(other)).body).toMatchObject([{ name: 'served' }]);
     // This request is sent before the others time out.
-    expect(given).toBeLessThan(waiting.length);
+    expect(answered).toBeLessThan(waiting.length);
     for (const socket of sockets) socket.destroy();
     onHive = (socket) => void socket.destroy();
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);
@@ -300,15 +300,15 @@ describe('a hostile metastore', () => {
 
     it('receives no commands from a user who names a port, and looks the same as a closed port', async () => {
       const manager = await people.as(await people.user([['CAN MANAGE CLUSTER', tenant]]), tenant);
-      const said: Buffer[] = [];
-      onHive = (socket) => void socket.on('data', (chunk: Buffer) => void said.push(chunk));
+      const received: Buffer[] = [];
+      onHive = (socket) => void socket.on('data', (chunk: Buffer) => void received.push(chunk));
       const password = '\r\nCONFIG SET dir /tmp\r\nSET x PWNED\r\n';
       const refused = await validate(manager, { hiveSiteXml: withPassword(portOf(hive)) }, { ...basic, password });
       expect(refused.body).toMatchObject({
         validation_status: 'INVALID',
         validation_message: expect.stringContaining('control character'),
       });
-      expect(Buffer.concat(said).toString()).toBe('');
+      expect(Buffer.concat(received).toString()).toBe('');
 
       onHive = (socket) => void socket.end('-ERR unknown command\r\n');
       const open = await validate(manager, { hiveSiteXml: withPassword(portOf(hive)) });
@@ -337,11 +337,11 @@ describe('a hostile metastore', () => {
       };
       await attach(admin, 'xx-nowhere-9');
       await attach(others, 'eu-west-1');
-      const look = (caller: Caller) =>
+      const browse = (caller: Caller) =>
         caller.call('GET', `/metastore/${catalog}/schemas?workspace_id=${place}&refresh=true`);
-      for (let count = 0; count < 6; count += 1) await look(admin);
-      expect((await look(admin)).body.error_message).toContain('has not answered lately');
-      expect(JSON.stringify((await look(others)).body)).not.toMatch(/lately|nowhere/);
+      for (let count = 0; count < 6; count += 1) await browse(admin);
+      expect((await browse(admin)).body.error_message).toContain('has not answered lately');
+      expect(JSON.stringify((await browse(others)).body)).not.toMatch(/lately|nowhere/);
     });
   });
 });

@@ -127,8 +127,8 @@ describe('an attacker who has the tokens of a node', () => {
         application_id: 'app-1',
       },
     ]);
-    const told = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);
-    expect(Math.max(...told)).toBeLessThanOrEqual(MAX_LINE_LENGTH);
+    const lengths = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(MAX_LINE_LENGTH);
   });
 
   it('cannot make the cluster grow by a load that only the master may report, nor report more than its node has', async () => {
@@ -136,10 +136,10 @@ describe('an attacker who has the tokens of a node', () => {
     await api.database.query(`UPDATE cluster_nodes SET role = 'worker', cores = 2 WHERE node_id = ANY($1)`, [
       [worker.nodeId, other.nodeId],
     ]);
-    const most = 1_000_000;
+    const excess = 1_000_000;
     const report = {
       ...{ daemons: { state: 'ready', master_url: null, error: null }, runs: [], drained: true },
-      load: { pending_cores: most, used_cores: most, executors: most },
+      load: { pending_cores: excess, used_cores: excess, executors: excess },
       // Fields for another node are ignored like unknown fields of a newer agent.
       ...{ node_id: other.nodeId, cluster_id: 1 },
     };

@@ -84,8 +84,8 @@ describe('a hostile notebook file', () => {
     const large = cells(`{"cell_type":"code","source":"${'x'.repeat(20 * MIB)}","metadata":{}}`);
     expect((await upload(`${name}.ipynb`, large)).status).toBe(200);
     const path = `/${name}.ipynb`;
-    const asked = Array.from({ length: 16 }, (_, index) => create(`${name}-${index}`, { notebook_path: path }));
-    const answers = await meanwhile(Promise.all(asked));
+    const requests = Array.from({ length: 16 }, (_, index) => create(`${name}-${index}`, { notebook_path: path }));
+    const answers = await meanwhile(Promise.all(requests));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => ![200, 409, 503].includes(status))).toEqual([]);

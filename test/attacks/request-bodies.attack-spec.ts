@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 const BODY_TIMEOUT_MS = 8_000;
 const STALL_MS = 1_500;
 /** Timeout of a response that the server sends after one of these times. */
-const PATIENCE_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 /** Room for four of the largest bodies. */
 const ROOM = 16 * MIB;
 
@@ -42,8 +42,8 @@ describe('an excessive request body', () => {
     return { status: answer.status, text, body: JSON.parse(text) };
   }
 
-  async function expectAtYourService() {
-    const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(PATIENCE_MS) });
+  async function expectServed() {
+    const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
     expect(answer.status).toBe(200);
     await answer.text();
   }
@@ -96,7 +96,7 @@ describe('an excessive request body', () => {
       isOver = true;
     });
     let served = 0;
-    for (; !isOver; served += 1) await expectAtYourService();
+    for (; !isOver; served += 1) await expectServed();
     // A document that is processed in one piece leaves time for only one or two requests.
     expect(served).toBeGreaterThan(20);
     for (const answer of await sent) {
@@ -155,23 +155,23 @@ describe('an excessive request body', () => {
       const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(origin())));
       await Promise.all(connections.map((one) => one.write(`${unfinished(bearer())}{"name":`)));
       for (const one of connections) {
-        expect(await one.status(PATIENCE_MS)).toBe(408);
+        expect(await one.status(RESPONSE_TIMEOUT_MS)).toBe(408);
         await one.closed();
       }
-      await expectAtYourService();
+      await expectServed();
     });
 
     it('is not read if a required token is missing', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(unfinished({}));
-      expect(await connection.status(PATIENCE_MS)).toBe(401);
+      expect(await connection.status(RESPONSE_TIMEOUT_MS)).toBe(401);
       connection.close();
     });
 
     it('has a timeout before authentication, too', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(head('/api/v1/login', { ...json, 'content-length': 10_000 }) + '{"username":');
-      expect(await connection.status(PATIENCE_MS)).toBe(408);
+      expect(await connection.status(RESPONSE_TIMEOUT_MS)).toBe(408);
       await connection.closed();
     });
 
@@ -181,14 +181,14 @@ describe('an excessive request body', () => {
       const begun = connections.map(async (one) => {
         await one.write(head(workspace, { ...bearer(), ...json, 'content-length': 4 * MIB }));
         await one.write(Buffer.alloc(each, ' '));
-        return one.status(PATIENCE_MS);
+        return one.status(RESPONSE_TIMEOUT_MS);
       });
       const statuses = await Promise.all(begun);
       const kept = statuses.filter((status) => status === 408).length;
       expect(kept * each).toBeLessThanOrEqual(ROOM / 2);
       expect(statuses.filter((status) => status === 503)).toHaveLength(5 - kept);
       for (const one of connections) one.close();
-      await expectAtYourService();
+      await expectServed();
     });
 
     it('ends an upload when no more bytes arrive', async () => {
@@ -197,7 +197,7 @@ describe('an excessive request body', () => {
       const stalled = await RawConnection.open(origin());
       await stalled.write(head(path, { ...bearer(), 'content-length': 8 }));
       await stalled.write('half');
-      expect(await stalled.status(PATIENCE_MS)).toBe(408);
+      expect(await stalled.status(RESPONSE_TIMEOUT_MS)).toBe(408);
       await stalled.closed();
     });
   });
@@ -231,7 +231,7 @@ describe('an excessive request body', () => {
       await connection.write(
         head('/agent/v1/report', { ...agent.bearer, ...json, 'content-length': MIB }) + '{"daemons":',
       );
-      expect(await connection.status(PATIENCE_MS)).toBe(408);
+      expect(await connection.status(RESPONSE_TIMEOUT_MS)).toBe(408);
       await connection.closed();
     });
   });

@@ -38,7 +38,7 @@ describe('channels of runs under attack by a node or job', () => {
 
   const record = (number: number, payload: Buffer | string = 'x') => ({ number, payload: Buffer.from(payload) });
   /** Retries like an agent if the database was too busy. */
-  const say = (body: Buffer, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
+  const putFrames = (body: Buffer, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
     eventually(
       async () => {
         const answer = await by.send('PUT', `/runs/${run}/frames`, { body });
@@ -47,7 +47,7 @@ describe('channels of runs under attack by a node or job', () => {
       },
       { what: 'an answer to frames' },
     );
-  const ask = (after: string, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
+  const fetchRequests = (after: string, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
     by.send('GET', `/runs/${run}/requests?after=${after}&wait_ms=0`);
   const request = (payload: string) =>
     api.app
@@ -65,24 +65,24 @@ describe('channels of runs under attack by a node or job', () => {
   it.each(['another node of the cluster', 'a node of another tenant'])('are closed to %s', async (whose) => {
     const by = others.get(whose) as TestAgent;
     await request('for its own node');
-    const theirs = await ask('0', { by });
+    const theirs = await fetchRequests('0', { by });
     expect([theirs.status, await theirs.text()]).toEqual([404, expect.not.stringContaining('for its own node')]);
     // An acknowledgement of the other node removes nothing either.
-    expect((await ask('1', { by })).status).toBe(404);
-    expect((await say(encodeRecords([record(1, 'a lie')]), { by })).status).toBe(404);
+    expect((await fetchRequests('1', { by })).status).toBe(404);
+    expect((await putFrames(encodeRecords([record(1, 'a lie')]), { by })).status).toBe(404);
     // Even an empty report, whose response is only the next number, is refused.
-    expect((await say(Buffer.alloc(0), { by })).status).toBe(404);
+    expect((await putFrames(Buffer.alloc(0), { by })).status).toBe(404);
     expect(await channels.frames(runId, 0)).toMatchObject({ frames: [], last: 0 });
-    expect(await (await ask('0')).text()).toContain('for its own node');
+    expect(await (await fetchRequests('0')).text()).toContain('for its own node');
   });
 
   it('are closed to a node of another run, whatever id it sends', async () => {
     const by = others.get('another node of the cluster') as TestAgent;
     const own = await by.giveRun(tenancy, undefined, 'NOTEBOOK');
-    expect((await say(encodeRecords([record(1, 'its own')]), { by, run: own })).status).toBe(200);
+    expect((await putFrames(encodeRecords([record(1, 'its own')]), { by, run: own })).status).toBe(200);
     for (const run of [runId, own + 1_000_000]) {
-      expect([run, (await say(encodeRecords([record(1)]), { by, run })).status]).toEqual([run, 404]);
-      expect([run, (await ask('0', { by, run })).status]).toEqual([run, 404]);
+      expect([run, (await putFrames(encodeRecords([record(1)]), { by, run })).status]).toEqual([run, 404]);
+      expect([run, (await fetchRequests('0', { by, run })).status]).toEqual([run, 404]);
     }
     expect((await channels.frames(runId, 0)).frames).toEqual([]);
   });
@@ -98,22 +98,22 @@ describe('channels of runs under attack by a node or job', () => {
 
   it.each(['SPARK_JOB', 'SPARK_SQL', 'JAR', 'no type at all'])('accept nothing from a run of %s', async (type) => {
     runId = await agent.giveRun(tenancy, undefined, type);
-    expect((await say(encodeRecords([record(1)]))).status).toBe(404);
+    expect((await putFrames(encodeRecords([record(1)]))).status).toBe(404);
     expect(await kept()).toMatchObject({ bytes: 0 });
   });
 
   it('accept nothing from a run that has ended, however often it sends', async () => {
-    await say(encodeRecords([record(1, 'before')]));
+    await putFrames(encodeRecords([record(1, 'before')]));
     await api.database.query(`UPDATE runs SET ended_at = now(), status = 'KILLED' WHERE run_id = $1`, [runId]);
     for (let number = 2; number < 10; number += 1) {
-      expect((await say(encodeRecords([record(number, 'after')]))).status).not.toBe(200);
+      expect((await putFrames(encodeRecords([record(number, 'after')]))).status).not.toBe(200);
     }
     expect((await channels.frames(runId, 0)).last).toBe(1);
   });
 
   it.each(['-1', '1.5', 'NaN', '1e300', '9007199254740993', "0'--", '', '%00'])(
     'refuse requests behind %j',
-    async (after) => expect((await ask(after)).status).toBe(400),
+    async (after) => expect((await fetchRequests(after)).status).toBe(400),
   );
 
   it.each([
@@ -125,7 +125,7 @@ describe('channels of runs under attack by a node or job', () => {
     const message = `{"msg_type":"display_data","parent_header":{"msg_id":"cell"},"content":${content}}`;
     const body = encodeRecords([record(1, `{"op":"message","generation":1,"message":${message}}`)]);
     const heapBefore = process.memoryUsage().heapUsed;
-    expect((await say(body)).status).toBe(200);
+    expect((await putFrames(body)).status).toBe(200);
     // The bytes are outside the heap, except for the text of the output; parsed values would take more than 100 MB of heap.
     expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(60 * MIB);
     expect((await channels.frames(runId, 0)).last).toBe(1);
@@ -150,7 +150,7 @@ describe('channels of runs under attack by a node or job', () => {
       'a whole one before a broken one': Buffer.concat([encodeRecords([record(1)]), noise]),
     };
     for (const [what, body] of Object.entries(hostile)) {
-      const { status, text } = await say(body);
+      const { status, text } = await putFrames(body);
       expect([what, status, JSON.parse(text)]).toEqual([
         what,
         400,
@@ -159,7 +159,7 @@ describe('channels of runs under attack by a node or job', () => {
     }
     // Records with other first numbers are well-formed but ignored.
     for (const number of [0, 2, 1_000, Number.MAX_SAFE_INTEGER]) {
-      expect(await say(encodeRecords([record(number)]))).toEqual({ status: 200, text: '{"next":1}' });
+      expect(await putFrames(encodeRecords([record(number)]))).toEqual({ status: 200, text: '{"next":1}' });
     }
     expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });
   });
@@ -169,13 +169,13 @@ describe('channels of runs under attack by a node or job', () => {
     const { status } = await agent.send('PUT', `/runs/${runId}/frames`, { body }).catch(() => ({ status: 413 }));
     expect(status).toBe(413);
     expect((await channels.frames(runId, 0)).last).toBe(0);
-    expect((await say(encodeRecords([record(1, 'small')]))).status).toBe(200);
+    expect((await putFrames(encodeRecords([record(1, 'small')]))).status).toBe(200);
   });
 
   it('keep 64 MiB of a flood of long frames', async () => {
     const payload = Buffer.alloc(4 * MIB, 'flood');
     for (let number = 1; number <= 24; number += 1) {
-      expect((await say(encodeRecords([record(number, payload)]))).status).toBe(200);
+      expect((await putFrames(encodeRecords([record(number, payload)]))).status).toBe(200);
       const { bytes, counted } = await kept();
       expect(bytes).toBeLessThanOrEqual(counted);
       expect(counted).toBeLessThanOrEqual(KEPT);
@@ -191,7 +191,7 @@ describe('channels of runs under attack by a node or job', () => {
     const AT_ONCE = 100_000;
     for (let first = 1; first <= MILLION; first += AT_ONCE) {
       const records = Array.from({ length: AT_ONCE }, (_, at) => ({ number: first + at, payload: nothing }));
-      expect((await say(encodeRecords(records))).status).toBe(200);
+      expect((await putFrames(encodeRecords(records))).status).toBe(200);
     }
     const { counted, pieces } = await kept();
     expect(pieces).toBe(MILLION / AT_ONCE);
@@ -202,7 +202,7 @@ describe('channels of runs under attack by a node or job', () => {
   it('count the overhead of the smallest pieces, too', async () => {
     const PIECES = 300;
     for (let number = 1; number <= PIECES; number += 1) {
-      expect((await say(encodeRecords([record(number, '')]))).status).toBe(200);
+      expect((await putFrames(encodeRecords([record(number, '')]))).status).toBe(200);
     }
     const { bytes, counted } = await kept();
     expect(counted - bytes).toBeGreaterThanOrEqual(PIECES * 500);
@@ -218,7 +218,7 @@ describe('channels of runs under attack by a node or job', () => {
     let over = 0;
     for (const poll of polls) void poll.then(() => (over += 1));
     expect((await fetch(api.urlOf('/version'))).status).toBe(200);
-    expect((await say(encodeRecords([record(1)]))).status).toBe(200);
+    expect((await putFrames(encodeRecords([record(1)]))).status).toBe(200);
     // Some still wait.
     expect(over).toBeLessThan(polls.length);
     ending.abort();

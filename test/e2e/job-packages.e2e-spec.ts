@@ -20,7 +20,7 @@ for name in sys.argv[1:]:
 interface MavenRepository {
   url: string;
   /** Requested paths. */
-  asked: string[];
+  requests: string[];
   stop: () => Promise<void>;
 }
 
@@ -56,14 +56,14 @@ describe('packages of a job', () => {
     expect([job.job_status, job.reason]).toEqual(['DONE', 'The application completed.']);
     // Ivy prints its report first.
     expect(await desk.log(job.job_id)).toMatch(/\ngreeting True\nsecret-sauce False\n$/);
-    expect(central.asked).toContain('/maven/com/example/greeting/1.0/greeting-1.0.jar');
+    expect(central.requests).toContain('/maven/com/example/greeting/1.0/greeting-1.0.jar');
   });
 
   it('that no repository has end the job with their names', async () => {
     const job = await look('of-nowhere', { packages: ['com.example:absent:2.0', 'com.example:greeting:1.0'] });
     expect([job.job_status, job.reason_code]).toEqual(['ERROR', 'DEPENDENCY_UNRESOLVED']);
     expect(job.reason).toContain('com.example#absent;2.0');
-    expect(central.asked.some((path) => path.includes('/absent/2.0/'))).toBe(true);
+    expect(central.requests.some((path) => path.includes('/absent/2.0/'))).toBe(true);
   });
 
   it('come from a repository that an administrator has listed, until it is removed', async () => {
@@ -71,7 +71,7 @@ describe('packages of a job', () => {
     const body = { name: 'of-own', cluster_id: cluster, command: 'look.py', ...fields };
     const options = { json: { ...body } };
     await admin.expectError('POST', `${desk.path}/job/conf`, options, 400, 'JOB_CONF.REPOSITORY_NOT_ALLOWED');
-    expect(own.asked).toEqual([]);
+    expect(own.requests).toEqual([]);
     const listed = await admin.post('/dependency-repository', { name: 'own', url: own.url });
     const conf = await desk.describe(cluster, 'of-own', { ...body, arguments: 'greeting secret-sauce' });
     const job = await desk.ended(await desk.submit(conf));
@@ -86,13 +86,13 @@ describe('packages of a job', () => {
   it('never come from a repository that a properties file names', async () => {
     const settings = `spark.jars.repositories ${own.url}\nspark.jars.ivySettings /dev/null\nspark.test.other 1\n`;
     await desk.upload('more.properties', settings);
-    const before = own.asked.length;
+    const before = own.requests.length;
     const job = await look('of-file', {
       packages: ['com.example:secret-sauce:1.0'],
       properties_file: ['more.properties'],
     });
     expect([job.job_status, job.reason_code]).toEqual(['ERROR', 'DEPENDENCY_UNRESOLVED']);
-    expect(own.asked.length).toBe(before);
+    expect(own.requests.length).toBe(before);
     const log = await desk.log(job.job_id, 'stderr');
     for (const name of ['spark.jars.repositories', 'spark.jars.ivySettings'])
       expect(log).toContain(`The Spark property ${name} is ignored: packages come from the repositories that`);
@@ -113,12 +113,12 @@ async function serveMaven(artifacts: readonly string[], port?: number): Promise<
     files.set(`${base}.pom`, Buffer.from(`<project><modelVersion>4.0.0</modelVersion>${coordinates}</project>`));
   }
   rmSync(folder, { recursive: true });
-  const asked: string[] = [];
+  const requests: string[] = [];
   const { url, stop } = await serveOnLoopback((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     const file = files.get(request.url ?? '');
     response.writeHead(file ? 200 : 404, { 'content-length': file?.length ?? 0 });
     response.end(request.method === 'HEAD' ? undefined : file);
   }, port);
-  return { url: `${url}/maven/`, asked, stop };
+  return { url: `${url}/maven/`, requests, stop };
 }

@@ -324,14 +324,14 @@ describe.each(CLUSTER_TYPES)('a job of a %s cluster', (type) => {
   it.each(languagesOn(type))('of type %s has every setting', async (language) => {
     const job = await desk.ended(jobs[language]);
     const log = await desk.log(jobs[language]);
-    const said = (what: string) => new RegExp(`^${what} (.*)$`, 'm').exec(log)?.[1] ?? 'null';
+    const printed = (what: string) => new RegExp(`^${what} (.*)$`, 'm').exec(log)?.[1] ?? 'null';
     expect({ status: job.job_status, reason: job.reason }).toMatchObject({ status: 'DONE' });
     expect(job.job_conf).toMatchObject({ ...JOB_SETTINGS, ...PROGRAMS[language] });
-    expect(found(JSON.parse(said('FACTS')) as Facts)).toEqual(expected(type));
-    expect(said('ARGUMENTS')).toBe(takes[language]?.arguments ? 'run|two words' : 'job|two words');
+    expect(found(JSON.parse(printed('FACTS')) as Facts)).toEqual(expected(type));
+    expect(printed('ARGUMENTS')).toBe(takes[language]?.arguments ? 'run|two words' : 'job|two words');
     if (language !== 'Python3') return;
     const sight = ['helped', 'packaged', 'job\n', 'leaf of job\n'];
-    expect(JSON.parse(said('PYTHON'))).toEqual([sight, sight]);
+    expect(JSON.parse(printed('PYTHON'))).toEqual([sight, sight]);
   });
 });
 

@@ -469,8 +469,8 @@ describe('a Python job', () => {
     const exits = await desk.complete(shared, 'exits', { command: 'exits.py' });
     expect(exits).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
     expect(exits.reason).toContain('3');
-    const told = await desk.complete(shared, 'told', { command: 'exits.py', arguments: 'x' });
-    expect(told.reason).toBe('The application ended with exit code 1; its last line: bad input: 東');
+    const failed = await desk.complete(shared, 'told', { command: 'exits.py', arguments: 'x' });
+    expect(failed.reason).toBe('The application ended with exit code 1; its last line: bad input: 東');
   });
 
   it('without Spark is RUNNING as long as its process runs', async () => {

@@ -12,11 +12,11 @@ const PROGRAM = resolve(__dirname, '..', '..', 'libs', 'run-bridges', 'kernel_br
 /** Stands in for Spark and its Scala kernel, and misbehaves on request. */
 const KERNEL = `#!/usr/bin/env python3
 import json, os, struct, sys, uuid
-requests, said = open(sys.argv[-2], "rb"), open(sys.argv[-1], "wb", buffering=0)
+requests, frames = open(sys.argv[-2], "rb"), open(sys.argv[-1], "wb", buffering=0)
 
 def record(frame):
     payload = json.dumps(frame).encode()
-    said.write(struct.pack(">I", len(payload)) + payload)
+    frames.write(struct.pack(">I", len(payload)) + payload)
 
 def say(kind, parent, **content):
     header = {"msg_id": uuid.uuid4().hex, "msg_type": kind}
@@ -40,9 +40,9 @@ while True:
     elif code == "no reply":
         say("status", header, execution_state="busy")
     elif code == "garbage":
-        said.write(struct.pack(">I", 12) + b"no message {")
+        frames.write(struct.pack(">I", 12) + b"no message {")
     elif code == "endless":
-        said.write(struct.pack(">I", 0x7fffffff) + b"x")
+        frames.write(struct.pack(">I", 0x7fffffff) + b"x")
     elif code == "huge":
         say("display_data", header, data={}, metadata={"x": "x" * 17_000_000})
         say("execute_reply", header, status="ok", payload="x" * 17_000_000)
@@ -86,9 +86,9 @@ let frames: Frame[];
 let log: string;
 
 function begin(words: readonly string[], env: NodeJS.ProcessEnv): void {
-  const [requests, said] = [join(folder, 'requests'), join(folder, 'frames')];
-  for (const file of [requests, said]) writeFileSync(file, '');
-  const fds = [openSync(requests, 'r'), openSync(said, 'a')];
+  const [requests, framesFile] = [join(folder, 'requests'), join(folder, 'frames')];
+  for (const file of [requests, framesFile]) writeFileSync(file, '');
+  const fds = [openSync(requests, 'r'), openSync(framesFile, 'a')];
   const [program = '', ...args] = [...WITHOUT, preparedRuntime().python, PROGRAM, ...words];
   bridge = spawn(program, args, {
     cwd: folder,
@@ -99,7 +99,7 @@ function begin(words: readonly string[], env: NodeJS.ProcessEnv): void {
   bridge.stderr?.on('data', (text: Buffer) => (log += text.toString()));
   fds.forEach(closeSync);
   writer = new RecordWriter(requests);
-  reader = new RecordReader(said, 1);
+  reader = new RecordReader(framesFile, 1);
   sent = 0;
   frames = [];
 }
@@ -127,12 +127,12 @@ const execute = (msgId: string, code: string) => message(msgId, 'execute_request
 
 /** Waits for the first value that `wanted` finds in the frames, and returns it. */
 function until<T>(wanted: (frames: readonly Frame[]) => T | undefined): Promise<T> {
-  const look = () => {
+  const poll = () => {
     const read = reader.read(64 * 1024 * 1024);
     frames.push(...read.map(({ payload }) => JSON.parse(payload.toString('utf8')) as Frame));
     return Promise.resolve(wanted(frames));
   };
-  return eventually(look, { timeoutMs: 240_000, everyMs: 10 });
+  return eventually(poll, { timeoutMs: 240_000, everyMs: 10 });
 }
 
 const about = (msgId: string) => frames.filter((one) => one.message?.parent_header.msg_id === msgId);
@@ -254,8 +254,8 @@ describe('the kernel of Python', () => {
   };
 
   const textOf = (msgId: string): string => {
-    const said = about(msgId).map((one) => one.message?.content ?? {});
-    return said.map((content) => (typeof content['text'] === 'string' ? content['text'] : '')).join('');
+    const contents = about(msgId).map((one) => one.message?.content ?? {});
+    return contents.map((content) => (typeof content['text'] === 'string' ? content['text'] : '')).join('');
   };
 
   it('shows the output of child processes and of Java, but not the log of Spark', async () => {

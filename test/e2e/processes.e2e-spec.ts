@@ -171,12 +171,12 @@ describe('the log', () => {
   });
 
   it('has the correlation id of the sender, or a new one', async () => {
-    const given = await admin.request('GET', '/cluster', {
+    const response = await admin.request('GET', '/cluster', {
       query: { cluster_id: 999_999_999 },
       headers: { 'x-correlation-id': 'mine-1' },
     });
-    expect(given.headers.get('x-correlation-id')).toBe('mine-1');
-    expect(given.expectError(404, 'CLUSTER.NOT_FOUND').body.correlation_id).toBe('mine-1');
+    expect(response.headers.get('x-correlation-id')).toBe('mine-1');
+    expect(response.expectError(404, 'CLUSTER.NOT_FOUND').body.correlation_id).toBe('mine-1');
     const odd = await admin.request('GET', '/user/info', { headers: { 'x-correlation-id': 'two words; and more' } });
     expect(odd.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
     const first = (await admin.request('GET', '/user/info')).headers.get('x-correlation-id');

@@ -86,15 +86,15 @@ async function post(user: string, message: Buffer, type = 'application/x-thrift'
 
 describe('a job that serves SQL', () => {
   it('executes statements of Beeline', async () => {
-    const said = await beeline(
+    const output = await beeline(
       'ada',
       'create table numbers (n bigint, name string)',
       "insert into numbers select id, concat('number ', id) from range(20000)",
       'select count(*), sum(n), max(name) from numbers',
       'select current_user()',
     );
-    expect(said).toContain('20000,199990000,number 9999');
-    expect(said).toContain('ada');
+    expect(output).toContain('20000,199990000,number 9999');
+    expect(output).toContain('ada');
     const rows = await beeline('eve', 'select n from numbers order by n');
     expect(rows.trim().split('\n')).toHaveLength(20_000);
   });

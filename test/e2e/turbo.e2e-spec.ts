@@ -59,8 +59,8 @@ describe('a cluster with turbo', () => {
     expect(log).toContain('spark.driver.memory 3413m');
     expect(log).toContain('spark.memory.offHeap.size 1706m');
     expect(log).toContain(`spark.shuffle.manager ${SHUFFLE}`);
-    const told = await desk.log(Number(job.job_id), 'stderr');
-    expect(told).toContain(
+    const stderr = await desk.log(Number(job.job_id), 'stderr');
+    expect(stderr).toContain(
       'The Spark property spark.memory.offHeap.size is ignored: the turbo of the cluster needs it.',
     );
     await destroyCluster(admin, id);

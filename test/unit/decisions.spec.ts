@@ -56,10 +56,10 @@ describe('decisions, for ten thousand seeds', () => {
           assert.equal(runMayBecome(status, 'STOPPING'), true);
           [status, asked] = ['STOPPING', true];
         }
-        const told = STATUS_OF_STATE[random.pick(['accepted', 'running', 'stopping', 'killing'] as const)];
+        const reported = STATUS_OF_STATE[random.pick(['accepted', 'running', 'stopping', 'killing'] as const)];
         // An agent stops a run only on request; reports may be late.
-        const isTold = told !== undefined && (asked || told === 'RUNNING');
-        if (isTold && told !== status && runMayBecome(status, told)) status = told;
+        const isReported = reported !== undefined && (asked || reported === 'RUNNING');
+        if (isReported && reported !== status && runMayBecome(status, reported)) status = reported;
         assert.equal(isFinished(status), false);
       }
       const end = STATUS_OF_OUTCOME[random.pick(ENDS[asked ? 'asked' : 'unasked'])];

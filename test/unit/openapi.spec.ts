@@ -97,9 +97,9 @@ describe('the OpenAPI document', () => {
       for (const type of classes) {
         const request = new type();
         for (const field of fieldShapes(type).keys()) {
-          const said = (Reflect.getMetadata('swagger/apiModelProperties', type.prototype as object, field) ??
+          const documented = (Reflect.getMetadata('swagger/apiModelProperties', type.prototype as object, field) ??
             {}) as Schema;
-          expect([type.name, field, said.default]).toEqual([type.name, field, request[field]]);
+          expect([type.name, field, documented.default]).toEqual([type.name, field, request[field]]);
         }
       }
     });

@@ -34,7 +34,7 @@ describe('Rebuilds', () => {
   const source = (text: string): void => writeFileSync(join(root, 'src', 'a.ts'), text);
   const built = (): string => readFileSync(join(root, 'dist', 'src', 'a.js'), 'utf8');
   const count = (text: string): number => output.split(text).length - 1;
-  const told = (text: string, times = 1): Promise<boolean> =>
+  const printed = (text: string, times = 1): Promise<boolean> =>
     eventually(() => count(text) === times, { timeoutMs: 60_000, what: text });
 
   beforeAll(() => {
@@ -55,20 +55,20 @@ describe('Rebuilds', () => {
   });
 
   it('reports each build except the first, and keeps the last good one if the sources have errors', async () => {
-    await told('started');
+    await printed('started');
     expect(built()).toContain('value = 1');
 
     source('export const value: number = 2;');
-    await told('taken over');
+    await printed('taken over');
     expect(built()).toContain('value = 2');
 
     source("export const value: number = 'three';");
-    await told('Not built; the last good build keeps running');
+    await printed('Not built; the last good build keeps running');
     expect(output).toContain('src/a.ts(1,14): error TS2322');
     expect(built()).toContain('value = 2');
 
     source('export const value: number = 4;');
-    await told('taken over', 2);
+    await printed('taken over', 2);
     expect(built()).toContain('value = 4');
 
     const ended = once(child, 'exit');

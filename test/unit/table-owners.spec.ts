@@ -80,7 +80,7 @@ function tablesNamedIn(source: ts.SourceFile, owners: ReadonlyMap<string, string
   const named: Named[] = [];
   const whole: Named[] = [];
   let hasHole = false;
-  const look = (node: ts.Node): void => {
+  const visit = (node: ts.Node): void => {
     const text = textOf(node);
     if (text !== null) {
       const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
@@ -89,9 +89,9 @@ function tablesNamedIn(source: ts.SourceFile, owners: ReadonlyMap<string, string
       for (const name of sources) if (owners.has(name)) named.push({ name, line });
       if (owners.has(text)) whole.push({ name: text, line });
     }
-    ts.forEachChild(node, look);
+    ts.forEachChild(node, visit);
   };
-  look(source);
+  visit(source);
   return hasHole ? [...named, ...whole] : named;
 }
 

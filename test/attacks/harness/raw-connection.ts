@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '../../harness/eventually';
 
 /** Default timeout for something that the server does at once; long, because the machine may be busy. */
-const PATIENCE_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
 /** A connection on which a test sends any bytes, HTTP or not. */
 export class RawConnection {
@@ -42,12 +42,12 @@ export class RawConnection {
   }
 
   /** Status of the first response. */
-  async status(timeoutMs = PATIENCE_MS): Promise<number> {
+  async status(timeoutMs = RESPONSE_TIMEOUT_MS): Promise<number> {
     const found = await eventually(() => /^HTTP\/1\.1 (\d{3})/.exec(this.received), { timeoutMs, what: 'an answer' });
     return Number(found[1]);
   }
 
-  async closed(timeoutMs = PATIENCE_MS): Promise<void> {
+  async closed(timeoutMs = RESPONSE_TIMEOUT_MS): Promise<void> {
     await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
   }
 

@@ -29,7 +29,7 @@ const ROOT = resolve(__dirname, '..', '..', '..');
 /** Kills the built worker at a crash point; the worker itself has no such option. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
 const STOP_TIMEOUT_MS = 60_000;
-const HEALTHY_PATIENCE_MS = 240_000;
+const HEALTHY_TIMEOUT_MS = 240_000;
 
 type Environment = Record<string, string>;
 
@@ -294,7 +294,7 @@ export class PlatformUnderTest extends Platform {
     if (this.worker.pid !== undefined) process.kill(this.worker.pid, 'SIGTERM');
   }
 
-  async waitHealthy(timeoutMs = HEALTHY_PATIENCE_MS): Promise<void> {
+  async waitHealthy(timeoutMs = HEALTHY_TIMEOUT_MS): Promise<void> {
     const probe = async () => {
       if (!this.api.running) return 'ended';
       for (const url of new Set([this.baseUrl, this.agentsUrl])) {

@@ -168,12 +168,12 @@ export async function refusals(client: FileClient): Promise<{ statuses: number[]
 /** Returns a stream of this many bytes without a known length. */
 export function bytes(size: number, { endsWith = 'end' }: { endsWith?: 'end' | 'failure' } = {}): Readable {
   const chunk = Buffer.alloc(64 * 1024, 'some bytes ');
-  let given = 0;
+  let sent = 0;
   return new Readable({
     read() {
-      if (given < size) {
-        const next = chunk.subarray(0, Math.min(chunk.length, size - given));
-        given += next.length;
+      if (sent < size) {
+        const next = chunk.subarray(0, Math.min(chunk.length, size - sent));
+        sent += next.length;
         this.push(next);
       } else if (endsWith === 'end') this.push(null);
       else this.destroy(new Error('the client is gone'));

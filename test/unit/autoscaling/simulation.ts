@@ -75,7 +75,7 @@ export class Simulation {
   ) {}
 
   run(): Outcome {
-    for (let number = 0; number < this.load.minInstances; number += 1) this.ask(-this.load.startTimeMs);
+    for (let number = 0; number < this.load.minInstances; number += 1) this.addNode(-this.load.startTimeMs);
     for (;;) {
       this.happen();
       this.place();
@@ -165,7 +165,7 @@ export class Simulation {
       return;
     }
     if (facts.status === 'RUNNING' && !this.isRefused()) this.resizes += 1;
-    for (let asked = 0; asked < decision.by; asked += 1) this.ask(this.now);
+    for (let added = 0; added < decision.by; added += 1) this.addNode(this.now);
   }
 
   private isRefused(): boolean {
@@ -173,11 +173,11 @@ export class Simulation {
   }
 
   /** Adds a node; at the very beginning it is ready at once. */
-  private ask(askedAt: number): void {
+  private addNode(requestedAt: number): void {
     const numbers = this.nodes.map(({ nodeNumber }) => nodeNumber);
     const nodeNumber = this.nodes.findIndex((_, number) => !numbers.includes(number));
-    const isRefused = askedAt === this.now && this.isRefused();
-    const readyAt = isRefused ? Infinity : askedAt + this.load.startTimeMs;
+    const isRefused = requestedAt === this.now && this.isRefused();
+    const readyAt = isRefused ? Infinity : requestedAt + this.load.startTimeMs;
     this.nodes.push({
       nodeId: this.nodes.reduce((last, { nodeId }) => Math.max(last, nodeId), 0) + 1,
       nodeNumber: nodeNumber < 0 ? this.nodes.length : nodeNumber,
@@ -188,7 +188,7 @@ export class Simulation {
       cores: 0,
       idleSince: null,
       readyAt,
-      goneAt: isRefused ? askedAt + REFUSED_AFTER_MS : Infinity,
+      goneAt: isRefused ? requestedAt + REFUSED_AFTER_MS : Infinity,
       isRefused,
       running: [],
     });
