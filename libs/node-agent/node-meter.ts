@@ -102,7 +102,7 @@ const MAX_FOREIGN_CHECKS = 2;
 class NodeProcesses implements Machine {
   /** Keyed by pid and start time, so that a reused pid is not mistaken for the old process. */
   private seen = new Map<string, ObservedProcess>();
-  /** Number of times that each process was found foreign. One check is not enough: a process without its environment, during exec, looks foreign. */
+  /** Number of times that each process was found foreign. Once is not enough: during exec a process has no environment. */
   private foreign = new Map<string, number>();
   private total = 0;
   private isFirst = true;

@@ -1,7 +1,7 @@
-"""Puts a run's files and archives into the working directory, as executors have them, and then becomes the run.
+"""Puts a run's files and archives into the working directory, where executors have them, and then becomes the run.
 
-Usage: beside_driver.py DESCRIPTION PROGRAM [ARGUMENT]...; the description is a JSON file. It runs where the run does and with no
-more rights: whatever an archive holds, it can do nothing that the run itself could not.
+Usage: beside_driver.py DESCRIPTION PROGRAM [ARGUMENT]...; the description is a JSON file. It runs in the sandbox of the run and with the
+same rights, so an archive can do nothing that the run itself could not.
 """
 
 import json
@@ -18,7 +18,7 @@ ZIPS = (".zip", ".jar")
 
 
 def within(folder, name):
-    """The path of what an archive names; entries that lead out, by their names or by links before them, are refused."""
+    """Returns the path of an archive's entry. Refuses entries that lead outside, by their names or by links before them."""
     path = os.path.join(folder, name)
     parent = os.path.realpath(os.path.dirname(path.rstrip("/")))
     if os.path.commonpath([folder, parent]) != folder or os.path.basename(path.rstrip("/")) == "..":
@@ -27,7 +27,7 @@ def within(folder, name):
 
 
 def untar(file, folder):
-    # Versions before 3.12 know no filter, and later ones warn without.
+    # Versions before 3.12 have no filter, and later ones warn without one.
     trusted = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
     folders = []
     with tarfile.open(file) as archive:
@@ -39,7 +39,7 @@ def untar(file, folder):
             if entry.islnk():
                 within(folder, entry.linkname)
             if entry.isdir():
-                # What it may be is settled behind what is in it.
+                # The final mode is set after the content is written.
                 folders.append((os.path.join(folder, entry.name), entry.mode & 0o777))
                 entry.mode = 0o700
             else:
@@ -65,7 +65,7 @@ def unzip(file, folder):
 
 
 def unpack(file, name):
-    """As Spark does, by the ending of the name; what it does not know is there as it is."""
+    """Unpacks like Spark, by the ending of the name. Other files are linked."""
     lower = file.lower()
     if not lower.endswith(TARS + ZIPS):
         os.symlink(file, name)
@@ -87,9 +87,9 @@ def main(description, program):
                 if not os.path.lexists(name):
                     put(file, name)
             except Exception as error:
-                # The run may do without, and Spark says more when it unpacks the archive itself.
+                # The run may not need it, and Spark reports more when it unpacks the archive itself.
                 print("%s is not in the working directory of the driver: %s" % (name, error), file=sys.stderr, flush=True)
-    # Python ignores what ends other programs.
+    # Python ignores these signals, which end other programs.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     os.execv(program[0], program)

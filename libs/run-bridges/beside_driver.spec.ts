@@ -57,7 +57,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     return spawnSync('python3', argv, { cwd: work, encoding: 'utf8' });
   };
 
-  it('puts files and what archives hold into the working directory, and becomes the run', () => {
+  it('puts files and the content of archives into the working directory, and becomes the run', () => {
     packed({
       'env.tar.gz': [
         ['bin', 'folder', ''],
@@ -102,7 +102,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
         ['stolen', 'hard', 'out/secret'],
       ],
     ],
-  ])('takes nothing out of an archive that leads %s', (_what, entries) => {
+  ])('extracts nothing from an archive that leads %s', (_what, entries) => {
     writeFileSync(`${folder}/secret`, 'secret');
     packed({ 'evil.tar.gz': [['fine', 'file', 'x'], ...entries] });
     const { status, stderr } = begun({ archives: [['evil.tar.gz', 'evil']] }, 'exit 0');
@@ -114,7 +114,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
       expect(() => lstatSync(path)).toThrow('ENOENT');
   });
 
-  it('takes nothing out of a zip file that leads behind a link', () => {
+  it('extracts nothing from a zip file that leads through a link', () => {
     packed({
       'evil.zip': [
         ['out', 'link', '..'],
@@ -125,7 +125,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     expect(() => lstatSync(`${work}/stolen`)).toThrow('ENOENT');
   });
 
-  it('keeps devices and absolute names where they do no harm', () => {
+  it('makes devices and absolute names harmless', () => {
     packed({
       'odd.tar.gz': [
         ['null', 'device', ''],
@@ -136,7 +136,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     expect(readFileSync(`${work}/odd/etc/x`, 'utf8')).toBe('own');
   });
 
-  it('begins the run even so when an archive is none, and replaces nothing', () => {
+  it('starts the run even if an archive is invalid, and replaces no files', () => {
     writeFileSync(`${folder}/half.zip`, 'PK');
     writeFileSync(`${work}/there`, 'mine');
     const { status, stdout, stderr } = begun(
@@ -147,7 +147,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     expect(stderr).toBe('half is not in the working directory of the driver: File is not a zip file\n');
   });
 
-  it('leaves signals as other programs have them', () => {
+  it('restores the default signals', () => {
     writeFileSync(`${folder}/f`, '');
     expect(begun({ files: [['f', 'f']] }, 'yes | head -n 1; yes >&-; grep SigIgn /proc/self/status').stdout).toMatch(
       /^y\nSigIgn:\t0+\n$/,

@@ -1,7 +1,7 @@
-"""Serves a function of the workspace to calls that come over the run's channel.
+"""Serves a function of the workspace to calls from the run's channel.
 
-Usage: function_bridge.py DESCRIPTION, a JSON file; the files of the channel are descriptors 3 and 4. Payloads are a line of
-JSON and a body: see ADR 0037.
+Usage: function_bridge.py DESCRIPTION, a JSON file; the files of the channel are descriptors 3 and 4. A payload is a line of JSON and a
+body: see ADR 0037.
 """
 
 import builtins
@@ -23,23 +23,23 @@ from spark_session import FailedSession, SessionStart, own_packages, why_stopped
 MIB = 1024 * 1024
 MAX_RESPONSE_BYTES = 8 * MIB
 MAX_PROJECT_BYTES = 256 * MIB
-INSTALL_WITHIN = 300
-# How often it is looked whether Spark is still there; seconds.
-LOOK_EVERY = 1
+INSTALL_TIMEOUT = 300
+# Interval of the checks that Spark still works; seconds.
+CHECK_INTERVAL = 1
 MAX_LINES = 30
 MAX_TEXT_LENGTH = 4_000
-# What the run ends with; the reason is the last line of its log.
+# Exit code of the run. The last line of its log has the reason.
 FAILED = 1
 
 
 def fail(reason):
-    # By this line the node tells why the run ended.
+    # The node reads the reason of the run's end from this line.
     print("The function cannot be served: %s" % reason, file=sys.stderr, flush=True)
     os._exit(FAILED)
 
 
 class Calls:
-    """Takes calls from the channel and answers them, as many at once as there are threads."""
+    """Receives calls from the channel and responds to them. Each thread runs one call."""
 
     def __init__(self, channel, function, description):
         self.channel = channel
@@ -49,9 +49,9 @@ class Calls:
         self.ending = False
         self.project = description["project"]
         self.lock = threading.Lock()
-        # Those under way by id: when they end, and whether somebody still waits.
+        # Deadlines of the running calls by id. A call is removed once its caller no longer waits.
         self.running = {}
-        # Threads that still run what nobody waits for any longer.
+        # Number of threads that still run a call whose caller no longer waits.
         self.stuck = 0
         self.work = queue.Queue()
         self.last = time.monotonic()
@@ -89,7 +89,7 @@ class Calls:
         self.work.put((call, body))
 
     def look(self):
-        """Ends what took too long, and the run when nobody has called for long enough."""
+        """Ends calls that took too long, and the run if there were no calls for long enough."""
         now = time.monotonic()
         with self.lock:
             late = [call for call, deadline in self.running.items() if now >= deadline]
@@ -100,19 +100,19 @@ class Calls:
             self.answer(call, "timeout")
             self.note(call, now, "timed out")
         if stuck >= self.most:
-            # Threads cannot be ended: what runs for ever would hold the function's slots for ever.
-            fail("All %d slots of the function are held by calls that did not end in time." % self.most)
+            # Threads cannot be killed: a call that never ends would occupy a slot of the function forever.
+            fail("All %d slots of the function are occupied by calls that did not end in time." % self.most)
         if busy or stuck:
             self.last = now
         elif self.idle is not None and now - self.last >= self.idle:
-            # The watch must not take the end that this asks for to be one that Spark came to.
+            # The watch must not report this stop of Spark as a failure.
             self.ending = True
-            print("Nobody called the function for %d seconds." % self.idle, flush=True)
+            print("The function received no calls for %d seconds." % self.idle, flush=True)
             with_context(lambda context: context.stop())
             os._exit(0)
 
     def leave(self, call):
-        """Nobody waits for a call any longer; its Spark jobs end, and its thread when it likes."""
+        """Abandons a call whose caller no longer waits. Its Spark jobs are cancelled; its thread ends when the function returns."""
         if self.running.pop(call, None) is None:
             return
         self.stuck += 1
@@ -120,9 +120,9 @@ class Calls:
         threading.Thread(target=with_context, args=(cancel,), daemon=True).start()
 
     def watch(self):
-        """Ends the run when no call can have Spark any longer; a call itself may stop it to begin it with other settings."""
+        """Ends the run once calls can no longer use Spark. A running call may stop Spark in order to start it with other settings."""
         while True:
-            time.sleep(LOOK_EVERY)
+            time.sleep(CHECK_INTERVAL)
             why = why_stopped()
             with self.lock:
                 busy = bool(self.running) or self.stuck > 0
@@ -157,26 +157,26 @@ class Calls:
         try:
             text = json.dumps(result, allow_nan=False, ensure_ascii=False).encode("utf-8")
         except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
-            raise TypeError("The function returned what JSON cannot hold: %s" % error) from None
+            raise TypeError("The function returned a value that JSON cannot represent: %s" % error) from None
         if len(text) > MAX_RESPONSE_BYTES:
-            raise ValueError("The function returned %d bytes of JSON; it may return %d." % (len(text), MAX_RESPONSE_BYTES))
+            raise ValueError("The function returned %d bytes of JSON; at most %d are allowed." % (len(text), MAX_RESPONSE_BYTES))
         return text
 
     def described(self, error):
-        """Type, message and the lines of the user's own code, the innermost last."""
+        """Returns type, message and the lines of the user's own code, the innermost last."""
         lines = []
         for frame in traceback.extract_tb(error.__traceback__):
             if frame.filename.startswith(self.project):
                 name = os.path.relpath(frame.filename, self.project)
                 line = "%s:%d in %s: %s" % (name, frame.lineno, frame.name, frame.line or "")
                 lines.append(line[:MAX_TEXT_LENGTH])
-        told = {"type": type(error).__name__, "message": str(error)[:MAX_TEXT_LENGTH], "lines": lines[-MAX_LINES:]}
+        description = {"type": type(error).__name__, "message": str(error)[:MAX_TEXT_LENGTH], "lines": lines[-MAX_LINES:]}
         traceback.print_exception(type(error), error, error.__traceback__)
-        return json.dumps(told).encode()
+        return json.dumps(description).encode()
 
 
 def unpacked(archive, folder):
-    """The files of the project below a folder; none may lie elsewhere."""
+    """Extracts the files of the project into a folder. No entry can be elsewhere."""
     with zipfile.ZipFile(archive) as files:
         if sum(one.file_size for one in files.infolist()) > MAX_PROJECT_BYTES:
             fail("The project of the function has more than %d MiB." % (MAX_PROJECT_BYTES // MIB))
@@ -184,13 +184,13 @@ def unpacked(archive, folder):
 
 
 def installed(requirements, folder):
-    """Installs packages for this run alone; the run ends if that fails."""
+    """Installs packages for this run only. The run ends if that fails."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--target", folder, "-r", requirements]
     try:
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=INSTALL_WITHIN)
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=INSTALL_TIMEOUT)
     except subprocess.TimeoutExpired:
-        fail("The requirements of the function were not installed within %d seconds." % INSTALL_WITHIN)
+        fail("The requirements of the function were not installed within %d seconds." % INSTALL_TIMEOUT)
     output = result.stdout.decode("utf-8", "replace").strip()
     print(output, flush=True)
     if result.returncode != 0:

@@ -1,9 +1,8 @@
-"""Stands between the channel of a notebook's run and its kernel.
+"""Connects the channel of a notebook's run with its kernel.
 
-Usage: kernel_bridge.py LANGUAGE [JARS], with the files of the channel as descriptors 3 and 4; JARS is the folder of the
-Scala kernel. It starts the kernel as its child and passes messages both ways. The kernel runs as the same user but cannot
-reach the channel, since the bridge is closed to other processes.
-Payloads are JSON: see ADR 0034.
+Usage: kernel_bridge.py LANGUAGE [JARS], with the files of the channel as descriptors 3 and 4; JARS is the folder of the Scala kernel. It
+starts the kernel as its child and passes messages both ways. The kernel runs as the same user but cannot reach the channel, since the
+bridge is closed to other processes. Payloads are JSON: see ADR 0034.
 """
 
 import json
@@ -25,23 +24,23 @@ from spark_session import SPARK_ENDED
 NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
 PROGRAMS = {"python": "kernel_python.py", "sql": "kernel_sql.py"}
 
-# How long the reply of a request waits for its last output.
-IDLE_WITHIN = 5
-# How long a kernel that executes nothing may take to answer another request.
-ANSWER_WITHIN = 30
-# Streams are sent this often, or when they are this long.
-STREAM_EVERY = 0.1
+# Maximum time that the reply of a request waits for its last output.
+IDLE_TIMEOUT = 5
+# Maximum time until a kernel that executes nothing responds to another request.
+RESPONSE_TIMEOUT = 30
+# Streams are sent at this interval, or once they have this length.
+STREAM_INTERVAL = 0.1
 STREAM_AT_ONCE = 64 * 1024
-# What a cell says is held back for so long until its reply: all of a short one is then taken care of at once.
-HELD = 0.01
+# Output of a cell is delayed this long for its reply, so that all messages of a short cell are processed together.
+HOLD_SECONDS = 0.01
 MAX_BUFFERED_BYTES = 1024 * 1024
-# Of what one request prints; characters.
+# Maximum printed output of one request; characters.
 MAX_PRINTED_BYTES = 1024 * 1024
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
 MAX_DATA_BYTES = 1024 * 1024
-# Requests that may wait, and ids that are remembered.
+# Maximum number of waiting requests, and of remembered ids.
 MAX_WAITING = 1_000
-REMEMBERED = 10_000
+MAX_REMEMBERED_IDS = 10_000
 TICK = 0.05
 
 
@@ -56,7 +55,7 @@ def quoted(number):
 
 
 class Output:
-    """What a request has said, and how much of that is passed on."""
+    """The printed output of a request, and whether it was cut."""
 
     def __init__(self):
         self.printed = 0
@@ -64,7 +63,7 @@ class Output:
 
 
 class Bridge:
-    """All state is of the main thread; a thread reads the channel."""
+    """The main thread owns all state. Another thread reads the channel."""
 
     def __init__(self, channel, language, jars, folder, work):
         self.channel = channel
@@ -73,7 +72,7 @@ class Bridge:
         self.folder = folder
         self.work = work
         self.kernel = None
-        # Why there is no kernel, once one has died.
+        # The reason why there is no kernel, once one has died.
         self.died = None
         self.generation = 0
         self.state = None
@@ -88,7 +87,7 @@ class Bridge:
         self.held_bytes = 0
         self.held_since = 0.0
         self.seen = OrderedDict()
-        # Requests other than to execute that are with the kernel, by id.
+        # Requests by id that the kernel has, except those to execute.
         self.asked = OrderedDict()
         self.free_since = 0.0
         self.inbox = queue.Queue(maxsize=100)
@@ -111,9 +110,9 @@ class Bridge:
 
     @staticmethod
     def left_out(frame, size):
-        """In the place of a message that is longer than any may be: whoever waits for a reply gets one."""
+        """Replaces a message that exceeds the limit, so that a caller still receives a reply."""
         message = frame["message"]
-        why = "A %s of %d bytes is left out: %d may be sent." % (message["msg_type"], size, MAX_PAYLOAD_BYTES)
+        why = "A %s of %d bytes was omitted: at most %d can be sent." % (message["msg_type"], size, MAX_PAYLOAD_BYTES)
         if message["msg_type"].endswith("_reply"):
             content = {"status": "error", "ename": "TooLong", "evalue": why, "traceback": [why]}
             return dict(frame, message=dict(message, content=content, metadata={}))
@@ -122,7 +121,7 @@ class Bridge:
         return dict(frame, message=dict(message, header=header, msg_type="stream", content=content, metadata={}))
 
     def release(self):
-        """Hands over all that was said."""
+        """Sends all messages that were held back."""
         held, self.held, self.held_bytes = self.held, [], 0
         if held:
             self.channel.send(*held)
@@ -148,7 +147,7 @@ class Bridge:
         self.say({"op": "message", "generation": self.generation, "message": message})
 
     def answer(self, request, msg_type, content, channel="shell"):
-        """An answer of the bridge's own."""
+        """Sends a response of the bridge itself."""
         from jupyter_client.session import Session
 
         session = Session(session="bridge")
@@ -158,7 +157,7 @@ class Bridge:
     # -- requests
 
     def read_channel(self):
-        """Runs in a thread of its own."""
+        """Runs in its own thread."""
         try:
             while not self.stopping:
                 payload = self.channel.receive(1)
@@ -208,7 +207,7 @@ class Bridge:
         if msg_id in self.seen:
             return
         self.seen[msg_id] = True
-        if len(self.seen) > REMEMBERED:
+        if len(self.seen) > MAX_REMEMBERED_IDS:
             self.seen.popitem(last=False)
         if self.died is not None:
             self.refuse(message, "KernelDied", self.died)
@@ -219,7 +218,7 @@ class Bridge:
         self.waiting.append(message)
 
     def ask(self, message):
-        """Passes on a request that executes nothing."""
+        """Forwards a request that executes nothing."""
         if self.kernel is None or len(self.asked) >= MAX_WAITING:
             self.abort(message)
             return
@@ -236,7 +235,7 @@ class Bridge:
         self.answer(message, "status", {"execution_state": "idle"}, "iopub")
 
     def refuse(self, message, name, why):
-        """Answers a request to execute with an error."""
+        """Responds to a request to execute with an error."""
         error = {"ename": name, "evalue": why, "traceback": [why]}
         self.answer(message, "error", error, "iopub")
         self.answer(message, "execute_reply", dict(error, status="error", execution_count=0))
@@ -256,7 +255,7 @@ class Bridge:
     def begin(self, generation):
         self.generation = generation
         self.died = None
-        # What the kernel before was asked may be asked again.
+        # The requests of the previous kernel can be sent again.
         self.seen.clear()
         self.say_state("starting")
         try:
@@ -278,19 +277,19 @@ class Bridge:
 
     def end_kernel(self, name, why):
         kernel, self.kernel = self.kernel, None
-        # First: whoever waits for answers need not wait for the end of Spark.
-        self.settle(name, why)
+        # First, so that callers do not wait for the end of Spark.
+        self.end_requests(name, why)
         if kernel is not None:
             kernel.end()
 
     def lose_kernel(self, why):
-        """Whatever is asked from now on is told why, until another kernel is started."""
-        self.died = "%s Start it again, or restart it." % why
+        """Responds to all further requests with the reason, until another kernel is started."""
+        self.died = "%s Start or restart the kernel." % why
         self.end_kernel("KernelDied", why)
         self.say_state("dead", why)
 
-    def settle(self, name, why):
-        """Answers all requests of a kernel that is gone."""
+    def end_requests(self, name, why):
+        """Responds to all requests of a kernel that has ended."""
         current, self.current = self.current, None
         if current is not None:
             if self.reply is not None:
@@ -306,7 +305,7 @@ class Bridge:
         self.abort_asked()
 
     def watch(self):
-        """Looks after what has no message: a kernel that does not begin, or has died, and what is late."""
+        """Checks for events without a message: a kernel that does not start or has died, and late replies."""
         kernel = self.kernel
         if kernel is None:
             return
@@ -317,7 +316,7 @@ class Bridge:
             if code == -signal.SIGKILL:
                 why += " Its node may lack memory."
             elif code == SPARK_ENDED:
-                # It has said so at last.
+                # The last line of its output has the reason.
                 why = "The kernel ended. %s" % kernel.tail.end().rpartition("\n")[2]
             elif not kernel.ready:
                 why = ("%s %s" % (why, kernel.tail.end())).strip()
@@ -325,17 +324,17 @@ class Bridge:
             return
         if not kernel.ready:
             if time.monotonic() - kernel.began > kernel.start_within:
-                self.lose_kernel("The kernel did not answer within %d seconds." % kernel.start_within)
+                self.lose_kernel("The kernel did not respond within %d seconds." % kernel.start_within)
             else:
                 kernel.nudge()
             self.free_since = time.monotonic()
             return
-        if self.reply is not None and time.monotonic() - self.replied_at > IDLE_WITHIN:
+        if self.reply is not None and time.monotonic() - self.replied_at > IDLE_TIMEOUT:
             self.finish()
         if self.current is not None:
-            # Kernels do one thing after the other.
+            # A kernel processes its requests one after the other.
             self.free_since = time.monotonic()
-        elif self.asked and time.monotonic() - self.free_since > ANSWER_WITHIN:
+        elif self.asked and time.monotonic() - self.free_since > RESPONSE_TIMEOUT:
             self.abort_asked()
         if self.current is None and self.waiting:
             self.current = self.waiting.popleft()
@@ -344,7 +343,7 @@ class Bridge:
             self.kernel.send("shell", self.current)
 
     def finish(self):
-        """Passes the reply of the current request on: nothing that it said is behind it."""
+        """Forwards the reply of the current request. All of its output has been forwarded before."""
         reply, message, self.reply, self.current = self.reply, self.current, None, None
         self.say_message(reply, "shell")
         stops = message.get("content", {}).get("stop_on_error", True)
@@ -410,7 +409,7 @@ class Bridge:
         if self.output.printed > MAX_PRINTED_BYTES and not self.output.cut:
             self.output.cut = True
             self.flush()
-            self.note(message, "[What else this cell prints is left out: it has printed %d characters.]" % MAX_PRINTED_BYTES)
+            self.note(message, "[Further output is omitted: this cell has printed more than %d characters.]" % MAX_PRINTED_BYTES)
 
     def note(self, message, text):
         self.pass_on(dict(message, content={"name": "stderr", "text": "\n%s\n" % text}), "iopub")
@@ -429,7 +428,7 @@ class Bridge:
             size = len(value) if isinstance(value, str) else len(json.dumps(value, default=json_default))
             if size > limit:
                 del data[kind]
-                data.setdefault("text/plain", "[%s of %d bytes is left out: %d may be shown.]" % (kind, size, limit))
+                data.setdefault("text/plain", "[%s of %d bytes is omitted: at most %d can be shown.]" % (kind, size, limit))
 
     # -- the loop
 
@@ -444,24 +443,24 @@ class Bridge:
             if self.kernel is not None:
                 for place, events in self.kernel.polled():
                     poller.register(place, events)
-            for found, _ in poller.poll(self.patience()):
+            for found, _ in poller.poll(self.poll_timeout()):
                 if found == self.wake_read:
                     os.read(self.wake_read, 4096)
             self.take_requests()
             self.take_outputs()
-            if self.stream is not None and time.monotonic() - self.stream["since"] >= STREAM_EVERY:
+            if self.stream is not None and time.monotonic() - self.stream["since"] >= STREAM_INTERVAL:
                 self.flush()
             self.watch()
-            if self.current is None or time.monotonic() - self.held_since >= HELD:
+            if self.current is None or time.monotonic() - self.held_since >= HOLD_SECONDS:
                 self.release()
         self.end_kernel("KernelEnded", "The notebook was stopped.")
         self.say_state("dead", "The notebook was stopped.")
         self.release()
 
-    def patience(self):
-        """How long nothing has to be looked at; milliseconds."""
+    def poll_timeout(self):
+        """Returns the time until the next check; milliseconds."""
         if self.held:
-            return int(HELD * 1_000)
+            return int(HOLD_SECONDS * 1_000)
         busy = self.stream is not None or self.reply is not None or (self.kernel is not None and not self.kernel.ready)
         return int(TICK * 1_000) if busy or self.waiting else 500
 

@@ -1,12 +1,12 @@
-"""How kernels of Jupyter and the bridge of a notebook write what they say."""
+"""Encodes messages of Jupyter kernels and of the bridge of a notebook."""
 
 import json
 
 
 def encoded(text):
     """
-    A text in UTF-8, which has no halves of surrogate pairs: two that belong together become their character, another one
-    a replacement character.
+    Encodes a text as UTF-8, which has no halves of surrogate pairs. Two halves that belong together become their character, a single
+    one becomes a replacement character.
     """
     try:
         return text.encode()
@@ -15,8 +15,8 @@ def encoded(text):
 
 
 def packed(message):
-    """For `Session.packer`: what a cell prints, raises or shows may have halves, at which Jupyter's own packer fails."""
-    # Not earlier: whoever has no need of it begins without.
+    """Serves as `Session.packer`: the output of a cell may contain halves of surrogate pairs, for which Jupyter's own packer fails."""
+    # Imported late, so that processes without sessions start faster.
     from jupyter_client.jsonutil import json_clean, json_default
     from jupyter_client.session import json_packer
 

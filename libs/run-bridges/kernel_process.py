@@ -1,4 +1,4 @@
-"""Kernels as the bridge of a notebook has them: processes of their own, and the ways to them."""
+"""Processes of kernels, and the connections of a notebook's bridge to them."""
 
 import json
 import os
@@ -11,25 +11,25 @@ import threading
 import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-# By which kernel and bridge write messages to each other.
+# Serializer of the messages between kernel and bridge.
 PACKER = "kernel_messages.packed"
-# Of sockets with names, parts of the names.
+# Parts of the names of the sockets.
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 
-# How long a kernel may take until it answers, and to end; seconds.
-ASKED_WITHIN = 1
-END_WITHIN = 4
-NUDGE_EVERY = 0.3
+# Maximum time until a kernel ends after a request, and after a signal; seconds.
+REQUESTED_END_TIMEOUT = 1
+SIGNAL_END_TIMEOUT = 4
+NUDGE_INTERVAL = 0.3
 TAIL = 2_000
-# Of what is received at once.
+# Maximum messages received in one pass.
 MAX_CONCURRENT = 1_000
-READ_AT_ONCE = 256 * 1024
-# Of one message over a pipe; no kernel of the platform writes a longer one.
+READ_BYTES = 256 * 1024
+# Maximum size of one message over a pipe. No kernel of the platform writes a longer one.
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 
 class Tail:
-    """Copies what a kernel writes beside its messages to the log of the run, and keeps the end of it."""
+    """Copies the kernel's output outside of messages to the log of the run, and keeps its end."""
 
     def __init__(self, stream):
         self.text = b""
@@ -53,14 +53,14 @@ class Tail:
 
 
 class KernelProcess:
-    """One process; how it is asked is of the classes below."""
+    """One process. The subclasses connect to it."""
 
-    # How long it may take until it answers; seconds.
+    # Maximum time until it responds; seconds.
     start_within = 90
 
     def __init__(self, generation, argv, folder, env, pass_fds=()):
         self.generation = generation
-        # A group of its own within the run's session: a signal to the bridge is none to the kernel.
+        # It has a group of its own in the run's session, so that a signal to the bridge does not reach the kernel.
         self.process = subprocess.Popen(
             argv,
             cwd=folder,
@@ -75,11 +75,11 @@ class KernelProcess:
         self.began = time.monotonic()
 
     def end(self):
-        """Ends the process and whatever it started; politely first, so that Spark closes its event log."""
+        """Ends the process and its children: first with a request, so that Spark closes its event log."""
         group = self.process.pid
-        if not self.ask_to_end() or not self._gone(group, ASKED_WITHIN):
+        if not self.ask_to_end() or not self._gone(group, REQUESTED_END_TIMEOUT):
             for number in (signal.SIGTERM, signal.SIGKILL):
-                if not self._signal(group, number) or self._gone(group, END_WITHIN):
+                if not self._signal(group, number) or self._gone(group, SIGNAL_END_TIMEOUT):
                     break
         self.close()
 
@@ -102,10 +102,10 @@ class KernelProcess:
 
 
 class SocketKernel(KernelProcess):
-    """A kernel of Jupyter for Python, with sockets in a folder that only the run can read."""
+    """A Jupyter kernel for Python, whose sockets are in a folder that only the run can read."""
 
     def __init__(self, program, generation, folder, work):
-        # The name is relative, since that of a socket is short.
+        # The name is relative because the path of a socket must be short.
         self.connection = dict(PORTS, transport="ipc", ip="k%d" % generation, key=os.urandom(32).hex())
         self.connection["signature_scheme"] = "hmac-sha256"
         self.file = os.path.join(folder, "kernel-%d.json" % generation)
@@ -114,7 +114,7 @@ class SocketKernel(KernelProcess):
         env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()), PYDEVD_DISABLE_FILE_VALIDATION="1")
         options = ["-f", self.file, "--Session.packer=" + PACKER, "--HistoryManager.enabled=False"]
         super().__init__(generation, [sys.executable, os.path.join(FOLDER, program)] + options, folder, env)
-        # Not earlier: the first kernel begins while this is read.
+        # Imported late: the first kernel starts meanwhile.
         import zmq
         from jupyter_client.session import Session
 
@@ -139,13 +139,13 @@ class SocketKernel(KernelProcess):
         return all(self.answered.values())
 
     def polled(self):
-        """What to wait for, and which of its events."""
+        """Returns the sockets to wait for, each with its events."""
         return [(socket, self.zmq.POLLIN) for socket in self.sockets.values()]
 
     def nudge(self):
-        """Asks until it answers on both sockets: what it said before a socket was connected is lost."""
+        """Sends requests until both sockets respond: messages sent before a socket was connected are lost."""
         now = time.monotonic()
-        if now - self.nudged >= NUDGE_EVERY:
+        if now - self.nudged >= NUDGE_INTERVAL:
             self.nudged = now
             self.session.send(self.sockets["shell"], "kernel_info_request", {})
 
@@ -153,8 +153,8 @@ class SocketKernel(KernelProcess):
         self.session.send(self.sockets[channel], message)
 
     def received(self):
-        """Messages that have come, each with its channel."""
-        # In this order, so that a reply finds what was said before it.
+        """Returns the received messages, each with its channel."""
+        # In this order, output precedes the reply that follows it.
         for channel in ("iopub", "shell", "control"):
             for _ in range(MAX_CONCURRENT):
                 message = self._receive(channel)
@@ -162,13 +162,13 @@ class SocketKernel(KernelProcess):
                     break
                 if channel in self.answered:
                     self.answered[channel] = True
-                # The nudges, and whether the kernel is busy with them, are nobody's.
+                # Replies to the nudges, and the busy states that they cause, are not passed on.
                 is_own = message and message.get("parent_header", {}).get("session") == self.session.session
                 if message and not is_own and message["header"]["msg_type"] != "iopub_welcome":
                     yield message, channel
 
     def _receive(self, channel):
-        """The next message of a socket; None when there is none, an empty one for what is none."""
+        """Returns the next message of a socket; None if there is none, an empty one for an invalid one."""
         try:
             parts = self.sockets[channel].recv_multipart(self.zmq.NOBLOCK)
         except self.zmq.Again:
@@ -177,7 +177,7 @@ class SocketKernel(KernelProcess):
             _, parts = self.session.feed_identities(parts)
             return self.session.deserialize(parts)
         except Exception as error:
-            print("The kernel sent something that is no message: %s" % error, file=sys.stderr, flush=True)
+            print("The kernel sent an invalid message: %s" % error, file=sys.stderr, flush=True)
             return {}
 
     def interrupt(self):
@@ -199,11 +199,11 @@ class SocketKernel(KernelProcess):
 
 class PipeKernel(KernelProcess):
     """
-    The Scala kernel: an application of Spark that is asked by one pipe and answers by another. Others have no way to a
-    pipe, as they would have to the sockets that Java can listen at.
+    The Scala kernel: a Spark application that reads requests from one pipe and writes responses to another. Other processes cannot reach
+    a pipe, unlike a port that Java listens on.
     """
 
-    # A JVM begins, and in it Spark and a compiler.
+    # Starts a JVM, and in it Spark and a compiler.
     start_within = 240
 
     def __init__(self, jars, generation, folder, work):
@@ -216,7 +216,7 @@ class PipeKernel(KernelProcess):
         argv = [submit] + options + program + [os.path.join(jars, "toree.jar")] + pipes
         env = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
         try:
-            # Cells see the folder of the run and not the one of the bridge.
+            # Cells run in the run's folder, not in the bridge's.
             super().__init__(generation, argv, work, env, pass_fds=(theirs_in, theirs_out))
         except BaseException:
             self.close()
@@ -232,14 +232,14 @@ class PipeKernel(KernelProcess):
         self._is_open = True
 
     def polled(self):
-        """What to wait for, and which of its events."""
+        """Returns the descriptors to wait for, each with its events."""
         import zmq
 
         waits = [(self._in, zmq.POLLIN)] if self._is_open else []
         return waits + ([(self._out, zmq.POLLOUT)] if self._unsent else [])
 
     def nudge(self):
-        """It says by itself that it is ready."""
+        """Does nothing: the kernel reports by itself that it is ready."""
 
     def send(self, _channel, message):
         self._record({"op": "message", "message": {"header": message["header"], "content": message.get("content", {})}})
@@ -248,11 +248,11 @@ class PipeKernel(KernelProcess):
         self._record({"op": "interrupt"})
 
     def ask_to_end(self):
-        # Java ends well at a signal.
+        # A signal ends Java in an orderly way.
         return False
 
     def received(self):
-        """Messages that have come, each with its channel."""
+        """Returns the received messages, each with its channel."""
         self._write()
         for _ in range(MAX_CONCURRENT):
             try:
@@ -260,8 +260,8 @@ class PipeKernel(KernelProcess):
                 message = frame and frame.get("message")
                 is_reply = message and message["header"]["msg_type"].endswith("_reply")
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                print("The kernel sent something that is no message: %s" % error, file=sys.stderr, flush=True)
-                # Where the next one begins is unknown.
+                print("The kernel sent an invalid message: %s" % error, file=sys.stderr, flush=True)
+                # The start of the next message is unknown.
                 self._is_open = False
                 self.process.terminate()
                 return
@@ -288,17 +288,17 @@ class PipeKernel(KernelProcess):
             except BlockingIOError:
                 return
             except OSError:
-                # It has ended, which is seen by its process.
+                # The kernel has ended, which its process shows.
                 self._unsent = b""
 
     def _frame(self):
-        """The next record; None when none is whole yet, and behind the last one."""
+        """Returns the next record; None if none is complete, and after the last one."""
         if not self._is_open:
             return None
         size = self._size()
         while size is None or len(self._unread) < 4 + size:
             try:
-                chunk = os.read(self._in, READ_AT_ONCE)
+                chunk = os.read(self._in, READ_BYTES)
             except BlockingIOError:
                 return None
             if not chunk:

@@ -1,4 +1,4 @@
-"""The Python kernel of a notebook: ipykernel with a Spark session at hand as `spark`, and its context as `sc`."""
+"""The Python kernel of a notebook: ipykernel with a Spark session as `spark`, and its context as `sc`."""
 
 import os
 import re
@@ -12,21 +12,21 @@ NAMES = re.compile(r"\b(spark|sc)\b")
 
 
 class InterruptedWait:
-    """In the place of the session in a cell that was interrupted while it waited for it."""
+    """Replaces the session in a cell that was interrupted while it waited for the session."""
 
     def __getattr__(self, name):
         raise KeyboardInterrupt
 
 
 class SparkOfKernel:
-    """Gives cells the session, which begins while the first of them run."""
+    """Provides the session to cells. It starts while the first of them run."""
 
     def __init__(self, shell, log):
         self.shell = shell
         self.start = SessionStart(end_with_spark(log), log)
         self.given = False
         shell.events.register("pre_run_cell", self.before_cell)
-        # Its own handler of interrupts takes the place of the one by which PySpark cancels jobs.
+        # ipykernel's own handler of interrupts replaces the one with which PySpark cancels jobs.
         shell.set_custom_exc((KeyboardInterrupt,), self.interrupted)
 
     def before_cell(self, info):
@@ -35,7 +35,7 @@ class SparkOfKernel:
         try:
             session = self.start.wait()
         except KeyboardInterrupt:
-            # IPython runs the cell all the same: it ends where it asks something of the session.
+            # IPython runs the cell nevertheless. The cell ends when it uses the session.
             self.give(InterruptedWait(), InterruptedWait())
             return
         self.given = True
@@ -44,7 +44,7 @@ class SparkOfKernel:
     def give(self, session, context):
         names = self.shell.user_ns
         for name, value in (("spark", session), ("sc", context)):
-            # What a cell has named so is the user's.
+            # The user's own variables of these names stay.
             if isinstance(names.setdefault(name, value), InterruptedWait):
                 names[name] = value
 
@@ -56,11 +56,11 @@ class SparkOfKernel:
 
 
 def main():
-    # From now on what child processes print is shown by the cell; what Spark logs stays in the log.
+    # From now on a cell shows the output of child processes, but Spark's log stays in the log.
     log = os.dup(2)
     app = IPKernelApp.instance()
     app.initialize(sys.argv[1:])
-    # The sockets have been made, with names within the folder before.
+    # The sockets exist, with names relative to the previous folder.
     os.chdir(os.environ.pop("KERNEL_WORK"))
     own_packages(os.path.join(os.getcwd(), "site-packages"))
     sys.path.insert(0, os.getcwd())

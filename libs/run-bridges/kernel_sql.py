@@ -1,4 +1,4 @@
-"""The SQL kernel of a notebook: each statement of a cell is run by Spark, and its result shown as a table."""
+"""The SQL kernel of a notebook. Spark runs each statement of a cell, and the kernel shows its result as a table."""
 
 import html
 import os
@@ -16,11 +16,11 @@ MAX_TABLE_BYTES = 1024 * 1024
 
 
 def tables(columns, rows):
-    """The rows, whose cells are strings, as a text table and an HTML table, and how many rows these have."""
+    """Returns rows, whose cells are strings, as a text table and an HTML table, and the number of rows in them."""
     texts = []
     size = 0
     for cells in rows:
-        # Markup, and the width of the columns, come on top.
+        # Counts markup and padding roughly.
         size += sum(len(cell) for cell in cells) * 2 + 20 * len(cells)
         if size > MAX_TABLE_BYTES and texts:
             break

@@ -1,10 +1,9 @@
-"""The way between the process of a run and the control plane.
+"""The channel between the process of a run and the control plane.
 
-Descriptor 3 is the file of what the run is asked, descriptor 4 the one of what it says; both were opened by the agent,
-which reads and writes them by offset. A record has a header of 24 bytes, big-endian: magic (u32), length of the payload
-(u32), number (u64), and the number of the last record of the other file that its writer has read (u64). Records of one
-file are numbered from 1 without gaps; one with number 0 only tells what was read. A writer begins its file anew once it
-is long and all of it was read. See ADR 0033.
+Descriptor 3 is the file of requests, descriptor 4 the file of frames. The agent opened both, and reads and writes them by offset. A
+record has a header of 24 bytes, big-endian: magic (u32), length of the payload (u32), number (u64), and the number of the last record
+of the other file that its writer has read (u64). The records of one file are numbered from 1 without gaps. A record with number 0 only
+acknowledges. A writer truncates its file once it is long and all of it was read. See ADR 0033.
 """
 
 import ctypes
@@ -17,40 +16,40 @@ import time
 MAGIC = 0x52434831
 HEADER = struct.Struct(">IIQQ")
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
-# A longer file is begun anew once all of it was read.
-LONG_FILE = 8 * 1024 * 1024
-# What may lie in the file without having been taken: whoever says more waits.
+# A longer file is truncated once all of it was read.
+TRUNCATE_ABOVE_BYTES = 8 * 1024 * 1024
+# Maximum size of unread records. Senders wait while there are more.
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
-READ_AT_ONCE = 256 * 1024
+READ_BYTES = 256 * 1024
 MIN_PAUSE = 0.002
 MAX_PAUSE = 0.02
-# The longest while the system tells of what is written; there are file systems of which it tells nothing.
-MAX_WATCH = 0.1
+# Maximum wait for a notification of the system. Some file systems send none.
+MAX_WAIT = 0.1
 IN_MODIFY = 2
 PR_SET_DUMPABLE = 4
-# How much is read before the other side is told of it.
-TELL_EVERY = 1024 * 1024
+# Bytes read before they are acknowledged to the other side.
+ACKNOWLEDGE_EVERY_BYTES = 1024 * 1024
 
 
-# In the place of a record: something else.
+# Stands for data that are not a record.
 FOREIGN = object()
 
 
 class ChannelError(Exception):
-    """The file of requests holds what no agent writes, or a payload is too long."""
+    """The file of requests has data that no agent writes, or a payload is too long."""
 
 
 def close_to_others():
     """Keeps the user's other processes from opening this one's descriptors through /proc, tracing it or reading its memory.
 
-    Programs that it starts are not protected. Code that runs in this process can still use the channel.
+    Its child processes are not protected. Code that runs in this process can still use the channel.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "The process could not be protected from its user's other processes")
 
 
-class Growth:
-    """Waits until somebody writes to a file that is open."""
+class WriteWatch:
+    """Waits until a process writes to an open file."""
 
     def __init__(self, fd):
         self._pause = MIN_PAUSE
@@ -60,20 +59,20 @@ class Growth:
             self._poll.register(self._events, select.POLLIN)
 
     def reset(self):
-        """Something was there: more may come soon."""
+        """Shortens the pause after a write, because more may follow soon."""
         self._pause = MIN_PAUSE
 
     def wait(self, seconds):
-        """Waits so long at most; may end without cause."""
+        """Waits for at most this time; may return early."""
         if self._events is None:
             time.sleep(min(self._pause, seconds))
             self._pause = min(self._pause * 1.2, MAX_PAUSE)
-        elif self._poll.poll(min(seconds, MAX_WATCH) * 1_000):
+        elif self._poll.poll(min(seconds, MAX_WAIT) * 1_000):
             os.read(self._events, 64 * 1024)
 
     @staticmethod
     def _watched(fd):
-        """A descriptor of inotify; None where there is none to be had."""
+        """Returns a descriptor of inotify; None if it is not available."""
         try:
             system = ctypes.CDLL(None)
             events = system.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -81,7 +80,7 @@ class Growth:
             return None
         if events < 0:
             return None
-        # By the descriptor, since the process may not open the file by its name.
+        # Watches the descriptor, because the process may not open the file by name.
         if system.inotify_add_watch(events, b"/proc/self/fd/%d" % fd, IN_MODIFY) >= 0:
             return events
         os.close(events)
@@ -89,23 +88,23 @@ class Growth:
 
 
 class RunChannel:
-    """Both directions; sending is for any thread, receiving for one."""
+    """Both directions of the channel. Any thread can send; one thread receives."""
 
     def __init__(self, requests_fd=3, frames_fd=4):
         self._requests = requests_fd
         self._frames = frames_fd
-        self._growth = Growth(requests_fd)
+        self._write_watch = WriteWatch(requests_fd)
         self._lock = threading.Condition()
         self._position = 0
-        # Read from the file and not yet taken: what lies behind `_at`.
+        # Bytes read from the file; those from `_at` on are not processed yet.
         self._buffer = b""
         self._at = 0
         self._read = 0
-        self._told = 0
+        self._unacknowledged_bytes = 0
         self._taken = 0
         self._sent = 0
         self._size = 0
-        # Ends of records that have not been taken, and how many bytes each has.
+        # Numbers and sizes of the records that the other side has not read.
         self._unread = []
         self._unread_bytes = 0
         self._closed = False
@@ -113,13 +112,13 @@ class RunChannel:
             os.set_inheritable(fd, False)
 
     def close(self):
-        """Lets whoever waits go on: `receive` answers None, `send` does nothing."""
+        """Wakes waiting threads: `receive` returns None, `send` does nothing."""
         with self._lock:
             self._closed = True
             self._lock.notify_all()
 
     def send(self, *payloads):
-        """Appends payloads of bytes, which are there all at once; waits while too much has not been taken."""
+        """Appends payloads together. Waits while the other side has too many unread records."""
         for payload in payloads:
             if len(payload) > MAX_PAYLOAD_BYTES:
                 raise ChannelError("A payload of %d bytes is too long." % len(payload))
@@ -132,22 +131,22 @@ class RunChannel:
             self._sent += len(payloads)
 
     def receive(self, timeout):
-        """The next payload; None when there is none within `timeout` seconds, or once this is closed."""
+        """Returns the next payload; None if there is none within `timeout` seconds, or once the channel is closed."""
         until = time.monotonic() + timeout
         while not self._closed:
             payload = self._next()
             if payload is not None:
-                self._growth.reset()
+                self._write_watch.reset()
                 return payload
             left = until - time.monotonic()
             if left <= 0:
                 return None
-            self._growth.wait(left)
+            self._write_watch.wait(left)
         return None
 
     def _append(self, numbered):
         """Appends payloads with their numbers."""
-        if self._size > LONG_FILE and not self._unread:
+        if self._size > TRUNCATE_ABOVE_BYTES and not self._unread:
             os.ftruncate(self._frames, 0)
             self._size = 0
         parts = []
@@ -161,19 +160,19 @@ class RunChannel:
         view = memoryview(b"".join(parts))
         while view:
             view = view[os.write(self._frames, view) :]
-        self._told = 0
+        self._unacknowledged_bytes = 0
 
     def _next(self):
-        """The payload of the next record with a number; None when none is whole yet."""
+        """Returns the payload of the next record with a number; None if none is complete."""
         restarted = False
         while True:
             record = self._record()
             if record is None:
                 return None
             if record is FOREIGN or record[0] > self._read + 1:
-                # The file was begun anew and has grown beyond this place since, unless it is the same once more.
+                # The file may have been truncated and grown beyond this position, so it is read once more from its start.
                 if restarted or self._position == 0:
-                    raise ChannelError("The file of requests holds what no agent writes.")
+                    raise ChannelError("The file of requests has data that no agent writes.")
                 self._restart()
                 restarted = True
                 continue
@@ -183,11 +182,11 @@ class RunChannel:
             with self._lock:
                 self._take(taken)
                 if number != self._read + 1:
-                    # It only tells what was read, or was written again by an agent that did not know.
+                    # The record only acknowledges, or a restarted agent wrote it again.
                     continue
                 self._read = number
-                self._told += len(payload)
-                if self._told >= TELL_EVERY:
+                self._unacknowledged_bytes += len(payload)
+                if self._unacknowledged_bytes >= ACKNOWLEDGE_EVERY_BYTES:
                     self._append([(0, b"")])
             return payload
 
@@ -205,7 +204,7 @@ class RunChannel:
         self._lock.notify_all()
 
     def _record(self):
-        """Number, what the other side has taken, and payload of the record at the position; None when it is not whole."""
+        """Returns the number, the acknowledged number and the payload of the record at the position; None if it is incomplete."""
         if not self._fill(HEADER.size):
             return None
         magic, length, number, taken = HEADER.unpack_from(self._buffer, self._at)
@@ -217,7 +216,7 @@ class RunChannel:
         return number, taken, bytes(self._buffer[begin : begin + length])
 
     def _fill(self, size):
-        """Whether so many bytes from the position on are in the buffer."""
+        """Returns True if the buffer has this many bytes from the position on."""
         if len(self._buffer) - self._at >= size:
             return True
         if os.fstat(self._requests).st_size < self._position:
@@ -225,7 +224,7 @@ class RunChannel:
         parts = [self._buffer[self._at :]]
         have = len(parts[0])
         while have < size:
-            chunk = os.pread(self._requests, max(READ_AT_ONCE, size - have), self._position + have)
+            chunk = os.pread(self._requests, max(READ_BYTES, size - have), self._position + have)
             if not chunk:
                 break
             parts.append(chunk)

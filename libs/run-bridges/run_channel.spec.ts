@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NumberedPayload } from '../contracts/channel-records';
 import { RecordReader, RecordWriter } from '../node-agent/channel-files';
 
-/** Answers each request with its length and itself, until there are so many. */
+/** Responds to a number of requests, each with its length and itself. */
 const ECHO = `
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -16,7 +16,7 @@ for _ in range(int(sys.argv[2])):
     channel.send(b"%d:" % len(payload) + payload)
 `;
 
-/** Says three things at once, and one more. */
+/** Sends three payloads at once, and one more. */
 const SAY = `
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -28,7 +28,7 @@ channel.send(b"four")
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-// Real: Python's end of the channel, and the agent's, over files.
+// Both ends of the channel are real, Python's and the agent's, over files.
 (hasPython ? describe : describe.skip)('the channel of a process in Python', () => {
   let folder: string;
   const requests = () => join(folder, 'requests');
@@ -50,7 +50,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     return new Promise<number | null>((resolve) => child.once('exit', resolve));
   }
 
-  /** Sends some payloads at once, as an agent does, and the next ones when all of them were answered. */
+  /** Sends some payloads at once, as an agent does, and the next ones after all responses. */
   async function carry(payloads: readonly Buffer[], atOnce: number): Promise<NumberedPayload[]> {
     const ended = echo(payloads.length);
     const writer = new RecordWriter(requests());
@@ -71,7 +71,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     return said;
   }
 
-  it('takes requests in order and numbers what it says', async () => {
+  it('receives requests in order and numbers its frames', async () => {
     const said = await carry([Buffer.from('one'), Buffer.alloc(0), Buffer.from('three')], 3);
     expect(said.map(({ number, payload }) => [number, payload.toString()])).toEqual([
       [1, '3:one'],
@@ -80,7 +80,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('says many things at once, in order', () => {
+  it('sends many frames at once, in order', () => {
     const fds = [openSync(requests(), 'r'), openSync(frames(), 'a')];
     execFileSync('python3', ['-c', SAY, __dirname], { stdio: ['ignore', 'inherit', 'inherit', ...fds] });
     fds.forEach(closeSync);
@@ -93,7 +93,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('begins long files anew, and loses nothing', async () => {
+  it('truncates long files without loss', async () => {
     const payloads = Array.from({ length: 60 }, (_, at) => Buffer.alloc(1024 * 1024, at));
     const said = await carry(payloads, 2);
     expect(
@@ -103,7 +103,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     expect(statSync(frames()).size).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it('ends with what no agent wrote', () => {
+  it('ends at data that no agent wrote', () => {
     writeFileSync(requests(), 'x'.repeat(100));
     expect(() =>
       execFileSync(
@@ -113,6 +113,6 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
           stdio: 'pipe',
         },
       ),
-    ).toThrow('what no agent writes');
+    ).toThrow('data that no agent writes');
   });
 });

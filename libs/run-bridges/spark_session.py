@@ -1,4 +1,4 @@
-"""The Spark session of a kernel or a function, which begins beside it."""
+"""The Spark session of a kernel or a function, which starts in the background."""
 
 import glob
 import importlib.util
@@ -7,18 +7,18 @@ import signal
 import sys
 import threading
 
-# What a process ends with when the JVM of its Spark has ended; the last line of its log says why.
+# Exit code of a process whose Spark JVM has ended. The last line of its log has the reason.
 SPARK_ENDED = 70
 
 
 def find_pyspark():
-    """Makes PySpark importable where it is no package of this Python: then it lies in Spark's own folder."""
+    """Makes PySpark importable if this Python has no such package: then Spark's own folder has it."""
     if importlib.util.find_spec("pyspark") is None:
         sys.path.extend(sorted(glob.glob(os.path.join(os.environ["SPARK_HOME"], "python", "lib", "*.zip"))))
 
 
 class FailedSession:
-    """In the place of a session that could not begin: whatever is asked of it says why."""
+    """Replaces a session that could not start. Every use of it raises the reason."""
 
     def __init__(self, reason):
         self.reason = reason
@@ -28,39 +28,39 @@ class FailedSession:
 
 
 def active_context():
-    """The context that Spark is asked by, whoever began it; None when there is none."""
+    """Returns the active Spark context, even if user code created it; None if there is none."""
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     return context and context._active_spark_context
 
 
 def with_context(act):
-    """Does something with the active context. Never raises: of one that has ended there is nothing left to be done."""
+    """Applies a function to the active context. Never raises: a context that has ended needs no action."""
     try:
         context = active_context()
         if context is not None:
             act(context)
     except Exception as error:
-        print("Spark could not be asked: %s" % error, file=sys.__stderr__, flush=True)
+        print("A call to Spark failed: %s" % error, file=sys.__stderr__, flush=True)
 
 
 def why_stopped():
-    """Why nothing can be asked of Spark any longer though its JVM is there; None if it can, or nobody knows."""
+    """Returns why Spark can no longer be used although its JVM runs; None if it can, or if that is unknown."""
     try:
         context = active_context()
         if context is None:
-            return "its Spark session was stopped, and it began no other."
+            return "its Spark session was stopped, and it started no other."
         return "its SparkContext has stopped." if context._jsc.sc().isStopped() else None
     except Exception:
         return None
 
 
 def cancel_jobs():
-    """Ends all jobs, also those of a session of the user's own."""
+    """Cancels all jobs, including those of sessions that the user created."""
     with_context(lambda context: context.cancelAllJobs())
 
 
 def end_with_spark(log=2):
-    """Ends this process with a reason when the JVM ends; whoever began it tells that from the exit code."""
+    """Returns a callback that ends this process with a reason once the JVM has ended. The parent process recognizes the exit code."""
 
     def ended(why):
         os.write(log, ("\n%s\n" % why).encode())
@@ -70,12 +70,12 @@ def end_with_spark(log=2):
 
 
 def own_packages(folder):
-    """Has pip install into a folder of the run, whose packages come before others here and in Python workers."""
+    """Makes pip install into a folder of the run, whose packages precede others here and in Python workers."""
     if os.path.isdir(folder) and os.listdir(folder):
-        # One of these may have brought another PySpark, and Spark knows only its own.
+        # One of these packages may include another PySpark, and Spark only works with its own.
         find_pyspark()
         import pyspark.sql  # noqa: F401
-    # Before anything looks for it: a folder that was not there is not looked for again.
+    # Created before the first import: Python does not search a folder again that did not exist.
     os.makedirs(folder, exist_ok=True)
     sys.path.insert(0, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
@@ -84,20 +84,20 @@ def own_packages(folder):
 
 class SessionStart:
     """
-    Begins a session in a thread of its own. `ended` is called with the reason when the JVM ends; `log` is a descriptor for
-    what it logs, where that of this process is something else.
+    Starts a session in its own thread. `ended` is called with the reason once the JVM has ended. `log` is the descriptor for its log
+    if that is not the stderr of this process.
     """
 
     def __init__(self, ended=None, log=None):
         self.session = None
         self._ended = ended
         self._log = log
-        # Not the end of the thread: a join that is interrupted takes it for ended (Python 3.11).
+        # Not a join of the thread: Python 3.11 treats an interrupted join as its end.
         self._begun = threading.Event()
         threading.Thread(target=self._begin, daemon=True).start()
 
     def wait(self):
-        """The session, or what is in its place, once it has begun; can be interrupted."""
+        """Waits for the session, or its replacement, and returns it. Can be interrupted."""
         while not self._begun.wait(0.1):
             pass
         return self.session

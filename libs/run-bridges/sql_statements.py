@@ -9,12 +9,12 @@ ANTLR = "org.antlr.v4.runtime."
 
 
 def class_of(jvm, name):
-    """A class of the JVM by its full name. Py4J's attributes would search all jars for each part of the name."""
+    """Returns a class of the JVM by its full name. Py4J's attributes would search all jars for each part of the name."""
     return JavaClass(name, jvm._gateway_client)
 
 
 def statements(jvm, text):
-    """Each statement from its first word, with the line (from 1) and the position in the line (from 0) where it begins."""
+    """Returns each statement from its first word, with the line (from 1) and the position in the line (from 0) where it starts."""
     text = text[1:] if text.startswith(BYTE_ORDER_MARK) else text
     lexer_class = class_of(jvm, PARSER + "SqlBaseLexer")
     characters = class_of(jvm, ANTLR + "CharStreams").fromString(text)
@@ -24,7 +24,7 @@ def statements(jvm, text):
     tokens = class_of(jvm, ANTLR + "CommonTokenStream")(lexer)
     tokens.fill()
     last = tokens.size() - 1
-    # Each look at a token is a call to the JVM, so only semicolons are looked at.
+    # Only semicolons are read, because each access to a token is a call to the JVM.
     semicolons = tokens.getTokens(0, last, lexer_class.SEMICOLON) or []
     ends = [(token.getTokenIndex(), token.getStartIndex()) for token in semicolons]
     found = []

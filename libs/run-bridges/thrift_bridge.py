@@ -1,7 +1,7 @@
-"""Serves SQL over HiveServer2's protocol to calls that come over the run's channel.
+"""Serves SQL over HiveServer2's protocol to calls from the run's channel.
 
-Usage: thrift_bridge.py DESCRIPTION, a JSON file; the files of the channel are descriptors 3 and 4. The body of a call is a
-Thrift message, which Spark's Thrift server answers in the JVM of this process's session. It listens nowhere: whoever else is on
+Usage: thrift_bridge.py DESCRIPTION, a JSON file; the files of the channel are descriptors 3 and 4. The body of a call is a Thrift
+message, which Spark's Thrift server processes in the JVM of this process's session. The server does not listen, because any process on
 the node could call it otherwise. See ADR 0038.
 """
 
@@ -47,37 +47,37 @@ from thrift_pages import MAX_RESPONSE_BYTES, TooLong
 
 MIB = 1024 * 1024
 MAX_PART_BYTES = 3 * MIB
-# What a thread of the JVM gathers before it writes it.
-WRITTEN_AT_ONCE = 64 * 1024
+# Buffer size of a thread's output in the JVM.
+WRITE_BUFFER_BYTES = 64 * 1024
 HANDLE_BYTES = 16
-# Calls that are under way at once, and that wait for that.
+# Maximum number of calls in progress, and of waiting calls.
 MAX_CONCURRENT = 64
 MAX_WAITING = 1_000
-# Of one user; and what is remembered of all.
+# Maximum number of sessions per user, and of remembered handles of all users.
 MAX_SESSIONS = 200
 MAX_HANDLES = 50_000
-# A session that is not used for so long is closed; seconds.
+# Unused sessions are closed after this time; seconds.
 SESSION_IDLE = 3_600
-# Answers of so many bytes are compressed, quickly rather than well.
+# Responses from this size on are compressed, quickly rather than well.
 COMPRESSED_FROM = 4 * 1024
 COMPRESSION = 1
-# How often the server looks for those; seconds.
+# Interval at which the server checks for unused sessions; seconds.
 SESSION_CHECK = 60
-# Ids that one payload names.
+# Maximum number of ids in one payload.
 MAX_IDS = 20
-LOOK_EVERY = 0.25
-# How often somebody looks whether Spark still works; seconds.
-HEALTH_CHECK = 1
-START_WITHIN = 60
-# Names of Hive's settings that say where and what its metastore is.
-OF_METASTORE = r"^(javax\.jdo|datanucleus|hive\.metastore)\."
+RECEIVE_TIMEOUT = 0.25
+# Interval of the checks that Spark still works; seconds.
+HEALTH_CHECK_INTERVAL = 1
+START_TIMEOUT = 60
+# Names of Hive's settings of its metastore.
+METASTORE_SETTINGS = r"^(javax\.jdo|datanucleus|hive\.metastore)\."
 
 SETTINGS = {
     "hive.server2.transport.mode": "http",
     "hive.server2.thrift.http.port": "0",
     "hive.server2.thrift.bind.host": "127.0.0.1",
     "hive.server2.thrift.http.cookie.auth.enabled": "false",
-    # All statements run as the user that the run has on its node; nobody may say to be somebody else.
+    # All statements run as the run's user on its node. Clients cannot choose another user.
     "hive.server2.enable.doAs": "false",
     "hive.server2.allow.user.substitution": "false",
     "hive.server2.idle.session.timeout": "%dms" % (SESSION_IDLE * 1_000),
@@ -87,20 +87,20 @@ SETTINGS = {
 
 
 def fail(reason):
-    # By this line the node tells why the run ended.
+    # The node reads the reason of the run's end from this line.
     print("SQL cannot be served: %s" % reason, file=sys.stderr, flush=True)
     os._exit(1)
 
 
 def watch(context, ending):
-    """Ends the run once its Spark has ended, unless that is by intent: it would refuse everybody for ever."""
+    """Ends the run once Spark has ended unintentionally: otherwise it would refuse all calls forever."""
     jvm = context._gateway.proc
     spark = context._jsc.sc()
-    while not ending.wait(HEALTH_CHECK):
+    while not ending.wait(HEALTH_CHECK_INTERVAL):
         try:
             is_stopped = spark.isStopped()
         except Exception:
-            # The process follows its connections.
+            # The connections break before the process ends.
             is_stopped = False
         code = jvm.poll()
         if ending.is_set():
@@ -113,17 +113,17 @@ def watch(context, ending):
 
 
 def reason_of(error):
-    """What a client is told of an exception: of one of the JVM what that says, without its frames."""
+    """Returns the message of an exception for clients. For an exception of the JVM, it omits the stack trace."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip() != ""]
     return next((line[2:] for line in lines if line.startswith(": ")), lines[0] if lines else type(error).__name__)
 
 
 class Handles:
-    """Whose the sessions and operations are: the server takes a handle from anybody."""
+    """The owners of sessions and operations: the server itself accepts a handle from any user."""
 
     def __init__(self):
         self._lock = threading.Lock()
-        # User, session of an operation, and when it was last used, the longest unused first.
+        # User, session of an operation, and time of the last use; the least recently used first.
         self._known = {}
 
     def sessions_of(self, user):
@@ -136,14 +136,14 @@ class Handles:
             return sum(1 for owner, session, _ in self._known.values() if session is None and owner == user)
 
     def add(self, handle, user, session=None):
-        """Notes the handle of a session, or of an operation of one; the handles that are forgotten for it."""
+        """Adds the handle of a session, or of an operation of one. Returns the handles that are dropped for it."""
         with self._lock:
             self._known[handle] = (user, session, time.monotonic())
             forgotten = [next(iter(self._known))] if len(self._known) > MAX_HANDLES else []
             return self._forget(forgotten)
 
     def use(self, handle, user):
-        """Whether the handle is the user's."""
+        """Returns True if the handle is the user's."""
         with self._lock:
             owner, session, _ = self._known.get(handle, (None, None, 0))
             if owner is None or owner != user:
@@ -153,7 +153,7 @@ class Handles:
             return True
 
     def drop(self, handle):
-        """Forgets a session with its operations, or an operation; the handles of all of them."""
+        """Drops a session with its operations, or an operation. Returns all dropped handles."""
         with self._lock:
             is_session = self._known.get(handle, (None, None, 0))[1] is None
             of_it = [one for one, (_, of, _) in self._known.items() if of == handle] if is_session else []
@@ -172,7 +172,7 @@ class Server:
         context = session.sparkContext
         jvm = context._jvm
         settings = context._jsc.hadoopConfiguration()
-        # As nobody knows it, nobody gets an answer while it listens.
+        # The path is secret, so no client can call the server while it listens.
         for key, value in dict(SETTINGS, **{"hive.server2.thrift.http.path": os.urandom(32).hex()}).items():
             settings.set(key, value)
         server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2.startWithContext(
@@ -183,7 +183,7 @@ class Server:
         self._stop_listening(service)
         self._share_metastore(session, server.getHiveConf())
         rpc = jvm.org.apache.hive.service.rpc.thrift
-        # Looked up once: each step of a name is a call of the JVM.
+        # Looked up once, because each step of a name is a call to the JVM.
         self._processor = getattr(rpc, "TCLIService$Processor")(service)
         self._sessions = jvm.org.apache.hive.service.cli.session.SessionManager
         self._manager = services["SparkSQLCLIService"].getSessionManager()
@@ -197,7 +197,7 @@ class Server:
         self._of_thread = threading.local()
 
     def answer(self, user, message):
-        """The answer to a message of a user; in PySpark each thread has one of the JVM, to which the name belongs."""
+        """Returns the response to a message. In PySpark each thread has a thread of the JVM, for which the user name is set."""
         own = self._of_thread
         if not hasattr(own, "line"):
             self._sessions.setIpAddress("127.0.0.1")
@@ -208,8 +208,8 @@ class Server:
         return own.line.answer(self._processor, message)
 
     def use(self, guid, secret, database):
-        """Has a session begin with a database. Spark would do so while it opens one, with the class loader that Hive gives to its
-        sessions: that finds no catalog of the run's packages."""
+        """Selects the initial database of a session. Spark would do so while it opens the session, but with the class loader that Hive
+        gives its sessions, which finds no catalog of the run's packages."""
         jvm = self._jvm
         rpc, wrap = jvm.org.apache.hive.service.rpc.thrift, jvm.java.nio.ByteBuffer.wrap
         identifier = rpc.THandleIdentifier(wrap(guid), wrap(secret))
@@ -223,32 +223,32 @@ class Server:
 
     @staticmethod
     def _share_metastore(session, settings):
-        """Has sessions know the metastore that their statements use: when it is closed, a session looks for one, and by itself it
-        would make one in memory, with others trying the same at the same time."""
+        """Points sessions to the metastore that their statements use. A session looks for its metastore when it is closed, and would
+        otherwise create one in memory, at the same time as other sessions."""
         client = session._jsparkSession.sharedState().externalCatalog().unwrapped().client()
-        for key, value in dict(settings.getValByRegex(OF_METASTORE)).items():
+        for key, value in dict(settings.getValByRegex(METASTORE_SETTINGS)).items():
             settings.set(key, client.getConf(key, value))
 
     @staticmethod
     def _stop_listening(service):
         field = service.getClass().getDeclaredField("httpServer")
         field.setAccessible(True)
-        until = time.monotonic() + START_WITHIN
+        until = time.monotonic() + START_TIMEOUT
         while time.monotonic() < until:
             http = field.get(service)
             if http is not None and http.isStarted():
                 http.stop()
                 return
             time.sleep(0.01)
-        fail("Spark's Thrift server did not start within %d seconds." % START_WITHIN)
+        fail("Spark's Thrift server did not start within %d seconds." % START_TIMEOUT)
 
 
 class Line:
-    """What one thread hands messages over by; each call of the JVM costs time, so it is kept."""
+    """Passes the messages of one thread to the JVM. It is reused because each call to the JVM takes time."""
 
     def __init__(self, server):
         self._server = server
-        # PySpark's connection would take 40 ms for more than some KiB: its sides wait for each other.
+        # PySpark's connection would take 40 ms for more than a few KiB, because its two sides wait for each other.
         with tempfile.NamedTemporaryFile(prefix="answer-", delete=False) as file:
             self._path = file.name
         self._file = os.open(self._path, os.O_RDWR)
@@ -258,8 +258,8 @@ class Line:
 
     def _renew(self):
         server = self._server
-        # Not by way of memory: nobody knows how long an answer is before it is whole.
-        written = server._buffer(self._to_file, WRITTEN_AT_ONCE)
+        # Not in memory, because the length of a response is unknown until it is complete.
+        written = server._buffer(self._to_file, WRITE_BUFFER_BYTES)
         self._written = server._protocol(server._output(written))
         self._message = server._input()
         self._read = server._protocol(self._message)
@@ -275,16 +275,16 @@ class Line:
         except TooLong:
             raise
         except Exception:
-            # Something of it may be left.
+            # Parts of the message may be left in the buffers.
             self._renew()
             raise
         finally:
-            # The JVM appends.
+            # The JVM appends to the file.
             os.ftruncate(self._file, 0)
 
 
 class Task:
-    """What a thread does next: a call, or reading ahead of an operation."""
+    """A task of a thread: a call, or a prefetch for an operation."""
 
     def __init__(self, call=None, user="", body=b"", operation=None):
         self.call = call
@@ -293,8 +293,8 @@ class Task:
         self.operation = operation
 
 
-class Given:
-    """What a call gets; of a page that was read ahead with its id, and the operation that may be read ahead further."""
+class Response:
+    """The response to a call, with the id of a prefetched page and the operation whose next pages may be prefetched."""
 
     def __init__(self, body=b"", outcome="ok", page=None, operation=None):
         self.body = body
@@ -304,7 +304,7 @@ class Given:
 
 
 class Calls:
-    """Takes calls from the channel and answers them, as many at once as there are threads."""
+    """Receives calls from the channel and responds to them. Each thread runs one call."""
 
     def __init__(self, channel, server, session, idle):
         self.channel = channel
@@ -312,13 +312,13 @@ class Calls:
         self.session = session
         self.idle = idle
         self.handles = Handles()
-        # By then the server has closed what was not used.
+        # By then the server has closed unused sessions.
         self.ahead = ReadAhead(SESSION_IDLE + 3 * SESSION_CHECK)
         self.lock = threading.Lock()
-        # Calls under way, and whether somebody still waits for each.
+        # Calls in progress, and whether the caller of each still waits.
         self.awaited = {}
         self.threads = 0
-        # Threads that read ahead, or will.
+        # Number of prefetches, running or queued.
         self.reading = 0
         self.work = queue.Queue()
 
@@ -330,14 +330,14 @@ class Calls:
             self.say(header, part)
 
     def answer_ahead(self, page):
-        """Says an answer that nobody has asked for yet; its parts follow each other."""
+        """Sends a response that no client has requested yet, all parts together."""
         parts = list(self.parts(page.id, "ok", page.body, {}))
         parts[-1][0]["ahead"] = {"key": page.key, "parts": len(parts)}
         self.channel.send(*(json.dumps(header).encode() + b"\n" + part for header, part in parts))
 
     @staticmethod
     def parts(call, outcome, body, more_of_last):
-        """Headers of an answer's parts, and what those have: compressed, since each byte is written and read several times."""
+        """Returns the parts of a response with their headers. It is compressed because each byte is written and read several times."""
         if len(body) >= COMPRESSED_FROM:
             body = zlib.compress(body, COMPRESSION)
             more_of_last = dict(more_of_last, deflated=True)
@@ -357,7 +357,7 @@ class Calls:
         self.say({"op": "ready"})
         last = time.monotonic()
         while True:
-            payload = self.channel.receive(LOOK_EVERY)
+            payload = self.channel.receive(RECEIVE_TIMEOUT)
             now = time.monotonic()
             if payload is not None:
                 self.take(payload)
@@ -367,7 +367,7 @@ class Calls:
             if busy:
                 last = now
             elif self.idle is not None and now - last >= self.idle:
-                print("Nobody called for %d seconds." % self.idle, flush=True)
+                print("The server received no calls for %d seconds." % self.idle, flush=True)
                 ending.set()
                 self.session.stop()
                 os._exit(0)
@@ -376,7 +376,7 @@ class Calls:
         line, _, body = payload.partition(b"\n")
         header = json.loads(line)
         if header["op"] == "claimed":
-            # At once: whatever call comes behind it must not get the same pages.
+            # Processed at once: later calls must not receive the same pages.
             for operation in self.ahead.claimed(header["ids"]):
                 if self.ahead.begin(operation):
                     self.enqueue(Task(operation=operation))
@@ -414,52 +414,52 @@ class Calls:
                     self.reading -= 1
 
     def serve_call(self, task):
-        """Answers a call; the operation of which the thread shall then read ahead, if any."""
+        """Responds to a call. Returns the operation for which the thread must then prefetch, if any."""
         call = task.call
         with self.lock:
             is_awaited = self.awaited[call]
-        given = Given()
+        response = Response()
         if is_awaited:
             try:
-                given = self.relayed(task.user, task.body)
+                response = self.relayed(task.user, task.body)
             except ForeignMessage as error:
-                given = Given(str(error).encode(), outcome="error")
-        goes_on = given.operation is not None and self.ahead.begin(given.operation)
+                response = Response(str(error).encode(), outcome="error")
+        prefetches = response.operation is not None and self.ahead.begin(response.operation)
         with self.lock:
             is_awaited = self.awaited.pop(call)
-            self.reading += 1 if goes_on else 0
+            self.reading += 1 if prefetches else 0
         if is_awaited:
-            more = {} if given.page is None else {"instead_of": given.page}
-            self.answer(call, given.outcome, given.body, **more)
-        elif given.page is not None:
-            # It goes the way of every answer to somebody who has gone away.
-            self.say_void([given.page])
-        return given.operation if goes_on else None
+            more = {} if response.page is None else {"instead_of": response.page}
+            self.answer(call, response.outcome, response.body, **more)
+        elif response.page is not None:
+            # The page is dropped like every response to a caller that has left.
+            self.say_void([response.page])
+        return response.operation if prefetches else None
 
     def relayed(self, user, message):
         try:
             name, handle = asked(message)
         except UnknownCall as unknown:
-            return Given(unknown.answer)
+            return Response(unknown.answer)
         try:
-            return self.carried_out(user, message, name, handle)
+            return self.execute(user, message, name, handle)
         except ForeignMessage:
             raise
         except Exception as error:
-            return Given(self.told(user, message, name, error))
+            return Response(self.failure_response(user, message, name, error))
 
     @staticmethod
-    def told(user, message, name, error):
-        """The answer that says why there is none."""
+    def failure_response(user, message, name, error):
+        """Returns the response for a failed call."""
         if isinstance(error, Refused):
             return failure(name, sequence_of(message), str(error), error.state)
         print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
         state = LIMIT_EXCEEDED if isinstance(error, TooLong) else GENERAL_ERROR
         return failure(name, sequence_of(message), "The call failed: %s" % reason_of(error), state)
 
-    def carried_out(self, user, message, name, handle):
+    def execute(self, user, message, name, handle):
         if handle is None:
-            return Given(self.open(user, message))
+            return Response(self.open(user, message))
         if len(handle) != HANDLE_BYTES or not self.handles.use(handle, user):
             raise Refused("The session or operation is not one of %s, or is closed." % user, NO_CONNECTION)
         if name == FETCHES:
@@ -472,7 +472,7 @@ class Calls:
             self.say_void(self.ahead.close(self.handles.drop(handle)))
         if name == CLOSES_SESSION:
             print("%s closed a session" % user, flush=True)
-        return Given(answer)
+        return Response(answer)
 
     def open(self, user, message):
         if self.handles.sessions_of(user) >= MAX_SESSIONS:
@@ -486,19 +486,19 @@ class Calls:
             try:
                 self.server.use(*session_in(answer), database)
             except Exception as error:
-                text = "The session cannot begin with the database %s: %s" % (database, reason_of(error))
+                text = "The session cannot start with the database %s: %s" % (database, reason_of(error))
                 raise Refused(text, CONNECTION_REFUSED) from None
         self.note_opened(user, session)
         print("%s opened a session" % user, flush=True)
         return with_fetch_size(answer)
 
     def note_opened(self, user, handle, session=None):
-        """Notes whose a session or operation is, before anybody knows its handle; nothing if none was opened."""
+        """Records the owner of a session or operation before its handle is sent. Does nothing if none was opened."""
         if handle is not None:
             self.say_void(self.ahead.close(self.handles.add(handle, user, session)))
 
     def rows(self, operation, message, fetch):
-        """Answers a fetch of rows. Calls come in the order in which the database has them, so what was claimed before is known."""
+        """Responds to a fetch of rows. Calls arrive in the order of the database, so earlier claims are already known."""
         with operation.turn:
             if fetch.begin == NEXT:
                 key = key_of(operation.user, message)
@@ -506,23 +506,23 @@ class Calls:
                 if page is None:
                     answer = self.fetched(operation, message, fetch)
                     self.ahead.fetched(operation, message, key, len(answer))
-                    return Given(answer, operation=operation)
-                # The server is behind these rows. Who asks for another number of them gets as many as there are, which the
-                # protocol allows, and is given that number afterwards.
+                    return Response(answer, operation=operation)
+                # The server's position is after these rows. A client that requests another number receives the page as it is, which
+                # the protocol allows, and that number from the next page on.
                 self.ahead.fetched(operation, message, key, None)
                 answer = with_sequence(page.body, sequence_of(message))
-                return Given(answer) if page.id is None else Given(answer, page=page.id, operation=operation)
+                return Response(answer) if page.id is None else Response(answer, page=page.id, operation=operation)
             self.ahead.unusual(operation)
             if fetch.begin != FIRST and operation.pages:
-                raise Refused("Rows were read ahead. Fetch the next ones, or begin at the first.", INVALID_CURSOR)
+                raise Refused("Rows were prefetched. Fetch the next ones, or start at the first.", INVALID_CURSOR)
             self.say_void(self.ahead.drop_pages(operation))
-            return Given(self.fetched(operation, message, fetch))
+            return Response(self.fetched(operation, message, fetch))
 
     def fetched(self, operation, message, fetch):
         return operation.cursor.fetch(lambda asked: self.server.answer(operation.user, asked), message, fetch)
 
     def read_ahead(self, operation):
-        """Asks for pages before their client does; the caller has begun it."""
+        """Prefetches pages. The caller has called `begin`."""
         while True:
             try:
                 with operation.turn:
@@ -534,14 +534,14 @@ class Calls:
                 return
 
     def read_page(self, operation):
-        # Somebody may have fetched, or closed it, meanwhile.
+        # The client may have fetched the page, or closed the operation, meanwhile.
         if not self.ahead.is_wanted(operation) or not self.handles.use(operation.handle, operation.user):
             return
         message = operation.message
         try:
             body, is_failure = self.fetched(operation, message, Fetch(message)), False
         except Exception as error:
-            body, is_failure = self.told(operation.user, message, FETCHES, error), True
+            body, is_failure = self.failure_response(operation.user, message, FETCHES, error), True
         page = self.ahead.add(operation, body, is_failure)
         if page is None or page.id is None:
             return

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { executeStatement, fetchResults, openedSession, openSession } from '../../test/harness/hive-messages';
 
-/** Has a server answer messages of ada as it is told to; says what became of each. */
+/** Sends messages of ada to a fake server with given responses, and prints the result of each. */
 const CALLS = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -41,7 +41,7 @@ for message in messages:
 print("\\n" + json.dumps({"said": said, "did": server.did}))
 `;
 
-/** Watches a Spark of which it is told; the end of the process is that of the run. */
+/** Watches a fake Spark. The end of the process is that of the run. */
 const WATCH = `
 import sys, threading
 sys.path.insert(0, sys.argv[1])
@@ -74,7 +74,7 @@ thrift_bridge.watch(Spark(), ending)
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-// Real: the program of the bridge. Left out: Spark.
+// The program of the bridge is real. Spark is left out.
 (hasPython ? describe : describe.skip)('the bridge to the server of SQL', () => {
   const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
   const calls = (messages: Buffer[], answers: (Buffer | null)[]) => {
@@ -98,7 +98,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     return [status, stderr.trim()];
   };
 
-  it('answers in Thrift why a call is not carried out, and refuses only what is no message', () => {
+  it('responds in Thrift if a call is refused, and fails only for an invalid message', () => {
     const { said, did } = calls(
       [executeStatement(ada, 'select 1'), openSession(), fetchResults(ada, 10), Buffer.from('GET / HTTP/1.1')],
       [openedSession(ada), null, null],
@@ -114,7 +114,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('has a session begin with its database once it is open', () => {
+  it('selects the database of a session once it is open', () => {
     const begin = (name: string) =>
       calls(
         [openSession('x', [['use:database', name]]), executeStatement(ada, 'select 1')],
@@ -126,12 +126,12 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     const bad = begin('nope');
     expect(bad.did).toEqual(['answers OpenSession', 'uses nope in session of ada, ']);
     expect(bad.said[0]).toMatch(
-      /08004[^]*cannot begin with the database nope: \[SCHEMA_NOT_FOUND\] The schema is not there\.\0/,
+      /08004[^]*cannot start with the database nope: \[SCHEMA_NOT_FOUND\] The schema is not there\.\0/,
     );
     expect(bad.said[0]).not.toContain('session of ada, ');
   });
 
-  it('ends with the Spark that it serves, and says how that ended', () => {
+  it('ends with the Spark that it serves, and reports the reason', () => {
     expect(watch('stopped')).toEqual([1, 'SQL cannot be served: the SparkContext has stopped. The log says why.']);
     expect(watch('gone', '-9')).toEqual([
       1,

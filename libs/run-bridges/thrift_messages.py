@@ -1,8 +1,8 @@
-"""What the relay to Spark's Thrift server has to know of a message: what it asks for, and of which session or operation.
+"""Parses the parts of a message that the relay to Spark's Thrift server needs: the call, and its session or operation.
 
-Messages are of Thrift's binary protocol. All calls of HiveServer2 have one argument, field 1, a struct whose field 1 is the
-handle of a session or an operation, but OpenSession, which has none. Whatever is not exactly like that is refused, so that no
-other reader can understand something else by it.
+Messages use Thrift's binary protocol. All calls of HiveServer2 have one argument, field 1, a struct whose field 1 is the handle of a
+session or an operation; only OpenSession has no handle. Every other form is refused, so that no other reader can interpret a message
+differently.
 """
 
 import struct
@@ -10,7 +10,7 @@ import struct
 CALL = 1
 REPLY = 2
 EXCEPTION = 3
-# Of Thrift's own exception: the server has no such method, or has failed.
+# Codes of Thrift's own exception: the server has no such method, or has failed.
 UNKNOWN_METHOD = 1
 INTERNAL_ERROR = 6
 VERSION = 0x80010000
@@ -20,9 +20,9 @@ WIDTHS = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8}
 FORMS = {I16: ">h", I32: ">i", I64: ">q"}
 
 MAX_VALUES = 20_000
-DEEPEST = 16
+MAX_DEPTH = 16
 MAX_NAME_LENGTH = 64
-# Of what a client is told of a failure; characters.
+# Maximum length of an error message for a client; characters.
 MAX_REASON_LENGTH = 2_000
 
 OPENS_SESSION = "OpenSession"
@@ -32,23 +32,23 @@ FETCHES = "FetchResults"
 EXECUTES = "ExecuteStatement"
 GETS_INFO = "GetInfo"
 GETS_QUERY_ID = "GetQueryId"
-# Where a fetch begins: behind the last row, so many before the last page, or at the first; and what it fetches: rows, or the log.
+# Start of a fetch: after the last row, this many rows before the last page, or at the first; and its kind: rows, or the log.
 NEXT, PRIOR, FIRST = 0, 1, 4
 ROWS = 0
-# Of a status: the call has failed. What follows it are states of SQL.
+# Status code of a failed call. SQL states follow.
 ERROR_STATUS = 3
 CONNECTION_REFUSED = "08004"
 NO_CONNECTION = "08003"
 INVALID_CURSOR = "24000"
 LIMIT_EXCEEDED = "54000"
 GENERAL_ERROR = "HY000"
-# Version of the protocol that an answer names which opens no session; the newest that Spark knows.
+# Protocol version in a response that opens no session: the newest that Spark supports.
 NEWEST_PROTOCOL = 9
-# Driver and Beeline of Hive 4.0.0 stop where the server names no number of rows.
+# The driver and Beeline of Hive 4.0.0 hang if the server names no number of rows.
 FETCH_SIZE = b"hive.server2.thrift.resultset.default.fetch.size"
 DEFAULT_FETCH_SIZE = b"1000"
 DATABASE = b"use:database"
-# Calls of a session whose answers have the handle of an operation.
+# Calls of a session whose responses contain the handle of an operation.
 OPEN_OPERATIONS = {
     EXECUTES,
     "GetTypeInfo",
@@ -73,11 +73,11 @@ OF_OPERATIONS = {
 
 
 class ForeignMessage(Exception):
-    """Bytes that are no message of HiveServer2."""
+    """Bytes that are not a message of HiveServer2."""
 
 
 class UnknownCall(Exception):
-    """A call that is not relayed. Clients that try what only other servers have go on once they are told so in Thrift."""
+    """A call that is not relayed. Clients that try calls of other servers continue if the error is in Thrift."""
 
     def __init__(self, name, sequence):
         super().__init__("The server has no call %r for clients." % name.decode("ascii", "replace"))
@@ -85,7 +85,7 @@ class UnknownCall(Exception):
 
 
 class Refused(Exception):
-    """A call that is not carried out; its client is told so in Thrift, with the state of SQL."""
+    """A call that is refused. Its client receives the error in Thrift, with a SQL state."""
 
     def __init__(self, text, state):
         super().__init__(text)
@@ -93,7 +93,7 @@ class Refused(Exception):
 
 
 class Reader:
-    """Reads one message without keeping more of it than is asked for."""
+    """Reads one message without keeping more of it than needed."""
 
     def __init__(self, message):
         self._bytes = message
@@ -101,24 +101,24 @@ class Reader:
         self._values = 0
 
     def name(self, kind):
-        """The name of the message, which must be of a kind, and its sequence number, both as bytes."""
+        """Returns the name of the message, which must be of this kind, and its sequence number, both as bytes."""
         (head,) = self._unpack(">I", 4)
         if head != VERSION | kind:
-            raise ForeignMessage("It is no message of Thrift's binary protocol.")
+            raise ForeignMessage("It is not a message of Thrift's binary protocol.")
         name = bytes(self._text(MAX_NAME_LENGTH))
         begin = self._at
         self._skip_bytes(4)
         return name, bytes(self._bytes[begin : self._at])
 
     def fields(self, depth, wanted):
-        """Passes over a struct; calls `wanted[id]`, if any, at the value of a struct in it, and passes over the others."""
+        """Reads a struct. Calls `wanted[id]` at the values of these fields, and skips the others."""
         seen = set()
         while True:
             (kind,) = self._unpack(">B", 1)
             if kind == STOP:
                 return
             (number,) = self._unpack(">h", 2)
-            # Readers differ in which of two they take.
+            # Readers differ in which of two equal fields they use.
             if number in seen:
                 raise ForeignMessage("A struct has a field twice.")
             seen.add(number)
@@ -140,7 +140,7 @@ class Reader:
         return kind, read
 
     def span_into(self, found, kind):
-        """Where a value begins and ends."""
+        """Collects where a value starts and ends."""
 
         def read(depth):
             begin = self._at
@@ -150,7 +150,7 @@ class Reader:
         return kind, read
 
     def entries_into(self, places, entries):
-        """Where a map of texts has its number of entries, and of each its key, where it begins, and where its value is."""
+        """Collects the position of the number of entries in a map of texts, and of each entry its key, start, value and end."""
 
         def read(_depth):
             key, value, count = self._unpack(">BBi", 6)
@@ -168,7 +168,7 @@ class Reader:
         return MAP, read
 
     def first_count_into(self, found):
-        """How many values the first column of a list of columns has: a struct with one field, whose first field is their list."""
+        """Collects the number of values in the first of a list of columns: a struct with one field, whose first field is their list."""
 
         def read(_depth):
             _, columns = self._unpack(">Bi", 5)
@@ -180,7 +180,7 @@ class Reader:
         return LIST, read
 
     def count_into(self, found):
-        """How many items a list has; nothing is read behind them."""
+        """Collects the number of items in a list, and stops reading."""
 
         def read(_depth):
             count = self._unpack(">Bi", 5)[1]
@@ -195,7 +195,7 @@ class Reader:
 
     def skip(self, kind, depth):
         self._values += 1
-        if self._values > MAX_VALUES or depth > DEEPEST:
+        if self._values > MAX_VALUES or depth > MAX_DEPTH:
             raise ForeignMessage("The message has too many values.")
         width = WIDTHS.get(kind)
         if width is not None:
@@ -234,20 +234,20 @@ class Reader:
 
     def _skip_bytes(self, size):
         if size < 0 or self._at + size > len(self._bytes):
-            raise ForeignMessage("The message ends before it is whole.")
+            raise ForeignMessage("The message is incomplete.")
         self._at += size
 
-    def _text(self, longest, kept=False):
+    def _text(self, max_length, kept=False):
         (size,) = self._unpack(">i", 4)
-        if longest is not None and size > longest:
+        if max_length is not None and size > max_length:
             raise ForeignMessage("A name is too long.")
         begin = self._at
         self._skip_bytes(size)
-        return self._bytes[begin : self._at] if kept or longest is not None else b""
+        return self._bytes[begin : self._at] if kept or max_length is not None else b""
 
 
 def asked(message):
-    """What a call asks for, and the handle that it is about; None for one that opens a session."""
+    """Returns the name of a call and its handle; None for a call that opens a session."""
     reader = Reader(message)
     written, sequence = reader.name(CALL)
     found = []
@@ -265,7 +265,7 @@ def asked(message):
 
 
 def opened(name, message):
-    """The handle that the answer to a call has; None for a call that opens nothing, or has failed."""
+    """Returns the handle in the response to a call; None if the call opens nothing or has failed."""
     if name != OPENS_SESSION and name not in OPEN_OPERATIONS:
         return None
     reader = Reader(message)
@@ -281,7 +281,7 @@ def opened(name, message):
 
 
 def session_in(answer):
-    """Both texts of the handle of a session that was opened."""
+    """Returns both texts of the handle of a new session."""
     reader = Reader(answer)
     reader.name(REPLY)
     texts = []
@@ -291,7 +291,7 @@ def session_in(answer):
 
 
 def without_database(message):
-    """A message that opens a session without the database that it shall begin with, and that one; None if it names none."""
+    """Returns a message that opens a session, without its initial database, and that database; None if it names none."""
     reader = Reader(message)
     reader.name(CALL)
     places, entries = [], []
@@ -309,7 +309,7 @@ def without_database(message):
 
 
 def with_fetch_size(answer):
-    """An answer that opens a session, whose configuration says how many rows to fetch at once where it did not."""
+    """Adds the number of rows per fetch to the configuration in a response that opens a session, unless it has one."""
     reader = Reader(answer)
     reader.name(REPLY)
     places, entries, handles = [], [], []
@@ -317,7 +317,7 @@ def with_fetch_size(answer):
     reader.fields(0, {0: reader.struct_into(wanted)})
     entry = _text(FETCH_SIZE) + _text(DEFAULT_FETCH_SIZE)
     if not places:
-        # The configuration follows the handle, as its number does.
+        # The configuration follows the handle, as its field number does.
         end = handles[0][1]
         return answer[:end] + struct.pack(">BhBBi", MAP, 4, STRING, STRING, 1) + entry + answer[end:]
     if any(name == FETCH_SIZE for name, *_ in entries):
@@ -328,7 +328,7 @@ def with_fetch_size(answer):
 
 
 class Fetch:
-    """A message that fetches; the message is one that `asked` has accepted."""
+    """A fetch message that `asked` has accepted."""
 
     def __init__(self, message):
         reader = Reader(message)
@@ -349,17 +349,17 @@ class Fetch:
         self._handle = message[slice(*handles[0])]
 
     def asking(self, begin, rows):
-        """A message that fetches another number of rows, from elsewhere."""
+        """Returns a message that fetches another number of rows, from another start."""
         wanted = _field(I32, 2, struct.pack(">i", begin)) + _field(I64, 3, struct.pack(">q", rows))
         return self._head + _struct(_field(STRUCT, 1, _struct(_field(STRUCT, 1, self._handle) + wanted)))
 
 
 class Enough(Exception):
-    """The rest of a message need not be read."""
+    """Ends the reading of a message early."""
 
 
 class Page:
-    """What an answer to a fetch has: the number of its first row, None if it tells of a failure, and how many rows there are."""
+    """The number of the first row in the response to a fetch, None if it is a failure, and the number of its rows."""
 
     def __init__(self, answer):
         reader = Reader(answer)
@@ -377,21 +377,21 @@ class Page:
         self.count = counts[0] if counts else 0
 
     def with_more(self):
-        """The answer, which says that more rows may follow."""
+        """Returns the response with the flag that more rows may follow."""
         if self._flag is None or self.count == 0:
             return self._answer
         return b"".join((self._answer[: self._flag], b"\1", self._answer[self._flag + 1 :]))
 
 
 def failure(name, sequence, text, state):
-    """The answer that a call has failed, as the server would give it: clients show its text."""
+    """Returns the response for a failed call in the server's form. Clients show its text."""
     text = text[:MAX_REASON_LENGTH]
     if name == GETS_QUERY_ID:
-        # Its answer has no status.
+        # The response of this call has no status.
         return _exception(name.encode(), sequence, text, INTERNAL_ERROR)
     status = _field(I32, 1, struct.pack(">i", ERROR_STATUS)) + _field(STRING, 3, _text(state.encode()))
     answer = _field(STRUCT, 1, _struct(status + _field(STRING, 5, _text(text.encode("utf-8", "replace")))))
-    # What answers must have besides.
+    # Adds the other required fields of responses.
     if name == OPENS_SESSION:
         answer += _field(I32, 2, struct.pack(">i", NEWEST_PROTOCOL))
     if name == GETS_INFO:
@@ -405,7 +405,7 @@ def sequence_of(message):
 
 
 def with_sequence(message, sequence):
-    """The message, or an answer, with the sequence number of another one."""
+    """Returns the message with the sequence number of another one."""
     begin = _sequence_at(message)
     return b"".join((message[:begin], sequence, message[begin + 4 :]))
 

@@ -10,7 +10,7 @@ import {
 
 const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
 
-/** Says of each message what it asks for, or why it is refused. */
+/** Prints the call of each message, or why it is refused. */
 const ASKED = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -27,7 +27,7 @@ for text in json.load(sys.stdin):
 print(json.dumps(said))
 `;
 
-/** Says of each call's message how an answer looks that tells of its failure. */
+/** Prints the response for a failure of each call. */
 const FAILURES = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -35,7 +35,7 @@ from thrift_messages import failure
 print(json.dumps([failure(name, bytes([0, 0, 0, 7]), text, "08003").hex() for name, text in json.load(sys.stdin)]))
 `;
 
-/** Says of messages that open sessions what is left of them, and with which database the session shall begin. */
+/** Prints messages that open sessions without their database, and the database. */
 const DATABASES = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -48,7 +48,7 @@ for text in json.load(sys.stdin):
 print(json.dumps(said))
 `;
 
-/** Says how answers that open sessions look once they have a fetch size. */
+/** Prints responses that open sessions, with a fetch size. */
 const FETCH_SIZES = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -60,7 +60,7 @@ for text in json.load(sys.stdin):
 print(json.dumps(said))
 `;
 
-/** The steps are user, `add`, `use` or `drop`, and a handle; says what `use` answers. */
+/** Each step is a user, `add`, `use` or `drop`, and a handle. Prints the results of `use`. */
 const HANDLES = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -81,7 +81,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 const python = (program: string, input: unknown): unknown =>
   JSON.parse(execFileSync('python3', ['-c', program, __dirname], { input: JSON.stringify(input), encoding: 'utf8' }));
 
-// Real: the programs of the bridge. Left out: Spark's Thrift server.
+// The programs of the bridge are real. Spark's Thrift server is left out.
 (hasPython ? describe : describe.skip)('messages of clients of SQL', () => {
   const asked = (...messages: Buffer[]) =>
     python(
@@ -94,7 +94,7 @@ const python = (program: string, input: unknown): unknown =>
     Buffer.from(bytes),
   ];
 
-  it('say what they ask for, and of which session or operation', () => {
+  it('have a call, and a session or operation', () => {
     expect(asked(openSession(), executeStatement(ada, 'select 1'), fetchResults(ada), closeSession(ada))).toEqual([
       ['OpenSession', null],
       ['ExecuteStatement', 'session of ada, '],
@@ -103,7 +103,7 @@ const python = (program: string, input: unknown): unknown =>
     ]);
   });
 
-  it('are refused where another reader could understand something else', () => {
+  it('are refused if another reader could interpret them differently', () => {
     const whole = executeStatement(ada, 'select 1');
     const twice = Buffer.concat([whole, whole]);
     const other = Buffer.from(whole);
@@ -117,7 +117,7 @@ const python = (program: string, input: unknown): unknown =>
         twice,
         other,
         hiveCall('ExecuteStatement'),
-        // A struct with a field twice, a text beyond the end, and lists without end.
+        // A struct with a field twice, a text beyond the end, and endless lists.
         hiveCall('GetInfo', field(1, 2, 1), field(1, 2, 1)),
         hiveCall('GetInfo', field(1, 11, 0x7f, 255, 255, 255)),
         hiveCall('GetInfo', field(2, 15, 1, 0x7f, 255, 255, 255)),
@@ -126,14 +126,14 @@ const python = (program: string, input: unknown): unknown =>
         hiveCall('GetInfo', [2, 12, nested]),
       ),
     ).toEqual([
-      'The message ends before it is whole.',
-      "It is no message of Thrift's binary protocol.",
-      'The message ends before it is whole.',
+      'The message is incomplete.',
+      "It is not a message of Thrift's binary protocol.",
+      'The message is incomplete.',
       'There is more than one message.',
-      "It is no message of Thrift's binary protocol.",
+      "It is not a message of Thrift's binary protocol.",
       'The call names no session or operation.',
       'A struct has a field twice.',
-      'The message ends before it is whole.',
+      'The message is incomplete.',
       'The message has too many values.',
       'The message has too many values.',
       'The message has a value of an unknown kind.',
@@ -141,7 +141,7 @@ const python = (program: string, input: unknown): unknown =>
     ]);
   });
 
-  it('are told in Thrift that there is no such call', () => {
+  it('receive an error in Thrift for an unknown call', () => {
     const [answer] = asked(hiveCall('Shutdown', [1, 12, Buffer.from([0])])) as [string];
     const bytes = Buffer.from(answer, 'hex');
     const text = "The server has no call 'Shutdown' for clients.";
@@ -152,7 +152,7 @@ const python = (program: string, input: unknown): unknown =>
     expect([...bytes.subarray(-8)]).toEqual([8, 0, 2, 0, 0, 0, 1, 0]);
   });
 
-  it('are answered in Thrift when they fail, with all that their answers must have', () => {
+  it('receive a complete Thrift response when they fail', () => {
     const calls = ['FetchResults', 'OpenSession', 'GetInfo', 'GetQueryId'];
     const asLatin1 = (hex: string) => Buffer.from(hex, 'hex').toString('latin1');
     const answers = python(
@@ -171,7 +171,7 @@ const python = (program: string, input: unknown): unknown =>
     expect(long.length).toBeLessThan(5_000);
   });
 
-  it('that open sessions tell their database apart from the rest', () => {
+  it('that open sessions are split into database and rest', () => {
     const other = ['set:hiveconf:a', 'b'] as const;
     const messages = [
       openSession('ada'),
@@ -186,7 +186,7 @@ const python = (program: string, input: unknown): unknown =>
     ]);
   });
 
-  it('that open sessions are answered with a fetch size, where the server names none', () => {
+  it('that open sessions receive a fetch size if the server names none', () => {
     const size = ['hive.server2.thrift.resultset.default.fetch.size', '1000'] as const;
     const other = ['a', 'b'] as const;
     const own = ['hive.server2.thrift.resultset.default.fetch.size', '7'] as const;
@@ -196,7 +196,7 @@ const python = (program: string, input: unknown): unknown =>
     expect(python(FETCH_SIZES, answers)).toEqual(wanted.map((answer) => [answer, 'session of ada, ', secret]));
   });
 
-  it('are about sessions of their senders only', () => {
+  it('can only use sessions of their senders', () => {
     const steps = [
       ['bob', 'use', 's'],
       ['ada', 'add', 's'],

@@ -1,4 +1,4 @@
-"""Fetches of rows from the server of SQL, of which none is lost: where rows are wide, it is asked for fewer than its client wants.
+"""Fetches rows from the server of SQL without losing any: if rows are wide, it requests fewer than the client does.
 
 See ADR 0038.
 """
@@ -15,41 +15,41 @@ from thrift_messages import (
 
 MIB = 1024 * 1024
 MAX_RESPONSE_BYTES = 32 * MIB
-# Of which the rows are asked for that are expected to fit: the next ones may be wider than the last.
+# Expected size of the requested rows. It leaves room because the next rows may be wider than the last.
 PAGE_BYTES = 8 * MIB
-# Rows of the first page of a result, and how many times as many the next page may have.
+# Rows of the first page of a result, and the maximum growth factor from page to page.
 FIRST_ROWS = 100
 GROWTH = 10
 
-LOST = "A fetch has failed, and the server cannot give its rows again. Fetch from the first row, or execute the statement again."
+LOST = "A fetch has failed, and the server cannot return its rows again. Fetch from the first row, or execute the statement again."
 TOO_LONG = (
-    "Row %d of the result has %d bytes; an answer may have %d (32 MiB). Select less of its longest column, such as a part of it by "
-    "substring. The next fetch begins behind this row."
+    "Row %d of the result has %d bytes; a response may have %d (32 MiB). Select less of its longest column, such as a part of it by "
+    "substring. The next fetch starts after this row."
 )
 
 
 class TooLong(Exception):
-    """The server has answered with more bytes than an answer may have."""
+    """The server has responded with more bytes than a response may have."""
 
     def __init__(self, size):
-        super().__init__("The answer has %d bytes; it may have %d." % (size, MAX_RESPONSE_BYTES))
+        super().__init__("The response has %d bytes; at most %d are allowed." % (size, MAX_RESPONSE_BYTES))
         self.size = size
 
 
 class Cursor:
-    """Where the results of one statement are fetched; whoever fetches holds the operation's turn."""
+    """The position in the results of one statement. A thread that fetches holds the operation's turn."""
 
     def __init__(self):
-        # How many rows the server is asked for.
+        # Number of rows to request from the server.
         self._rows = FIRST_ROWS
-        # The number of the row behind the last page.
+        # Number of the row after the last page.
         self._next = 0
-        # Whether nobody knows where the server is.
+        # True if the position of the server is unknown.
         self._lost = False
 
     def fetch(self, ask, message, fetch):
-        """The answer to a fetch; `ask` has the server answer a message. Rows that are asked for and not given are left to the next
-        fetch, but for one that is too long by itself."""
+        """Returns the response to a fetch; `ask` sends a message to the server. Rows that do not fit are left to the next fetch, except for
+        a single row that is too long."""
         if fetch.rows <= 0:
             return ask(message)
         if self._lost and fetch.begin != FIRST:
@@ -61,7 +61,7 @@ class Cursor:
                 answer = ask(message if (begin, rows) == (fetch.begin, fetch.rows) else fetch.asking(begin, rows))
             except TooLong as error:
                 if begin == PRIOR:
-                    # From now on they are the next ones.
+                    # From now on the previous rows are the next ones.
                     begin, self._next = NEXT, self._begin_of_page(ask, fetch)
                     self._lost = self._next is None
                 elif rows == 1:
@@ -94,29 +94,29 @@ class Cursor:
             self._rows = max(1, min(fitting, max(self._rows, rows * GROWTH)))
 
     def _too_long(self, begin, size):
-        """Passes over a row that is too long by itself; what its client is told."""
+        """Skips a single row that is too long, and returns the error for its client."""
         row = self._next + 1 if begin == NEXT else 1
         self._next = row
         self._lost = False
         return Refused(TOO_LONG % (row, size, MAX_RESPONSE_BYTES), LIMIT_EXCEEDED)
 
     def _go_back(self, ask, fetch):
-        """Has the server go on behind the last page, whatever it has made of the fetch that failed."""
+        """Moves the server to the end of the last page, whatever it did with the failed fetch."""
         self._lost = True
         begin = self._begin_of_page(ask, fetch)
         try:
-            # It is an earlier page if the server has not begun another.
+            # The server is at an earlier page unless it has started another.
             if begin is not None and begin < self._next:
                 page = Page(ask(fetch.asking(NEXT, self._next - begin)))
                 begin = None if page.begin is None else page.begin + page.count
         except Exception:
-            # The failure that is told is the one before.
+            # The client receives the first failure.
             return
         self._lost = begin != self._next
 
     @staticmethod
     def _begin_of_page(ask, fetch):
-        """Has the server go to where its last page began; which row that is, None where it cannot."""
+        """Moves the server to the start of its last page. Returns the number of that row; None if the server cannot."""
         try:
             return Page(ask(fetch.asking(PRIOR, 0))).begin
         except Exception:

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fetchResults } from '../../test/harness/hive-messages';
 
-/** Fetches rows of so many bytes each from a server that forgets where it is when it fails, with limits of a thousandth. */
+/** Fetches rows of given sizes from a server that loses its position when it fails. The limits are a thousandth of the real ones. */
 const FETCHES = `
 import json, struct, sys
 sys.path.insert(0, sys.argv[1])
@@ -75,7 +75,7 @@ interface Outcome {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-// Real: the program of the bridge. Left out: Spark's Thrift server.
+// The program of the bridge is real. Spark's Thrift server is left out.
 (hasPython ? describe : describe.skip)('fetches of rows', () => {
   const operation = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
   const fetch = (
@@ -96,7 +96,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ) as Outcome;
   const rows = (count: number, width: number) => Array.from({ length: count }, () => width);
   const times = (count: number, rowsEach: number) => rows(count, 0).map((): Fetch => [NEXT, rowsEach]);
-  /** Every row, each once, in their order. */
+  /** Expects every row once and in order. */
   const expectAll = ({ said }: Outcome, count: number) => {
     let next = 0;
     for (const [begin, found] of said) {
@@ -107,7 +107,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     expect(said.at(-1)).toEqual([count, 0, false]);
   };
 
-  it('ask for few rows first, and for as many as their client wants once these are known to be narrow', () => {
+  it('request few rows first, and as many as the client does once the rows turn out to be narrow', () => {
     const found = fetch(rows(2_500, 0), times(5, 1_000));
     expect(found.asked).toEqual([100, 1_000, 1_000, 1_000, 1_000]);
     expect(found.said).toEqual([
@@ -119,13 +119,13 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('ask for fewer rows the wider these are, and say that more may follow', () => {
+  it('request fewer rows the wider they are, and set the flag that more may follow', () => {
     const found = fetch(rows(1_000, 50), times(12, 1_000));
     expectAll(found, 1_000);
     expect(found.said[1]).toEqual([100, 145, true]);
   });
 
-  it('go back where the rows that follow are too wide all at once, and lose none', () => {
+  it('go back if the next rows are suddenly too wide, and lose none', () => {
     const found = fetch([...rows(1_500, 0), ...rows(100, 500), 31_000, ...rows(20, 10)], times(40, 1_000));
     expectAll({ ...found, said: found.said.slice(0, found.said.findIndex(([, count]) => count === 0) + 1) }, 1_621);
     expect(
@@ -139,14 +139,14 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('pass over a single row that no answer can hold, and say which', () => {
+  it('skip a single row that exceeds a response, and report it', () => {
     const { said } = fetch([1, 40_000, 3], times(4, 100));
     expect(said).toEqual([
       [0, 1, true],
       [
         '54000',
         expect.stringMatching(
-          /^Row 2 of the result has 40\d{3} bytes; an answer may have 32000 .* by substring\. The next fetch begins behind this row\.$/,
+          /^Row 2 of the result has 40\d{3} bytes; a response may have 32000 .* by substring\. The next fetch starts after this row\.$/,
         ),
       ],
       [2, 1, true],
@@ -166,7 +166,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('give the rows of a fetch that failed to the next one, wherever the server had come to', () => {
+  it("return the rows of a failed fetch with the next one, whatever the server's position", () => {
     for (const when of ['before', 'behind']) {
       const found = fetch(rows(30, 1), times(5, 10), { failing: { 2: when } });
       expect([when, found.said]).toEqual([
@@ -176,7 +176,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     }
   });
 
-  it('say that rows are lost where the server cannot go back, until they begin at the first', () => {
+  it('report lost rows if the server cannot go back, until they start at the first', () => {
     const lost = ['24000', expect.stringContaining('Fetch from the first row, or execute the statement again.')];
     const { said } = fetch(
       rows(200, 400),
@@ -196,7 +196,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('give fewer of the rows before the last ones, too, from the first of them on', () => {
+  it('return fewer of the previous rows, too, from the first of them on', () => {
     const { said } = fetch(
       [...rows(30, 1_500), ...rows(200, 0)],
       [...times(12, 1_000), [PRIOR, 230], ...times(9, 1_000)],

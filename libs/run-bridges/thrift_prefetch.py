@@ -1,8 +1,7 @@
-"""Pages of results that the server of SQL was asked for before their client did: whose they are, and who gets them.
+"""Prefetched pages of results: requested from the server of SQL before their client does.
 
-Every page that is read is given out once: to the pod that has claimed it, or to a call that came all the same. Locks of
-`ReadAhead` are short, and `turn` is never taken by the thread that reads the channel: who holds it may wait for that thread.
-See ADR 0038.
+Every page is returned once: to the pod that has claimed it, or to a call that arrived nevertheless. Locks of `ReadAhead` are short. The
+thread that reads the channel never takes `turn`, because the holder of `turn` may wait for that thread. See ADR 0038.
 """
 
 import collections
@@ -14,26 +13,26 @@ from thrift_messages import without_sequence
 from thrift_pages import Cursor
 
 MIB = 1024 * 1024
-# Of equal fetches in a row, with the one that was answered last.
+# Number of equal fetches in a row, including the last, before pages are prefetched.
 EQUAL_FETCHES = 2
-# A shorter page suggests that it was the last one; bytes.
-LARGE_PAGE = 8 * 1024
-# Pages ahead of one operation, and of all; what those have, and how many may be on their way at once.
+# A shorter page was probably the last one; bytes.
+MIN_FULL_PAGE_BYTES = 8 * 1024
+# Maximum number of prefetched pages of one operation and of all, their total bytes, and the reads in progress.
 MAX_PER_OPERATION = 8
 MAX_PAGES = 500
 MAX_BYTES = 32 * MIB
 MAX_CONCURRENT_READS = 8
-# Seconds between two looks for operations that are not used.
-LOOK_EVERY = 60
+# Seconds between two checks for unused operations.
+CHECK_INTERVAL = 60
 
 
 def key_of(user, message):
-    """What a fetch and its repetitions have in common, and nobody else's; the API makes the same of what a client sends."""
+    """Returns a key that only a user's fetch and its repetitions share. The API computes the same from the message of a client."""
     return hashlib.sha256(user.encode("utf-8", "replace") + b"\0" + without_sequence(message)).hexdigest()
 
 
 class Page:
-    """An answer that nobody has had. One without an id is known to nobody else: it says that a fetch has failed."""
+    """A response that no client has received. One without an id, a failed fetch, is only known here."""
 
     def __init__(self, key, body):
         self.id = None
@@ -44,35 +43,35 @@ class Page:
 
 
 class Operation:
-    """The results of one statement, as far as they were fetched."""
+    """The results of one statement, and the progress of its fetches."""
 
     def __init__(self, handle, user, used):
         self.handle = handle
         self.user = user
-        # Held by whoever asks the server for rows.
+        # Held by the thread that requests rows from the server.
         self.turn = threading.Lock()
         self.cursor = Cursor()
         self.used = used
         self.closed = False
-        # The last fetch of its client, how often it came in a row, and how long the last page from the server was.
+        # The client's last fetch, its number of repetitions, and the length of the server's last page.
         self.message = b""
         self.key = None
         self.times = 0
         self.size = 0
-        # Unclaimed, the oldest first.
+        # Unclaimed pages, the oldest first.
         self.pages = collections.deque()
         self.reading = False
 
 
 class ReadAhead:
-    """What is ahead of all operations."""
+    """The prefetched pages of all operations."""
 
     def __init__(self, idle, clock=time.monotonic):
         self._lock = threading.Lock()
         self._idle = idle
         self._clock = clock
         self._operations = {}
-        # By id, for claims.
+        # Operation and page by the id of the page, for claims.
         self._pages = {}
         self._count = 0
         self._bytes = 0
@@ -89,12 +88,12 @@ class ReadAhead:
             return found
 
     def next_page(self, operation):
-        """The oldest page that nobody has had; from now on it is the caller's."""
+        """Removes and returns the oldest prefetched page; None if there is none."""
         with self._lock:
             return self._take(operation, operation.pages[0]) if operation.pages else None
 
     def fetched(self, operation, message, key, size):
-        """Notes a fetch of the next rows; the size is that of a page from the server, None for one that was ahead."""
+        """Records a fetch of the next rows. `size` is the length of the server's page; None for a prefetched page."""
         with self._lock:
             operation.times = operation.times + 1 if operation.key == key else 1
             operation.key = key
@@ -102,13 +101,13 @@ class ReadAhead:
             operation.size = operation.size if size is None else size
 
     def unusual(self, operation):
-        """A fetch came that is not of the next rows: reading ahead begins anew."""
+        """Resets the prefetch after a fetch that does not continue with the next rows."""
         with self._lock:
             operation.key = None
             operation.times = 0
 
     def claimed(self, page_ids):
-        """Forgets pages that pods have given to their clients; the operations of those that were not forgotten yet."""
+        """Removes pages that pods have sent to their clients. Returns the operations of the pages that were still here."""
         operations = {}
         with self._lock:
             for page_id in page_ids:
@@ -122,13 +121,13 @@ class ReadAhead:
         return operations.values()
 
     def begin(self, operation):
-        """Whether the caller shall read a page ahead; if so, `end` must follow."""
+        """Returns True if the caller must prefetch a page, and then call `end`."""
         with self._lock:
             if (
                 operation.reading
                 or not self._is_wanted(operation)
                 or self._count + self._reading >= MAX_PAGES
-                # The next page is taken to be as long as the last one.
+                # Assumes that the next page is as long as the last one.
                 or self._bytes + (self._reading + 1) * operation.size > MAX_BYTES
                 or self._reading >= MAX_CONCURRENT_READS
             ):
@@ -143,7 +142,7 @@ class ReadAhead:
             self._reading -= 1
 
     def is_wanted(self, operation):
-        """Whether there shall be another page ahead, once the caller's turn has come."""
+        """Returns True if another page must be prefetched. To be called by the holder of the turn."""
         with self._lock:
             return self._is_wanted(operation)
 
@@ -152,15 +151,15 @@ class ReadAhead:
         return (
             not operation.closed
             and operation.times >= EQUAL_FETCHES
-            and operation.size >= LARGE_PAGE
-            # The longer somebody goes on, the further.
+            and operation.size >= MIN_FULL_PAGE_BYTES
+            # The longer a client continues, the more pages are prefetched.
             and len(operation.pages) < min(operation.times, MAX_PER_OPERATION)
-            # A pod finds the pages of one key only.
+            # A pod finds only the pages of one key.
             and all(page.key == operation.key for page in operation.pages)
         )
 
     def add(self, operation, body, is_failure):
-        """Keeps what was read ahead; None if its operation was closed meanwhile."""
+        """Adds a prefetched page; None if its operation was closed meanwhile."""
         with self._lock:
             if operation.closed:
                 return None
@@ -171,7 +170,7 @@ class ReadAhead:
                 self._pages[page.id] = (operation, page)
                 operation.size = len(body)
             else:
-                # Nothing is read behind it.
+                # No page is prefetched after a failure.
                 operation.size = 0
             operation.pages.append(page)
             self._count += 1
@@ -179,26 +178,26 @@ class ReadAhead:
             return page
 
     def said(self, page):
-        """Notes that the page is known; whether it has been dropped meanwhile, which whoever knows it has not been told."""
+        """Marks the page as sent. Returns True if it was dropped meanwhile, which the receiver does not know yet."""
         with self._lock:
             page.said = True
             return page.dropped
 
     def drop_pages(self, operation):
-        """Forgets what is ahead; the ids that are known elsewhere."""
+        """Drops the prefetched pages. Returns the ids of those that were sent."""
         with self._lock:
             return self._drop_pages(operation)
 
     def close(self, handles):
-        """Forgets operations that are closed; the ids that are known elsewhere."""
+        """Drops closed operations. Returns the ids of their pages that were sent."""
         with self._lock:
             return self._close(handles)
 
     def close_idle(self):
-        """The same, now and then, for those that nobody has used for so long that the server has closed them."""
+        """Drops, from time to time, operations that the server has closed because they were unused."""
         with self._lock:
             now = self._clock()
-            if now - self._looked < LOOK_EVERY:
+            if now - self._looked < CHECK_INTERVAL:
                 return []
             self._looked = now
             idle = [

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** Drives what is ahead of one operation by steps; says the outcome of each. */
+/** Runs steps of the prefetch for one operation, and prints the result of each. */
 const STEPS = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -40,7 +40,7 @@ print(json.dumps(said))
 const MIB = 1024 * 1024;
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-// Real: the program of the bridge. Left out: the server of SQL.
+// The program of the bridge is real. The server of SQL is left out.
 (hasPython ? describe : describe.skip)('pages of results that are read ahead', () => {
   const steps = (...all: unknown[][]): unknown =>
     JSON.parse(
@@ -52,7 +52,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ['fetched', 'k', 9_000],
   ];
 
-  it('are read once two fetches were equal and long, as far as the client goes on', () => {
+  it('are read after two equal long fetches, more of them the longer the client continues', () => {
     expect(steps(['begin'], ['fetched', 'k', 9_000], ['begin'])).toEqual([false, false]);
     expect(steps(['fetched', 'k', 9_000], ['fetched', 'other', 9_000], ['begin'])).toEqual([false]);
     expect(steps(...twice, ['fetched', 'k', 100], ['begin'])).toEqual([false]);
@@ -67,7 +67,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('are given once', () => {
+  it('are returned once', () => {
     expect(
       steps(
         ...twice,
@@ -84,7 +84,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ).toEqual([true, 'ahead-1', true, 'ahead-2', 1, 0, 'ahead-2', null, 0]);
   });
 
-  it('end with what failed, which is told in its turn', () => {
+  it('end with a failure, which is reported in its turn', () => {
     expect(steps(...twice, ['begin'], ['read', 'error', 5], ['begin'], ['next'], ['next'])).toEqual([
       true,
       null,
@@ -94,7 +94,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     ]);
   });
 
-  it('go with their operation, with a fetch from elsewhere, and once nobody uses them', () => {
+  it('are dropped with their operation, by a fetch of other rows, and when unused', () => {
     const read = [...twice, ['begin'], page];
     expect(steps(...read, ['close'])).toEqual([true, 'ahead-1', ['ahead-1']]);
     expect(steps(...read, ['unusual'], ['next'], ['begin'])).toEqual([true, 'ahead-1', ['ahead-1'], null, false]);

@@ -159,7 +159,7 @@ describe('a job that serves SQL', () => {
     const begin = async (database: string) =>
       (await post('ada', openSession('x', [['use:database', database]]))).body.toString('latin1');
     expect(await begin('default')).toContain('hive.server2.thrift.resultset.default.fetch.size\0\0\0\x041000');
-    expect(await begin('nowhere')).toContain('cannot begin with the database nowhere: [SCHEMA_NOT_FOUND]');
+    expect(await begin('nowhere')).toContain('cannot start with the database nowhere: [SCHEMA_NOT_FOUND]');
   });
 
   it('refuses unauthorized users and malformed messages', async () => {
