@@ -132,7 +132,7 @@ function refusals(): Trial[] {
   return seededRandom(SEED + 1).shuffled(all);
 }
 
-// Real: API, worker, drivers and their SDK. Stand-ins: EC2, which is moto behind a proxy, and the agents of its machines.
+// Real: API, worker, drivers and their SDK. Stand-in: EC2, which is moto behind a proxy, and the agents of its machines.
 describe('faults of AWS in the operations of clusters', () => {
   let platform: PlatformUnderTest;
   let proxy: Ec2Proxy;

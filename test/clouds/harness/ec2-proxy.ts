@@ -200,7 +200,7 @@ export class Ec2Proxy {
   }
 }
 
-/** moto's own. */
+/** The default account of moto. */
 const FIRST_ACCOUNT = 123_456_789_012;
 
 const SETUP = 'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0';

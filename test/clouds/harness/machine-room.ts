@@ -61,7 +61,7 @@ export class MachineRoom {
     return this;
   }
 
-  /** Ends everything; throws what went wrong meanwhile. */
+  /** Ends everything; throws the errors that occurred meanwhile. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.work;

@@ -59,7 +59,7 @@ export function unknownInRequest(kind: AzureKind, body: Json): string[] {
   return missing(leaves(body), leaves(write(read(body))));
 }
 
-/** Throws where an answer says what the resource does not have. */
+/** Throws if a response has fields that the resource does not have. */
 export function assertAnswer(kind: AzureKind, body: Json): void {
   // The mapper reads known fields and renames them, so the values are compared.
   const values = (found: readonly string[]) => found.map((leaf) => leaf.slice(leaf.indexOf('=')));
@@ -67,7 +67,7 @@ export function assertAnswer(kind: AzureKind, body: Json): void {
   if (lost.length > 0) throw new Error(`The fake answers what ${kind} do not have: ${lost.join(', ')}`);
 }
 
-/** Each text, number or flag as `path=value`. */
+/** Returns each text, number or flag as `path=value`. */
 function leaves(value: unknown, path = ''): string[] {
   if (value === undefined || value === null) return [];
   if (value instanceof Date) return [`${path}="${value.toISOString()}"`];

@@ -15,7 +15,7 @@ interface Resource {
   name: string;
   /** Body as it was sent. */
   body: Json & { tags?: Record<string, string>; properties: Json };
-  /** `PowerState/…`, of a machine. */
+  /** `PowerState/…` of a machine; null for other resources. */
   power: string | null;
   failure: AzureFailure | null;
   customData: string;
@@ -39,11 +39,11 @@ export interface AzureFault extends Partial<AzureFailure> {
   times?: number;
 }
 
-/** A machine as a room that executes custom data needs it. */
+/** A machine with the fields that a room needs to execute its custom data. */
 export interface FakeAzureMachine {
   name: string;
   running: boolean;
-  /** Decoded. */
+  /** The decoded custom data. */
   customData: string;
   privateIp: string;
   tags: Record<string, string>;
@@ -77,7 +77,7 @@ const PROVIDERS: Record<string, AzureKind> = {
 };
 const MAX_CUSTOM_DATA_BYTES = 65_535;
 
-/** An answer that ends a request. */
+/** A response that ends a request. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -98,15 +98,15 @@ export class FakeAzure {
   /** `PUT /subscriptions/…` in the order of arrival, without the query. */
   readonly calls: string[] = [];
   readonly faults: AzureFault[] = [];
-  /** Machines that are accepted and then fail so; null for none. */
+  /** Accepted machines fail with this error; null for none. */
   failCreations: AzureFailure | null = null;
   failStarts: AzureFailure | null = null;
   /** Quota of machines. */
   maxMachines = Infinity;
   pageSize = 100;
-  /** Until what was accepted is done. */
+  /** Milliseconds until an accepted request is done. */
   delayMs = 1;
-  /** Actions that the principal has, as its role names them. */
+  /** Actions of the principal, as its role names them. */
   permissions: { actions: string[]; notActions: string[] } = { actions: ['*'], notActions: [] };
   private readonly resources = new Map<string, Resource>();
   private readonly underWay = new Set<{ at: number; apply(): void }>();
@@ -116,7 +116,7 @@ export class FakeAzure {
   private constructor(
     private readonly server: Server,
     readonly url: string,
-    /** PEM to trust. */
+    /** PEM of the certificate to trust. */
     readonly ca: string,
   ) {}
 
@@ -132,7 +132,7 @@ export class FakeAzure {
     return fake;
   }
 
-  /** Answers every request from now on; null makes it Azure again. */
+  /** Makes the listener answer every request; null restores Azure. */
   answerWith(listener: RequestListener | null): void {
     this.override = listener;
   }
@@ -157,7 +157,7 @@ export class FakeAzure {
     }));
   }
 
-  /** Names of what is there. */
+  /** Returns the names of the existing resources. */
   names(kind: AzureKind): string[] {
     this.settle();
     return this.ofKind(kind)
@@ -170,7 +170,7 @@ export class FakeAzure {
     return this.ofKind(kind).find((one) => one.name === name)?.body;
   }
 
-  /** Takes a spot machine back, as its eviction policy says. */
+  /** Takes a spot machine back according to its eviction policy. */
   evict(name: string): void {
     this.settle();
     const machine = this.ofKind('virtualMachines').find((one) => one.name === name);
@@ -179,7 +179,7 @@ export class FakeAzure {
     else machine.power = 'deallocated';
   }
 
-  /** Makes a resource as if somebody had, without a request. */
+  /** Creates a resource without a request. */
   put(kind: AzureKind, name: string, tags: Record<string, string>, properties: Json = {}): void {
     const [provider] = Object.entries(PROVIDERS).find(([, one]) => one === kind) ?? [''];
     const id = `/subscriptions/${FAKE_AZURE.credentials.SUBSCRIPTION_ID}/resourceGroups/${FAKE_AZURE.group}/providers/${provider}/${name}`;
@@ -420,7 +420,7 @@ export class FakeAzure {
     machine.body.properties['osProfile'] = system;
   }
 
-  /** Disks that are not there are made with the machine, and have its tags. */
+  /** Attaches a disk. A disk that does not exist is created with the machine, and has its tags. */
   private attach(machine: Resource, disk: Json): void {
     const { id } = (disk['managedDisk'] ?? {}) as { id?: string };
     if (disk['createOption'] === 'Attach') {
@@ -460,7 +460,7 @@ export class FakeAzure {
     return { status: 202, body: null };
   }
 
-  /** With what is to go with it. */
+  /** Removes a resource with the resources that are deleted with it. */
   private remove(resource: Resource): void {
     this.resources.delete(resource.id.toLowerCase());
     if (resource.kind === 'networkInterfaces') {
@@ -562,7 +562,7 @@ export class FakeAzure {
   }
 }
 
-/** Refuses what the resource does not have. */
+/** Returns the tags; refuses fields that the resource does not have. */
 function checkedTags(kind: AzureKind, body: Json): Record<string, string> {
   const unknown = unknownInRequest(kind, body);
   if (unknown.length > 0) throw bad('InvalidRequestContent', `Could not find member ${unknown.join(', ')}.`);

@@ -46,7 +46,7 @@ export interface FakeInstance {
   boots: number;
   /** Script that runs at each boot. */
   startupScript: string;
-  /** The request for it. */
+  /** The request that created it. */
   request: Json;
 }
 
@@ -92,7 +92,7 @@ interface Refusal {
   retryAfter?: string;
 }
 
-/** An answer that is an error. */
+/** A response that is an error. */
 class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
@@ -127,13 +127,13 @@ export class FakeGoogleCompute {
   ]);
   readonly images = new Set(['projects/images/global/images/spark', 'projects/images/global/images/family/spark']);
   readonly subnets = new Set(['projects/host-project/regions/europe-west1/subnetworks/nodes']);
-  /** Rights that the account lacks, such as `compute.instances.create`. */
+  /** Permissions that the account lacks, such as `compute.instances.create`. */
   readonly lacking = new Set<string>();
   /** Milliseconds until an operation is done. */
   operationMs = 0;
   /** Milliseconds until a new instance is listed. */
   hiddenMs = 0;
-  /** Instances of one page at most. */
+  /** Maximum instances per page. */
   pageSize = 500;
   private readonly publicKey: KeyObject;
   private readonly instances = new Map<string, Instance>();
@@ -163,7 +163,7 @@ export class FakeGoogleCompute {
     return this.server.url;
   }
 
-  /** The keys of a service account's file. */
+  /** The fields of a service account's key file. */
   get credentials(): Record<string, string> {
     return {
       TYPE: 'service_account',
@@ -176,13 +176,13 @@ export class FakeGoogleCompute {
     };
   }
 
-  /** @throws Error that says what did not hold to the schema */
+  /** @throws Error that lists the violations of the schema */
   async stop(): Promise<void> {
     await this.server.stop();
     if (this.flaws.length > 0) throw new Error(this.flaws.join('\n'));
   }
 
-  /** The machines that came up at least once, and by which script: for tests that execute it, which is to be at each boot. */
+  /** Returns the machines that booted at least once, with their scripts, for tests that execute a script at each boot. */
   machines(): { id: string; state: 'running' | 'stopped'; boots: number; userData: string }[] {
     const up = this.all().filter(({ boots }) => boots > 0);
     return up.map(({ name: id, status, boots, startupScript: userData }) => {
@@ -195,7 +195,7 @@ export class FakeGoogleCompute {
     return [...this.instances.values()];
   }
 
-  /** Things with labels that are no machine. */
+  /** Returns the labelled resources that are not machines. */
   leftOvers(): string[] {
     return this.things.map(({ name }) => name);
   }
@@ -204,7 +204,7 @@ export class FakeGoogleCompute {
     this.things.push({ kind, users: [], created: now(), ...thing });
   }
 
-  /** A machine that runs and came about in some other way. */
+  /** Adds a running machine without a request. */
   addInstance({
     name,
     zone,
@@ -216,7 +216,7 @@ export class FakeGoogleCompute {
     this.instances.set(name, { ...made, created: createdAt, shownFrom: 0 });
   }
 
-  /** Google takes a spot instance back. */
+  /** Takes a spot instance back, as Google does. */
   preempt(name: string): void {
     this.settle();
     const instance = this.instances.get(name);
@@ -226,28 +226,28 @@ export class FakeGoogleCompute {
     this.operate(instance, 'compute.instances.preempted', { words });
   }
 
-  /** The next operations of the type fail, one by each of these. */
+  /** Makes the next operation of the type fail; several calls add up. */
   failOperation(type: string, code: string, message: string): void {
     this.failures.push({ type, code, message });
   }
 
-  /** Ends all operations that go on. */
+  /** Ends all operations in progress. */
   endOperations(): void {
     for (const operation of this.operations) operation.doneAt = Math.min(operation.doneAt, performance.now());
     this.settle();
   }
 
-  /** The next request is refused. */
+  /** Makes the next request be refused. */
   refuse(refusal: Refusal): void {
     this.refusals.push(refusal);
   }
 
-  /** The next request that changes something is done, and its answer does not arrive. */
+  /** Makes the next change be done without its response arriving. */
   loseAnswer(): void {
     this.lost += 1;
   }
 
-  /** Answers every request from now on; null makes it Compute Engine again. */
+  /** Makes the listener answer every request; null restores Compute Engine. */
   answerWith(listener: ((request: IncomingMessage, response: ServerResponse) => void) | null): void {
     this.override = listener;
   }
@@ -576,7 +576,7 @@ function boot(instance: Instance): void {
   Object.assign(instance, { status: 'RUNNING', started: now(), boots: instance.boots + 1 });
 }
 
-/** Comparisons with `OR` between them: as much of Google's filters as the driver uses. */
+/** Matches comparisons with `OR` between them, the part of Google's filters that the driver uses. */
 function matching(filter: string): (item: Json) => boolean {
   if (filter === '') return () => true;
   const comparisons = filter.split(' OR ').map((text) => {

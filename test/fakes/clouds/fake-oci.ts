@@ -6,7 +6,7 @@ import { rsaPair } from '../../harness/rsa-pair';
 
 type Fields = Record<string, unknown>;
 
-/** A refusal as Oracle Cloud gives it. */
+/** A refusal by Oracle Cloud. */
 export interface OciRefusalAnswer {
   status: number;
   code: string;
@@ -35,14 +35,14 @@ interface FakeInstance {
   fields: Fields & { id: string; displayName: string; lifecycleState: string; freeformTags: Record<string, string> };
   userData: string;
   vnic: Fields & { id: string };
-  /** Looks until it is listed. */
+  /** The number of lists until it appears. */
   hidden: number;
   launch: { token: string | null; digest: string };
 }
 
 interface FakeVolume {
   fields: Fields & { id: string; displayName: string; lifecycleState: string };
-  /** The machine that it was made with; null of one that stands alone. */
+  /** The machine that it was created with; null for a separate volume. */
   instanceId: string | null;
   kind: 'volume' | 'bootVolume';
 }
@@ -120,7 +120,7 @@ export class FakeOci {
   readonly ownFaults: string[] = [];
   readonly instances = new Map<string, FakeInstance>();
   readonly volumes = new Map<string, FakeVolume>();
-  /** Machines that are accepted fail so from now on; null for none. */
+  /** Accepted machines fail with this error; null for none. */
   failLaunches: { code: string; message: string } | null = null;
   private readonly workRequests = new Map<string, { instanceId: string; error: Fields }>();
   private readonly mishaps = new Map<string, OciMishap[]>();
@@ -155,7 +155,7 @@ export class FakeOci {
     await this.server?.stop();
   }
 
-  /** Has the next calls of an operation go wrong, one after the other. */
+  /** Makes the next calls of an operation fail, one after the other. */
   fail(operation: string, ...mishaps: OciMishap[]): void {
     this.mishaps.set(operation, [...(this.mishaps.get(operation) ?? []), ...mishaps]);
   }
@@ -164,7 +164,7 @@ export class FakeOci {
     return this.calls.filter((call) => call.operation === operation);
   }
 
-  /** For a machine room: the machines that run now, each with the script that it boots by. A look, as a list is. */
+  /** Returns, for a machine room, the running machines with their boot scripts. Time passes, as with a list. */
   running(): { id: string; userData: string }[] {
     this.look();
     return [...this.instances.values()]
@@ -172,7 +172,7 @@ export class FakeOci {
       .map(({ fields, userData }) => ({ id: fields.id, userData }));
   }
 
-  /** Takes a preemptible machine back. A client of the API sees that it ends, and nothing of the reason. */
+  /** Takes a preemptible machine back. A client of the API sees that it ends, but not the reason. */
   preempt(displayName: string): void {
     const found = [...this.instances.values()].find(({ fields }) => fields.displayName === displayName);
     if (!found?.fields['preemptibleInstanceConfig']) throw new Error(`${displayName} is not preemptible`);
@@ -180,14 +180,14 @@ export class FakeOci {
     this.release(found.fields.id, true);
   }
 
-  /** A volume that nobody asked for through the API. */
+  /** Adds a volume without a request. */
   addVolume(displayName: string, kind: FakeVolume['kind'] = 'volume', createdAt = new Date()): FakeVolume {
     const volume = this.volume(displayName, kind, null, 50);
     volume.fields['timeCreated'] = createdAt.toISOString();
     return volume;
   }
 
-  /** A machine that came about in some other way. */
+  /** Adds a machine without a request. */
   addInstance(displayName: string, freeformTags: Record<string, string>, fields: Fields = {}): FakeInstance {
     const details = {
       availabilityDomain: 'Uocm:EU-FRANKFURT-1-AD-2',
@@ -368,7 +368,7 @@ export class FakeOci {
     return null;
   }
 
-  /** Volumes of a machine that ends end with it, or are left alone. */
+  /** Removes the volumes of a machine that ends, or leaves them. */
   private release(instanceId: string, preempted: boolean, kind?: FakeVolume['kind']): void {
     for (const volume of this.volumes.values()) {
       if (volume.instanceId !== instanceId || (kind !== undefined && volume.kind !== kind)) continue;

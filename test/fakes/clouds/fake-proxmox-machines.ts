@@ -48,7 +48,7 @@ export class FakeProxmoxMachines {
     { storage: 'local', content: 'iso,vztmpl,backup' },
     { storage: 'local-lvm', content: 'images,rootdir' },
   ];
-  /** Types of tasks that fail, and why; `config` of changes of a configuration, which are none. */
+  /** Errors by type of task; `config` is for changes of a configuration, which are no tasks. */
   readonly failing = new Map<string, string>();
   readonly machines = new Map<number, FakeMachine>();
   readonly volumes = new Map<string, FakeVolume>();
@@ -66,7 +66,7 @@ export class FakeProxmoxMachines {
     this.machines.set(9000, { vmid: 9000, node, config, isRunning: false, isTemplate: true });
   }
 
-  /** Machines that run, with the image that each boots by: what a room of real processes needs to know. */
+  /** Returns the running machines with the images that they boot, for a room of real processes. */
   running(): { vmid: number; name: string; seed: Buffer | null }[] {
     return [...this.machines.values()]
       .filter(({ isRunning }) => isRunning)

@@ -16,13 +16,13 @@ export interface FakeUser {
   /** `user@realm` */
   name: string;
   password: string;
-  /** The password alone gives no ticket. */
+  /** True if the password alone gives no ticket. */
   secondFactor?: boolean;
   /** True or absent if the user has Sys.Audit. */
   mayAudit?: boolean;
-  /** By path, what it may; everything unless given. */
+  /** Privileges by path; all by default. */
   privileges?: Readonly<Record<string, readonly string[]>>;
-  /** Calls that are refused, such as `POST /clone`, by the privilege that the account lacks for them. */
+  /** The missing privilege by refused call, such as `POST /clone`. */
   lacks?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ export interface FakeProxmoxOptions {
   users?: FakeUser[];
   tokens?: FakeToken[];
   nodes?: FakeNode[];
-  /** Serves HTTPS with it; plain HTTP without. */
+  /** The certificate for HTTPS; plain HTTP without one. */
   identity?: ServerIdentity;
 }
 
@@ -67,7 +67,7 @@ const ALL =
  * create, and errors in the reason phrase.
  */
 export class FakeProxmox {
-  /** `GET /api2/json/nodes`, in the order of arrival. */
+  /** Requests such as `GET /api2/json/nodes`, in the order of arrival. */
   readonly calls: string[] = [];
   readonly pools: string[] = [];
   readonly machines: FakeProxmoxMachines;
@@ -94,12 +94,12 @@ export class FakeProxmox {
     return fake;
   }
 
-  /** Answers every request from now on; null makes it a hypervisor again. */
+  /** Makes the listener answer every request; null restores the hypervisor. */
   answerWith(listener: RequestListener | null): void {
     this.override = listener;
   }
 
-  /** Forgets all tickets, as after a change of the server's keys. */
+  /** Invalidates all tickets, like a change of the server's keys. */
   dropTickets(): void {
     this.tickets.clear();
   }
@@ -185,7 +185,7 @@ export class FakeProxmox {
   }
 }
 
-/** The file of a form with several parts, and its other fields; null for other requests. */
+/** Returns the file and the other fields of a multipart form; null for other requests. */
 function uploadIn({ headers }: IncomingMessage, body: Buffer): { fields: Record<string, string>; file: Buffer } | null {
   const [, boundary] = /^multipart\/form-data; boundary=(.+)$/.exec(headers['content-type'] ?? '') ?? [];
   if (boundary === undefined) return null;
@@ -200,13 +200,13 @@ function uploadIn({ headers }: IncomingMessage, body: Buffer): { fields: Record<
   return { fields, file };
 }
 
-/** All answers have JSON with `data`; errors are in the reason phrase. */
+/** Writes a response: JSON with `data`; errors are in the reason phrase. */
 function answer(response: ServerResponse, data: unknown, status = 200, reason = 'OK'): void {
   response.writeHead(status, reason, { 'Content-Type': 'application/json;charset=UTF-8' });
   response.end(JSON.stringify({ data }));
 }
 
-/** Privileges of the role in the documentation, and who else has it below the path (1) or not (0). */
+/** Returns the privileges of the role in the documentation: 1 if they apply below the path too, 0 if not. */
 function permissionsOf({ privileges = { '/': ALL } }: Caller): object {
   const of = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]));
   return Object.fromEntries(Object.entries(privileges).map(([path, names]) => [path, of(names)]));

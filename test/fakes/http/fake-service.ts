@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
 
 export interface FakeServiceOptions {
-  /** Before each answer. */
+  /** Delay of each response. */
   latencyMs?: number;
-  /** Free by default. */
+  /** Any free port by default. */
   port?: number;
 }
 
@@ -15,9 +15,9 @@ export interface FakeAnswer {
   body: string;
 }
 
-/** A stand-in for an HTTP service that tests cannot have: notes what it is asked, and can be made to answer anything. */
+/** A stand-in for an HTTP service: it records its requests, and can be made to send any response. */
 export abstract class FakeService {
-  /** In the order of arrival, as {@link nameOf} writes them. */
+  /** Requests in the order of arrival, as {@link nameOf} writes them. */
   readonly calls: string[] = [];
   private override: RequestListener | null = null;
 
@@ -26,7 +26,7 @@ export abstract class FakeService {
     private readonly latencyMs = 0,
   ) {}
 
-  /** Serves what `make` makes. Throws where the port is taken. */
+  /** Serves the fake that `make` creates. Throws if the port is taken. */
   protected static async serve<Fake extends FakeService>(
     make: (server: LoopbackServer) => Fake,
     port?: number,
@@ -42,7 +42,7 @@ export abstract class FakeService {
     return this.server.url;
   }
 
-  /** Answers every request from now on; null makes it the service again. */
+  /** Makes the listener answer every request; null restores the service. */
   answerWith(listener: RequestListener | null): void {
     this.override = listener;
   }

@@ -38,7 +38,7 @@ export const HOSTILE_SERVERS = {
 
 export type HostileServer = keyof typeof HOSTILE_SERVERS;
 
-/** A server that answers every request alike; a body that is no text is sent as JSON. */
+/** Answers every request alike; a body that is not text is sent as JSON. */
 export function answering(status: number, body: unknown, headers: Record<string, string> = {}): RequestListener {
   return (_request, response) => {
     response.writeHead(status, headers);

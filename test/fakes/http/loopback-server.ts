@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 
 export interface LoopbackServer {
   url: string;
-  /** Ends open connections, too. */
+  /** Closes open connections too. */
   stop(): Promise<void>;
 }
 
-/** Serves HTTP on a loopback port: a free one, unless `wanted` says which. Throws where that is taken. */
+/** Serves HTTP on a loopback port: a free one, or the `wanted` one. Throws if that is taken. */
 export async function serveOnLoopback(
   listener: (request: IncomingMessage, response: ServerResponse) => void,
   wanted = 0,
@@ -26,7 +26,7 @@ export async function serveOnLoopback(
   };
 }
 
-/** The text of a request's body. */
+/** Reads the body of a request as text. */
 export async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

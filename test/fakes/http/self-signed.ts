@@ -15,7 +15,7 @@ const BASIC_CONSTRAINTS = '0603551d13';
 const SUBJECT_ALT_NAME = '0603551d11';
 const TRUE = '0101ff';
 
-/** A new self-signed certificate of `127.0.0.1` and `localhost`, valid for a day, as hypervisors come with. */
+/** Creates a self-signed certificate of `127.0.0.1` and `localhost`, valid for a day, as hypervisors have. */
 export function selfSigned(): ServerIdentity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = der(0x30, der(0x31, der(0x30, hex(COMMON_NAME), der(0x0c, Buffer.from('localhost')))));
@@ -44,7 +44,7 @@ export function selfSigned(): ServerIdentity {
   };
 }
 
-/** One DER element of the tag. */
+/** Encodes one DER element with the tag. */
 function der(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
@@ -56,7 +56,7 @@ function hex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** UTCTime: `YYMMDDhhmmssZ`. */
+/** Encodes a UTCTime: `YYMMDDhhmmssZ`. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
   return der(0x17, Buffer.from(digits.replaceAll(/[-:T]/g, '').slice(2)));

@@ -114,7 +114,7 @@ export class FakeGlue extends FakeService {
   }
 }
 
-/** A table with `columns` columns, as Glue describes one that Spark made. */
+/** Returns a table with `columns` columns, as Glue describes one that Spark created. */
 export function fakeGlueTable(Name: string, columns = 20): FakeGlueTable {
   return {
     Name,
@@ -148,7 +148,7 @@ export function fakeGlueTable(Name: string, columns = 20): FakeGlueTable {
   };
 }
 
-/** The token is where the next page begins. */
+/** Returns a page; the token is the position of the next one. */
 function page(field: string, records: object[], { MaxResults = MAX_PAGE_SIZE, NextToken = '0' }: Request): object {
   const length = Number(MaxResults);
   if (!(length >= 1 && length <= MAX_PAGE_SIZE)) {
@@ -159,7 +159,7 @@ function page(field: string, records: object[], { MaxResults = MAX_PAGE_SIZE, Ne
   return { [field]: records.slice(begin, end), ...(end < records.length ? { NextToken: String(end) } : {}) };
 }
 
-/** With `AttributesToGet`, a table has its name alone, or that and its type. */
+/** Returns the requested attributes: with `AttributesToGet`, a table has only its name, or also its type. */
 function only(table: FakeGlueTable, attributes: unknown): object {
   if (!Array.isArray(attributes)) return table;
   const { Name, TableType } = table;

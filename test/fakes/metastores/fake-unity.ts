@@ -20,13 +20,13 @@ export interface FakeUnityCatalog {
 
 export interface FakeUnityOptions extends FakeServiceOptions {
   catalogs: Record<string, FakeUnityCatalog>;
-  /** Null admits everybody, as the open server does without authorization. */
+  /** Null admits every caller, like the open server without authorization. */
   token?: string | null;
-  /** Longest page: 100 at the open server, 50 for tables at Databricks. */
+  /** Maximum page size: 100 at the open server, 50 for tables at Databricks. */
   pageLength?: number;
-  /** Its answers, by table id, to requests for credentials; if absent, it does not know such requests. */
+  /** Responses to requests for credentials, by table id; without them the server does not know such requests. */
   vended?: Record<string, object>;
-  /** Names that the caller may not see: they are taken out of a page after it was cut. */
+  /** Names that the caller may not see: they are removed from a page after it was cut. */
   hidden?: ReadonlySet<string>;
 }
 
@@ -126,7 +126,7 @@ export class FakeUnity extends FakeService {
     }
   }
 
-  /** The token is the name of the last entry, as at the open server. */
+  /** Returns a page; the token is the name of the last entry, as at the open server. */
   private page(kind: string, records: FakeUnityRecord[], query: URLSearchParams): object {
     const wanted = Number(query.get('max_results') ?? 0);
     if (!(wanted >= 0)) throw new UnityRefusal(400, 'INVALID_ARGUMENT', 'max_results must not be negative.');
@@ -161,7 +161,7 @@ export class FakeUnity extends FakeService {
   }
 }
 
-/** A table with `columns` columns, as Unity Catalog describes one. */
+/** Returns a table with `columns` columns, as Unity Catalog describes one. */
 export function fakeUnityTable(name: string, columns = 20): FakeUnityRecord {
   return {
     name,

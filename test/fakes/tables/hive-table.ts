@@ -6,7 +6,7 @@ interface HiveColumn {
   comment?: string;
 }
 
-/** A table as Hive's metastore keeps it, in the names of its Thrift interface. */
+/** A table as Hive's metastore stores it, with the names of its Thrift interface. */
 export interface HiveTable {
   tableName: string;
   dbName: string;

@@ -1,7 +1,7 @@
 import type { TableFile, TableFiles } from '../../../libs/table-schemas/table-files';
 import { TableSchemaError } from '../../../libs/table-schemas/table-schema-error';
 
-/** Files of tables in memory, by their URIs. */
+/** Files of tables in memory, by URI. */
 export class MemoryTableFiles implements TableFiles {
   readonly files = new Map<string, Buffer>();
   /** URIs that were read, in order. */

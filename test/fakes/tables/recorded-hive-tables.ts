@@ -1,6 +1,6 @@
 import type { HiveTable } from './hive-table';
 
-/** Tables that Spark 3.5.9 made, as Hive's metastore kept them. */
+/** Tables that Spark 3.5.9 created, as Hive's metastore stored them. */
 export const RECORDED = {
   bucketed: {
     tableName: 'bucketed',
