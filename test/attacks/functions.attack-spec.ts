@@ -30,7 +30,7 @@ describe('a hostile function', () => {
   });
 
   async function served(): Promise<number> {
-    const id = await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
+    const id = await agent.assignRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
     await say(id, '{"op":"ready"}\n');
     return id;
   }

@@ -29,7 +29,7 @@ describe('a hostile kernel or client of a kernel socket', () => {
   afterEach(() => clients.splice(0).forEach(({ socket }) => socket.terminate()));
 
   async function notebook(): Promise<number> {
-    const id = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+    const id = await agent.assignRun(tenancy, undefined, 'NOTEBOOK');
     await api.database.query(`UPDATE runs SET kind = 'notebook', status = 'RUNNING' WHERE run_id = $1`, [id]);
     await insertPlain(api.database.manager, 'kernels', { run_id: id, tenant_id: tenancy.tenantId, state: 'idle' });
     return id;
@@ -131,7 +131,7 @@ describe('a hostile kernel or client of a kernel socket', () => {
       message({ message: { msg_type: 'display_data', parent_header: { msg_id: 'x' }, content: { data: 'no' } } }),
       message({ message: { msg_type: 'status', header: {}, parent_header: {}, content: { execution_state: 'idle' } } }),
     );
-    await eventually(() => Promise.resolve(client.said.some(({ msg_type: type }) => type === 'status')));
+    await eventually(() => Promise.resolve(client.messages.some(({ msg_type: type }) => type === 'status')));
     const kernels = await api.database.query<{ run_id: number; state: string; generation: number }[]>(
       'SELECT run_id, state, generation FROM kernels WHERE run_id = ANY($1)',
       [[runId, other]],

@@ -1,6 +1,6 @@
 import { MAX_LINE_LENGTH } from '../../libs/contracts/single-line';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
-import { putNode } from '../medium/harness/statuses';
+import { setNodeStatus } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
 import { wholeApi } from '../medium/harness/test-api';
 
@@ -60,9 +60,9 @@ describe('an attacker who has the tokens of a node', () => {
 
   it('cannot act as the node once it is destroyed', async () => {
     const agent = await newNode();
-    const runId = await agent.giveRun(tenancy);
+    const runId = await agent.assignRun(tenancy);
     await agent.poll();
-    await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, agent.nodeId, 'DESTROYED');
     const report = { daemons: { state: 'failed', master_url: null, error: 'lies' }, runs: [] };
     const calls: [string, string, object?][] = [
       ['POST', '/poll', { version: 0, wait_ms: 0 }],
@@ -81,7 +81,7 @@ describe('an attacker who has the tokens of a node', () => {
     const agent = await newNode();
     const run = { state: 'ended', exit_code: 1, pid: null, seq: 1, at: 'now', application_id: null, reason: null };
     for (const outcome of ['stopped', 'killed']) {
-      const id = await agent.giveRun(tenancy);
+      const id = await agent.assignRun(tenancy);
       await api.database.query('UPDATE cluster_nodes SET busy_slots = 1 WHERE node_id = $1', [agent.nodeId]);
       const runs = [{ ...run, outcome, run_id: String(id), message: null }];
       const daemons = { state: 'ready', master_url: null, error: null };
@@ -93,7 +93,7 @@ describe('an attacker who has the tokens of a node', () => {
 
   it('can only store single lines of limited length, and no text makes its reports fail', async () => {
     const agent = await newNode();
-    const [first, second] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
+    const [first, second] = [await agent.assignRun(tenancy), await agent.assignRun(tenancy)];
     await api.database.query('UPDATE cluster_nodes SET busy_slots = 2 WHERE node_id = $1', [agent.nodeId]);
     const flood = `It ended.\u001b[2J\0\r\n\u202e${'\u{1f389} more\n'.repeat(3_000)}\u2028\ud83d the end`;
     const run = { state: 'ended', outcome: 'error', exit_code: 1, pid: null, seq: 1, at: flood };

@@ -31,7 +31,7 @@ describe('channels of runs under attack by a node or job', () => {
   });
 
   beforeEach(async () => {
-    runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+    runId = await agent.assignRun(tenancy, undefined, 'NOTEBOOK');
   });
 
   afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`));
@@ -78,7 +78,7 @@ describe('channels of runs under attack by a node or job', () => {
 
   it('are closed to a node of another run, whatever id it sends', async () => {
     const by = others.get('another node of the cluster') as TestAgent;
-    const own = await by.giveRun(tenancy, undefined, 'NOTEBOOK');
+    const own = await by.assignRun(tenancy, undefined, 'NOTEBOOK');
     expect((await putFrames(encodeRecords([record(1, 'its own')]), { by, run: own })).status).toBe(200);
     for (const run of [runId, own + 1_000_000]) {
       expect([run, (await putFrames(encodeRecords([record(1)]), { by, run })).status]).toEqual([run, 404]);
@@ -97,7 +97,7 @@ describe('channels of runs under attack by a node or job', () => {
   });
 
   it.each(['SPARK_JOB', 'SPARK_SQL', 'JAR', 'no type at all'])('accept nothing from a run of %s', async (type) => {
-    runId = await agent.giveRun(tenancy, undefined, type);
+    runId = await agent.assignRun(tenancy, undefined, type);
     expect((await putFrames(encodeRecords([record(1)]))).status).toBe(404);
     expect(await kept()).toMatchObject({ bytes: 0 });
   });

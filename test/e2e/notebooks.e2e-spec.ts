@@ -27,7 +27,8 @@ afterAll(() => platform?.close());
 
 /** Resolves once the kernel executes the request. */
 async function begun(client: KernelTestClient, id: string): Promise<void> {
-  const isBegun = () => client.said.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === id);
+  const isBegun = () =>
+    client.messages.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === id);
   await eventually(() => Promise.resolve(isBegun()), { what: `${id} begun` });
 }
 
@@ -64,7 +65,7 @@ describe('a Python notebook', () => {
     client.execute('three', 'spark.range(1000).selectExpr("sum(id)").first()[0]');
     expect((await client.replied('three')).content.status).toBe('ok');
     expect(
-      client.said.find((one) => one.msg_type === 'execute_result' && one.parent_header.msg_id === 'three'),
+      client.messages.find((one) => one.msg_type === 'execute_result' && one.parent_header.msg_id === 'three'),
     ).toMatchObject({
       content: { data: { 'text/plain': '499500' } },
     });
@@ -239,7 +240,7 @@ describe('a Scala notebook', () => {
     // The executors of the cluster run a function of the notebook.
     client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
     await client.replied('three');
-    expect(client.said.filter(({ msg_type: type }) => type === 'execute_result').at(-1)?.content.data).toEqual({
+    expect(client.messages.filter(({ msg_type: type }) => type === 'execute_result').at(-1)?.content.data).toEqual({
       'text/plain': String(499_500 * 6),
     });
     client.execute('four', 'val text: String = 5');

@@ -33,7 +33,7 @@ const STARTS_WITHIN_MS = 180_000;
 const OUTPUT_KEPT = 10_000;
 
 /** Connections that create tables in parallel; more do not make Derby faster. */
-const MAKERS = 4;
+const PARALLEL_CONNECTIONS = 4;
 
 /** Methods that only tests call. */
 const CREATING = ['AlreadyExistsException', 'InvalidObjectException', 'MetaException', 'NoSuchObjectException'];
@@ -129,7 +129,7 @@ export class HiveMetastore {
       for (let table = waiting.pop(); table; table = waiting.pop())
         await call(CREATE_TABLE, { tbl: this.complete(database, table) });
     };
-    await Promise.all(Array.from({ length: Math.min(MAKERS, tables.length) }, () => this.call(make)));
+    await Promise.all(Array.from({ length: Math.min(PARALLEL_CONNECTIONS, tables.length) }, () => this.call(make)));
   }
 
   /** @param made `functionName`, and values that differ from the defaults */

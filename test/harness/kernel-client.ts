@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { eventually } from './eventually';
 
 /** The fields of a kernel's message that tests use. */
-export interface SaidMessage {
+export interface KernelMessage {
   msg_type: string;
   parent_header: { msg_id: string };
   content: {
@@ -19,12 +19,12 @@ export interface SaidMessage {
 
 /** A client of a kernel that stores the messages it receives. */
 export class KernelTestClient {
-  readonly said: SaidMessage[] = [];
+  readonly messages: KernelMessage[] = [];
   /** The close code; null while the socket is open. */
   code: number | null = null;
 
   private constructor(readonly socket: WebSocket) {
-    socket.on('message', (data: Buffer) => this.said.push(JSON.parse(data.toString()) as SaidMessage));
+    socket.on('message', (data: Buffer) => this.messages.push(JSON.parse(data.toString()) as KernelMessage));
     socket.on('close', (code) => (this.code = code));
     socket.on('error', () => undefined);
   }
@@ -50,27 +50,27 @@ export class KernelTestClient {
   }
 
   /** Returns the reply to a request of any type once it has arrived. */
-  answered(msgId: string): Promise<SaidMessage> {
-    const isReply = (one: SaidMessage) => one.msg_type.endsWith('_reply') && one.parent_header.msg_id === msgId;
-    return eventually(() => Promise.resolve(this.said.find(isReply)), {
+  answered(msgId: string): Promise<KernelMessage> {
+    const isReply = (one: KernelMessage) => one.msg_type.endsWith('_reply') && one.parent_header.msg_id === msgId;
+    return eventually(() => Promise.resolve(this.messages.find(isReply)), {
       timeoutMs: 180_000,
       what: `reply to ${msgId}`,
     });
   }
 
-  replies(msgId: string): SaidMessage[] {
-    return this.said.filter((one) => one.msg_type === 'execute_reply' && one.parent_header.msg_id === msgId);
+  replies(msgId: string): KernelMessage[] {
+    return this.messages.filter((one) => one.msg_type === 'execute_reply' && one.parent_header.msg_id === msgId);
   }
 
   /** Returns the first reply to an execution request once it has arrived. */
-  replied(msgId: string, timeoutMs = 180_000): Promise<SaidMessage> {
+  replied(msgId: string, timeoutMs = 180_000): Promise<KernelMessage> {
     const what = `a reply to ${msgId}`;
     return eventually(() => Promise.resolve(this.replies(msgId)[0]), { timeoutMs, everyMs: 20, what });
   }
 
   /** Returns the printed texts, of one request or of all. */
   texts(msgId?: string): string[] {
-    const streams = this.said.filter((one) => one.msg_type === 'stream');
+    const streams = this.messages.filter((one) => one.msg_type === 'stream');
     const asked = streams.filter((one) => msgId === undefined || one.parent_header.msg_id === msgId);
     return asked.map((one) => one.content.text ?? '');
   }

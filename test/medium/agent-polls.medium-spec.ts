@@ -41,38 +41,38 @@ describe('polls of nodes', () => {
   /** Starts a poll that waits until the node should do something new. `answered` is true once it has a response. */
   async function begin(agent: TestAgent, waitMs = LONG_MS) {
     const version = await versionOf(agent);
-    await forget(agent);
+    await expireHeartbeat(agent);
     const sent = agent.send('POST', '/poll', { body: { version, wait_ms: waitMs } });
     const poll = { answered: false, answer: sent.then(async (answer) => (await answer.json()) as PollResponse) };
     void poll.answer.then(() => (poll.answered = true));
     return poll;
   }
 
-  const raise = ({ nodeId }: TestAgent) =>
+  const raiseVersion = ({ nodeId }: TestAgent) =>
     api.database.query('UPDATE cluster_nodes SET desired_version = desired_version + 1 WHERE node_id = $1', [nodeId]);
 
   const notify = (payload: string) => api.database.query('SELECT pg_notify($1, $2)', ['node', payload]);
 
-  const forget = ({ nodeId }: TestAgent) =>
+  const expireHeartbeat = ({ nodeId }: TestAgent) =>
     api.database.query(`UPDATE cluster_nodes SET last_seen_at = now() - interval '1 hour' WHERE node_id = $1`, [
       nodeId,
     ]);
 
-  const isHeard = async ({ nodeId }: TestAgent): Promise<boolean> => {
+  const hasReported = async ({ nodeId }: TestAgent): Promise<boolean> => {
     const sql = `SELECT last_seen_at > now() - interval '1 minute' AS heard FROM cluster_nodes WHERE node_id = $1`;
     return (await api.database.query(sql, [nodeId]))[0].heard as boolean;
   };
 
-  const heardSoon = (agent: TestAgent) => soon(async () => expect(await isHeard(agent)).toBe(true));
+  const reportsSoon = (agent: TestAgent) => soon(async () => expect(await hasReported(agent)).toBe(true));
 
   it('return for the notified nodes, and for no others', async () => {
     const polls = [await begin(one), await begin(two), await begin(three)] as const;
-    for (const agent of [one, two, three]) await heardSoon(agent);
-    const runId = await two.giveRun(tenancy);
-    await raise(two);
+    for (const agent of [one, two, three]) await reportsSoon(agent);
+    const runId = await two.assignRun(tenancy);
+    await raiseVersion(two);
     await notify(String(two.nodeId));
     expect((await polls[1].answer).runs.map(({ run_id }) => run_id)).toEqual([String(runId)]);
-    await raise(three);
+    await raiseVersion(three);
     await notify(`${three.nodeId},17`);
     await polls[2].answer;
     expect(polls[0].answered).toBe(false);
@@ -82,9 +82,9 @@ describe('polls of nodes', () => {
 
   it('return at their end the change whose notification was lost', async () => {
     const poll = await begin(one, 5_000);
-    await heardSoon(one);
-    const runId = await one.giveRun(tenancy);
-    await raise(one);
+    await reportsSoon(one);
+    const runId = await one.assignRun(tenancy);
+    await raiseVersion(one);
     const { version, runs } = await poll.answer;
     expect([version, runs.map(({ run_id }) => run_id)]).toEqual([await versionOf(one), [String(runId)]]);
   });
@@ -97,8 +97,8 @@ describe('polls of nodes', () => {
     const between = new Promise<void>((resolve) => (raised = resolve));
     jest.spyOn(reports, 'assignedTo').mockImplementationOnce(async (nodeId) => {
       const seen = await RunReportsService.prototype.assignedTo.call(reports, nodeId);
-      await one.giveRun(tenancy);
-      await raise(one);
+      await one.assignRun(tenancy);
+      await raiseVersion(one);
       raised();
       return seen;
     });
@@ -108,7 +108,7 @@ describe('polls of nodes', () => {
       return desired(nodeId);
     });
     const poll = await begin(one);
-    await raise(one);
+    await raiseVersion(one);
     await notify(String(one.nodeId));
     const { version, runs } = await poll.answer;
     expect([version, runs]).toEqual([before + 1, []]);
@@ -118,38 +118,38 @@ describe('polls of nodes', () => {
 
   it('count as heartbeats while they wait, before they return', async () => {
     const poll = await begin(one);
-    await heardSoon(one);
+    await reportsSoon(one);
     expect(poll.answered).toBe(false);
     await notify(String(one.nodeId));
     await poll.answer;
     for (const agent of [one, two]) {
-      await forget(agent);
+      await expireHeartbeat(agent);
       await agent.poll();
-      expect(await isHeard(agent)).toBe(true);
+      expect(await hasReported(agent)).toBe(true);
     }
   });
 
   it('count as heartbeats although another node is locked', async () => {
     const locking = api.database.createQueryRunner();
     try {
-      await forget(one);
+      await expireHeartbeat(one);
       await locking.startTransaction();
       await locking.query('SELECT 1 FROM cluster_nodes WHERE node_id = $1 FOR UPDATE', [one.nodeId]);
       const version = await versionOf(one);
       const held = one.send('POST', '/poll', { body: { version, wait_ms: 0 } });
       const others = await Promise.all([begin(two, 0), begin(three, 0)]);
       await Promise.all(others.map(({ answer }) => answer));
-      expect([await isHeard(two), await isHeard(three), await isHeard(one)]).toEqual([true, true, false]);
+      expect([await hasReported(two), await hasReported(three), await hasReported(one)]).toEqual([true, true, false]);
       await locking.commitTransaction();
       expect((await held).status).toBe(200);
-      expect(await isHeard(one)).toBe(true);
+      expect(await hasReported(one)).toBe(true);
     } finally {
       await locking.release();
     }
   });
 
   it('return the log offsets of its runs to an agent that lost its state', async () => {
-    const runId = await one.giveRun(tenancy);
+    const runId = await one.assignRun(tenancy);
     const headers = { ...one.bearer, 'content-type': 'application/octet-stream' };
     const url = `${await api.app.getUrl()}/agent/v1/runs/${runId}/logs/stdout?offset=0`;
     expect((await fetch(url, { method: 'PUT', headers, body: 'twelve bytes' })).status).toBe(200);

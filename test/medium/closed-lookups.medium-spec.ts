@@ -11,7 +11,7 @@ import { seedReferenceData } from '../../src/modules/foundation/reference-data/s
 import { bodyOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { soon, apiOf } from './harness/test-api';
 
 /** Rows of GCP that the next release removes, and rows that stay. */
@@ -58,7 +58,7 @@ describe('records that refer to a lookup row closed by an upgrade', () => {
     ]) {
       await api.database.query(sql);
     }
-    await putCluster(tx, mine.clusterId, 'ERROR');
+    await setClusterStatus(tx, mine.clusterId, 'ERROR');
   }
 
   /** Upgrades to a release without the rows. */

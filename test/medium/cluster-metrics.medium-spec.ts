@@ -7,7 +7,7 @@ import { RetentionSweeper } from '../../src/platform/background/workflows/retent
 import { setClock } from './harness/clock';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putNode } from './harness/statuses';
+import { setNodeStatus } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { soon, wholeApi, type TestAnswer } from './harness/test-api';
 
@@ -205,7 +205,7 @@ describe('metrics of a cluster', () => {
     await at(0);
     for (const nodeId of [old, replaced]) await record([[nodeId, using(1)]]);
     for (const [nodeId, minutes] of [[old, -30] as const, [replaced, 10] as const]) {
-      await putNode(api.database.manager, nodeId, 'DESTROYED');
+      await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
       await changeNode(nodeId, { to_date: new Date(START + minutes * MINUTE) });
     }
     await node(1);

@@ -246,7 +246,7 @@ describe('mounts on clusters', () => {
     const tenancy = { ...bench.mine, clusterId };
     const agent = await TestAgent.ofNewNode(bench.api, tenancy);
     expect((await agent.poll()).runs).toEqual([]);
-    const runId = await agent.giveRun(tenancy);
+    const runId = await agent.assignRun(tenancy);
     const moved = { ...CREDENTIAL_VALUES['adls'], STORAGE_ACCOUNT_NAME: 'account2' };
     const { status } = await bench.call('PUT', `/credential_config?credentials_conf_id=${azure}`, {
       base64_encoded_credentials: encodedCredentials(moved),
@@ -295,7 +295,7 @@ describe('mounts on clusters', () => {
     const clusterId = await bench.makeCluster(ids, 'RUNNING');
     const tenancy = { ...bench.mine, clusterId };
     const agent = await TestAgent.ofNewNode(bench.api, tenancy);
-    const [runId, stopId] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
+    const [runId, stopId] = [await agent.assignRun(tenancy), await agent.assignRun(tenancy)];
     await bench.api.database.query('UPDATE runs SET stop_requested = true WHERE run_id = $1', [stopId]);
     await damage(damaged);
     // No request can do this. A run without its mount would write to the node's own disk.

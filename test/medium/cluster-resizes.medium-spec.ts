@@ -22,7 +22,7 @@ import { setClock } from './harness/clock';
 import { WorkerApp } from './harness/worker-app';
 import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
@@ -122,8 +122,8 @@ describe('the size of a cluster', () => {
   }
 
   const resize = (): ResizeClusterWorkflow => app.get(ResizeClusterUpWorkflow);
-  const bring = async () => runStep(resize(), 'bring-nodes', await resizing());
-  const settle = async () => runStep(resize(), 'mark-running', await resizing());
+  const provisionNodes = async () => runStep(resize(), 'bring-nodes', await resizing());
+  const finishResize = async () => runStep(resize(), 'mark-running', await resizing());
 
   async function report(node: Pick<ClusterNode, 'node_id'>, daemons: object = READY): Promise<void> {
     const agents = app.get(ClusterNodesService);
@@ -140,11 +140,11 @@ describe('the size of a cluster', () => {
     const here = reader.withDriver;
     reader.withDriver = () => Promise.reject(elsewhere);
     try {
-      expect(await bring()).toEqual(Step.wait(elsewhere.retryAfterMs ?? 0, 'not here'));
+      expect(await provisionNodes()).toEqual(Step.wait(elsewhere.retryAfterMs ?? 0, 'not here'));
     } finally {
       reader.withDriver = here;
     }
-    expect(await bring()).toMatchObject({ kind: 'wait', problem: null });
+    expect(await provisionNodes()).toMatchObject({ kind: 'wait', problem: null });
     expect(provider.specs).toHaveLength(1);
   });
 
@@ -161,11 +161,11 @@ describe('the size of a cluster', () => {
       ],
     ]);
     provider.refusals.set(2, fault('quota'));
-    await bring();
+    await provisionNodes();
     const [, one, , three] = await nodes();
     for (const node of [one, three]) await report(node as ClusterNode);
-    expect(await bring()).toEqual(Step.done);
-    expect(await settle()).toEqual(Step.done);
+    expect(await provisionNodes()).toEqual(Step.done);
+    expect(await finishResize()).toEqual(Step.done);
     expect((await nodes()).map(({ status, node_number }) => [node_number, status])).toEqual([
       ...[
         [0, 'RUNNING'],
@@ -191,9 +191,9 @@ describe('the size of a cluster', () => {
     try {
       for (const seconds of [15, 30, 60]) {
         await scale();
-        await bring();
-        await bring();
-        await settle();
+        await provisionNodes();
+        await provisionNodes();
+        await finishResize();
         const [row] = await dataSource.query<{ pause: number }[]>(
           'SELECT extract(epoch FROM grow_after - platform_now())::float AS pause FROM clusters WHERE cluster_id = $1',
           [clusterId],
@@ -217,9 +217,9 @@ describe('the size of a cluster', () => {
     for (const missing of ['4 minutes', '6 minutes', '61 minutes']) {
       await scale();
       tried.push((await nodes())[1]?.is_spot ?? false);
-      await bring();
-      await bring();
-      await settle();
+      await provisionNodes();
+      await provisionNodes();
+      await finishResize();
       await set(`grow_after = NULL, spot_missing_since = platform_now() - interval '${missing}'`);
     }
     await scale();
@@ -253,7 +253,7 @@ describe('the size of a cluster', () => {
     await occupy();
     await wait(2);
     await scale();
-    await bring();
+    await provisionNodes();
     const [, one] = await nodes();
     await report(one as ClusterNode);
     await resize().compensate(await resizing(), { step: 'bring-nodes', message: 'the deadline passed' });
@@ -285,8 +285,8 @@ describe('the size of a cluster', () => {
     // No decision can mark a busy node.
     const drain = inTransaction(dataSource, (tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
     expect(await drain).toEqual([]);
-    await bring();
-    await settle();
+    await provisionNodes();
+    await finishResize();
     expect((await nodes()).map(({ node_number }) => node_number)).toEqual([2]);
   });
 
@@ -297,11 +297,11 @@ describe('the size of a cluster', () => {
       expect((await nodes())[0]?.status).toBe('ERROR');
       await scale();
       expect((await nodes()).map(({ status }) => status).sort()).toEqual(['ERROR', 'INITIATING']);
-      await bring();
+      await provisionNodes();
       const fresh = (await nodes()).find(({ status }) => status === 'INITIATING');
       await report(fresh as ClusterNode);
-      await bring();
-      await settle();
+      await provisionNodes();
+      await finishResize();
       expect((await nodes()).map(({ status }) => status)).toEqual(['RUNNING']);
     }
     const resized = (await history()).filter(([status]) => status?.startsWith('RESIZING'));
@@ -326,10 +326,10 @@ describe('the size of a cluster', () => {
     const before = (await history()).length;
     await report((await nodes())[1] as ClusterNode, { state: 'failed', error: 'The worker ended.' });
     await scale();
-    await bring();
+    await provisionNodes();
     await report((await nodes()).find(({ status }) => status === 'INITIATING') as ClusterNode);
-    await bring();
-    await settle();
+    await provisionNodes();
+    await finishResize();
     expect((await history()).slice(before)).toEqual([]);
   });
 
@@ -338,9 +338,9 @@ describe('the size of a cluster', () => {
     await report(lost as ClusterNode, { state: 'failed', error: 'The worker ended.' });
     provider.refusals.set(1, fault('invalid'));
     await scale();
-    await bring();
-    expect(await bring()).toEqual(Step.done);
-    await settle();
+    await provisionNodes();
+    expect(await provisionNodes()).toEqual(Step.done);
+    await finishResize();
     const words = 'Not all nodes could be added: node 1: the provider says invalid';
     expect((await history()).at(-1)).toEqual(['RESIZING_UP', words]);
     expect(await nodes()).toEqual([]);
@@ -349,11 +349,11 @@ describe('the size of a cluster', () => {
     expect(await nodes()).toEqual([]);
     await set('grow_after = NULL');
     await scale();
-    await bring();
+    await provisionNodes();
     const [fresh] = await nodes();
     await report(fresh as ClusterNode);
-    await bring();
-    await settle();
+    await provisionNodes();
+    await finishResize();
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
@@ -390,10 +390,10 @@ describe('the size of a cluster', () => {
     await endWorkflow(abandoned.instanceId);
     await scale();
     expect((await resizing()).instanceId).not.toBe(abandoned.instanceId);
-    await bring();
+    await provisionNodes();
     await report((await nodes())[1] as ClusterNode);
-    await bring();
-    await settle();
+    await provisionNodes();
+    await finishResize();
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
@@ -402,14 +402,14 @@ describe('the size of a cluster', () => {
     await wait(1);
     await scale();
     provider.refusals.set(1, fault('throttled', 7_000));
-    expect(await bring()).toMatchObject({ kind: 'wait', ms: 7_000 });
+    expect(await provisionNodes()).toMatchObject({ kind: 'wait', ms: 7_000 });
   });
 
   it('depends on no more waiting runs than the maximum size needs', async () => {
     await wait(12);
     const [seen] = await app.get(ScalingRepository).page(dataSource.manager, clusterId - 1, 1);
     expect(seen).toMatchObject({ clusterId, facts: { waitingRuns: 5, maxInstances: 4 } });
-    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, clusterId, 'STOPPED');
     expect(await app.get(ScalingRepository).find(dataSource.manager, clusterId)).toBeNull();
   });
 });

@@ -36,7 +36,7 @@ describe('settings of a cluster with nodes', () => {
 
   /** Assigns a run to the node and returns the part of it that the node receives. */
   async function nextRun(settings: object = {}): Promise<DesiredRun['spec']> {
-    const id = await agent.giveRun(tenancy, settingsOf({ command: 'job.py', ...settings }));
+    const id = await agent.assignRun(tenancy, settingsOf({ command: 'job.py', ...settings }));
     const found = (await agent.poll()).runs.find(({ run_id }) => run_id === String(id));
     if (!found) throw new Error(`The node was not told of run ${id}`);
     return found.spec;

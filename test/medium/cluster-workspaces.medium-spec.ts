@@ -1,7 +1,7 @@
 import type { Role } from '../../src/platform/kernel/auth/roles';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const VIEW = 0;
@@ -27,7 +27,7 @@ describe('the workspaces that a cluster serves', () => {
   beforeEach(async () => {
     cluster = await estate.id('cluster', parts);
     // The cluster has no nodes, so that jobs wait.
-    await putCluster(api.database.manager, cluster, 'RUNNING');
+    await setClusterStatus(api.database.manager, cluster, 'RUNNING');
     workspaces = [await workspace(), await workspace()];
   });
 

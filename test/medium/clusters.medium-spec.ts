@@ -18,7 +18,7 @@ import { Installation } from '../../src/platform/kernel/installation/installatio
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { People, refusal } from './harness/people';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { apiOf, type TestAnswer } from './harness/test-api';
 
@@ -41,7 +41,7 @@ describe('clusters', () => {
     parts = await estate.parts();
   });
 
-  const setStatus = (cluster: number, status: ClusterStatus) => putCluster(api.database.manager, cluster, status);
+  const setStatus = (cluster: number, status: ClusterStatus) => setClusterStatus(api.database.manager, cluster, status);
   const read = async (cluster: number) => (await estate.get('cluster', cluster)).body;
 
   describe('engine_cluster_spark_config', () => {

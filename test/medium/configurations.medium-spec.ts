@@ -8,7 +8,7 @@ import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER
 import { sampleOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { apiOf } from './harness/test-api';
 
@@ -183,7 +183,7 @@ describe('configurations', () => {
       const changed = await estate.update('cloud_env', cloud_env, { labels: { ...labels, k0: 'w' } });
       expect(changed).toMatchObject({ status: 201, body: { labels: { ...labels, k0: 'w' } } });
       const cluster = await estate.id('cluster', parts, { labels: { team: 'a' } });
-      await putCluster(api.database.manager, cluster, 'DESTROYED');
+      await setClusterStatus(api.database.manager, cluster, 'DESTROYED');
       const { labels: ofCluster } = (await estate.get('cluster', cluster)).body as { labels: object };
       expect((await estate.update('cluster', cluster, { labels: ofCluster })).status).toBe(201);
       const others = { ...ofCluster, tenant_id: '00000000-0000-4000-8000-000000000000' };
@@ -195,7 +195,7 @@ describe('configurations', () => {
       const cloud_env = await estate.id('cloud_env', parts, { labels });
       expect((await row('cloud_env', cloud_env))['labels']).toMatchObject(labels);
       const cluster = await estate.id('cluster', parts, { labels });
-      await putCluster(api.database.manager, cluster, 'DESTROYED');
+      await setClusterStatus(api.database.manager, cluster, 'DESTROYED');
       expect((await estate.update('cluster', cluster, { min_instances: 1 })).status).toBe(201);
       expect((await row('cluster', cluster))['labels']).toMatchObject(labels);
     });
@@ -300,7 +300,7 @@ describe('configurations', () => {
 
     async function clusterIn(status: ClusterStatus): Promise<number> {
       const id = await estate.id('cluster', parts);
-      await putCluster(api.database.manager, id, status);
+      await setClusterStatus(api.database.manager, id, status);
       return id;
     }
 
@@ -321,7 +321,7 @@ describe('configurations', () => {
           expect(refused.body.error_code).toBe('RECORD.IN_USE');
           expect(refused.body.error_message).toContain(`"${String(name)}" (STOPPED)`);
         }
-        await putCluster(api.database.manager, cluster, 'ERROR');
+        await setClusterStatus(api.database.manager, cluster, 'ERROR');
         expect((await estate.update(kind, id, { description: 'd' })).status).toBe(201);
         expect((await estate.delete(kind, id)).status).toBe(201);
       },
@@ -338,7 +338,7 @@ describe('configurations', () => {
       expect(refusal(refused)).toEqual([409, 'RECORD.IN_USE']);
       expect(refused.body.error_message).toContain(`"${String(name)}" (RUNNING)`);
       expect((await estate.update(kind, parts[kind], { description: 'd', subnet: undefined })).status).toBe(201);
-      await putCluster(api.database.manager, cluster, 'DESTROYED');
+      await setClusterStatus(api.database.manager, cluster, 'DESTROYED');
       expect((await estate.update(kind, parts[kind], change)).status).toBe(201);
     });
 
@@ -409,7 +409,7 @@ describe('configurations', () => {
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'v']));
       await estate.update('cloud_env', parts.cloud_env, { labels: many('shared', 20) });
       const cluster = await estate.id('cluster', parts, { labels: { ...many('shared', 20), ...many('own', 10) } });
-      await putCluster(api.database.manager, cluster, 'DESTROYED');
+      await setClusterStatus(api.database.manager, cluster, 'DESTROYED');
       await disable(cluster);
       await estate.update('cloud_env', parts.cloud_env, { labels: {} });
       expect(refusal(await enable(cluster))).toEqual([400, 'CLUSTER.TOO_MANY_LABELS']);

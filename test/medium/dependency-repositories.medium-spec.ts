@@ -1,5 +1,5 @@
 import { insertPlain } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { wholeApi, type TestAnswer } from './harness/test-api';
@@ -129,7 +129,7 @@ describe('dependency repositories', () => {
     beforeEach(async () => {
       cluster = await estate.id('cluster', parts);
       // The cluster has no nodes, so that jobs wait.
-      await putCluster(api.database.manager, cluster, 'RUNNING');
+      await setClusterStatus(api.database.manager, cluster, 'RUNNING');
       workspace = await people.workspace(caller);
       jobs = `/workspace/${workspace}/spark/job`;
     });

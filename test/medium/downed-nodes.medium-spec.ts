@@ -15,7 +15,7 @@ import { Installation } from '../../src/platform/kernel/installation/installatio
 import { createLogger, type Logger } from '../../src/platform/kernel/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy } from './harness/records';
-import { putNode } from './harness/statuses';
+import { setNodeStatus } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. Left out: the machines.
@@ -56,7 +56,7 @@ describe('nodes that a driver reports as down', () => {
   it('are restarted or declared lost at once, and only if they should run', async () => {
     const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
     const interrupted = await newNode('interrupted');
-    await putNode(dataSource.manager, stopping.id, 'STOPPING');
+    await setNodeStatus(dataSource.manager, stopping.id, 'STOPPING');
     const orphan = randomUUID();
     const states = new Map<string, ProviderNodeState>([
       [failed.token, 'failed'],
@@ -108,7 +108,7 @@ describe('nodes that a driver reports as down', () => {
     const fault = new ComputeDriverError('TEST', 'the host has failed', { kind: 'transient' });
     const driver = {
       describe: async ([ref]: NodeRef[]) => {
-        if (ref?.nodeToken === stopped.token) await putNode(dataSource.manager, stopped.id, 'STOPPING');
+        if (ref?.nodeToken === stopped.token) await setNodeStatus(dataSource.manager, stopped.id, 'STOPPING');
         return [{ state: 'stopped', fault }];
       },
       start: (ref: NodeRef) => Promise.resolve(void started.push(ref.nodeToken)),

@@ -9,13 +9,13 @@ import { ofStore } from '../samples/credentials-conf';
 import { PASSWORD, People } from './harness/people';
 import { wholeApi } from './harness/test-api';
 
-const KEPT_DAYS = 7;
+const RETENTION_DAYS = 7;
 /** The number of rows of one kind that a pass deletes. */
-const TURN = 10_000;
+const BATCH = 10_000;
 
 // Real: PostgreSQL and the API that creates the records. The tests move their ends into the past.
 describe('rows that have ended', () => {
-  const api = wholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) });
+  const api = wholeApi({ ENDED_ROWS_RETENTION_DAYS: String(RETENTION_DAYS) });
   const people = new People(api);
   let tenantId: string;
   let userId: number;
@@ -65,8 +65,8 @@ describe('rows that have ended', () => {
   it('are deleted if they are ids of files that were deleted long ago', async () => {
     const manager = await makeManager('files');
     await addFiles(manager, 'there', null);
-    await addFiles(manager, 'young', KEPT_DAYS - 0.5);
-    await addFiles(manager, 'old', KEPT_DAYS + 0.5, 2500);
+    await addFiles(manager, 'young', RETENTION_DAYS - 0.5);
+    await addFiles(manager, 'old', RETENTION_DAYS + 0.5, 2500);
     await sweep(ENDED_FILES);
     expect(await filesOf(manager)).toEqual(['there1', 'young1']);
   });
@@ -74,7 +74,7 @@ describe('rows that have ended', () => {
   it('are deleted with an object storage manager that was deleted long ago', async () => {
     const [old, young] = [await makeManager('old'), await makeManager('young')];
     const close = `UPDATE object_storage_managers SET to_date = now() - $2::float8 * interval '1 day' WHERE object_storage_manager_id = $1`;
-    for (const [manager, days] of [[old, KEPT_DAYS + 0.5] as const, [young, KEPT_DAYS - 0.5] as const]) {
+    for (const [manager, days] of [[old, RETENTION_DAYS + 0.5] as const, [young, RETENTION_DAYS - 0.5] as const]) {
       await addFiles(manager, 'file', null);
       await api.database.query(close, [manager, days]);
     }
@@ -84,10 +84,10 @@ describe('rows that have ended', () => {
 
   it('are deleted in batches, and the next batch does not wait an hour', async () => {
     const manager = await makeManager('many');
-    await addFiles(manager, 'old', KEPT_DAYS + 1, TURN + 1);
+    await addFiles(manager, 'old', RETENTION_DAYS + 1, BATCH + 1);
     await sweep(ENDED_FILES, 1);
     expect(await filesOf(manager)).toHaveLength(1);
-    await addFiles(manager, 'more', KEPT_DAYS + 1, TURN);
+    await addFiles(manager, 'more', RETENTION_DAYS + 1, BATCH);
     await sweep(ENDED_FILES, 2);
     expect(await filesOf(manager)).toEqual([]);
   });

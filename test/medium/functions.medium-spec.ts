@@ -29,14 +29,14 @@ describe('functions', () => {
   let agent: TestAgent;
   let admin: Caller;
   let runId: number;
-  let said: number;
+  let framesSent: number;
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
     admin = await people.admin(tenancy.tenantId);
     agent = await TestAgent.ofNewNode(api, tenancy);
-    runId = await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
-    said = 0;
+    runId = await agent.assignRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
+    framesSent = 0;
   });
 
   /** A user with RUN in the workspace. */
@@ -57,15 +57,17 @@ describe('functions', () => {
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as never };
   };
 
-  async function say(header: unknown, body = ''): Promise<void> {
-    said += 1;
+  async function sendFrame(header: unknown, body = ''): Promise<void> {
+    framesSent += 1;
     const payload = Buffer.from(`${JSON.stringify(header)}\n${body}`);
-    const sent = await agent.send('PUT', `/runs/${runId}/frames`, { body: encodeRecords([{ number: said, payload }]) });
+    const sent = await agent.send('PUT', `/runs/${runId}/frames`, {
+      body: encodeRecords([{ number: framesSent, payload }]),
+    });
     expect(sent.status).toBe(200);
   }
 
   /** Returns the next requests for the node. */
-  async function asked(after: number): Promise<Call[]> {
+  async function nextCalls(after: number): Promise<Call[]> {
     return eventually(async () => {
       const answer = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=1000`);
       const records = decodeRecords(Buffer.from(await answer.arrayBuffer()));
@@ -77,18 +79,18 @@ describe('functions', () => {
     });
   }
 
-  const answer = (id: string, outcome: string, body = '') => say({ op: 'answer', id, outcome }, body);
+  const answer = (id: string, outcome: string, body = '') => sendFrame({ op: 'answer', id, outcome }, body);
   const status = async () =>
     ((await admin.call('GET', `/workspace/${tenancy.workspaceId}/spark/job/${runId}`)).body as { job_status: string })
       .job_status;
 
   it('are called once they are ready, and return the bytes of their JSON', async () => {
     expect(await invoke(1)).toMatchObject({ status: 409, body: { error_code: 'FUNCTION.NOT_RUNNING' } });
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     expect(await status()).toBe('RUNNING');
     // Some clients start a text with a byte order mark.
     const called = invoke('\uFEFF{"n": 12345678901234567890}');
-    const [call] = await asked(0);
+    const [call] = await nextCalls(0);
     expect(call).toMatchObject({ op: 'call', body: '{"n": 12345678901234567890}' });
     await answer('of-somebody-else', 'ok', '1');
     await answer(String(call?.id), 'ok', '{"platform_functions_x":[1.50]}');
@@ -111,7 +113,7 @@ describe('functions', () => {
       headers: { authorization: `Bearer ${admin.token}` },
     });
     expect(await described.text()).toContain('{"platform_functions_side": 3, "id": 9007199254740993, "x": 1.0}');
-    const other = await agent.giveRun(tenancy, undefined, 'THRIFT_SQL');
+    const other = await agent.assignRun(tenancy, undefined, 'THRIFT_SQL');
     expect(await admin.call('GET', `${job}/${other}/openapi`)).toMatchObject({
       status: 400,
       body: { error_code: 'FUNCTION.NOT_A_FUNCTION' },
@@ -119,7 +121,7 @@ describe('functions', () => {
   });
 
   it('report the reason of a failed call', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const outcomes: [string, string, number, string][] = [
       ['error', '{"type":"KeyError","message":"side","lines":["serve.py:3 in serve: x"]}', 422, 'FUNCTION.FAILED'],
       ['error', 'nonsense', 422, 'FUNCTION.FAILED'],
@@ -129,12 +131,12 @@ describe('functions', () => {
     ];
     for (const [at, [outcome, body, code, error]] of outcomes.entries()) {
       const called = invoke({});
-      const [call] = await asked(at);
+      const [call] = await nextCalls(at);
       await answer(String(call?.id), outcome, body);
       expect(await called).toMatchObject({ status: code, body: { error_code: error } });
     }
     const called = invoke({});
-    const [call] = await asked(outcomes.length);
+    const [call] = await nextCalls(outcomes.length);
     await answer(String(call?.id), 'error', outcomes[0]?.[1]);
     expect((await called).body).toMatchObject({
       details: { type: 'KeyError', message: 'side', lines: ['serve.py:3 in serve: x'] },
@@ -142,34 +144,34 @@ describe('functions', () => {
   });
 
   it('time out if no response arrives', async () => {
-    runId = await agent.giveRun(tenancy, HURRIED, 'PLATFORM_FUNCTIONS');
-    await say({ op: 'ready' });
+    runId = await agent.assignRun(tenancy, HURRIED, 'PLATFORM_FUNCTIONS');
+    await sendFrame({ op: 'ready' });
     const [late, other] = [invoke(1), invoke(2)];
-    await asked(0);
+    await nextCalls(0);
     expect(await late).toMatchObject({ status: 504, body: { error_code: 'CALL.TIMEOUT' } });
     await other;
-    await eventually(async () => (await asked(2)).filter(({ op }) => op === 'cancel').length === 2);
+    await eventually(async () => (await nextCalls(2)).filter(({ op }) => op === 'cancel').length === 2);
   });
 
   it('fail at once if their job has ended', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const waits = invoke(3);
-    await asked(0);
+    await nextCalls(0);
     await api.database.query(`UPDATE runs SET status = 'ERROR', ended_at = now() WHERE run_id = $1`, [runId]);
     expect(await waits).toMatchObject({ status: 409, body: { error_code: 'CALL.ENDED' } });
   });
 
   it('block neither other callers nor other tenants, however many calls wait', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const [user, other] = [await runner(), await runner()];
     const waiting = [invoke(1, user), invoke(2, user), invoke(3, user)];
     const ids = await eventually(async () => {
-      const calls = await asked(0);
+      const calls = await nextCalls(0);
       return calls.length === 3 ? calls.map(({ id }) => id) : undefined;
     });
     expect(await invoke(4, user)).toMatchObject({ status: 429, body: { error_code: 'REQUEST.TOO_MANY_STREAMS' } });
     waiting.push(invoke(5, other));
-    const [fourth] = await asked(3);
+    const [fourth] = await nextCalls(3);
     expect(await invoke(6, other)).toMatchObject({
       status: 429,
       body: { error_code: 'CALL.TOO_MANY', error_message: expect.stringContaining('of your tenant (at most 4)') },
@@ -178,12 +180,12 @@ describe('functions', () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
     const stranger = await people.admin(tenancy.tenantId);
     agent = await TestAgent.ofNewNode(api, tenancy);
-    [runId, said] = [await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS'), 0];
-    await say({ op: 'ready' });
+    [runId, framesSent] = [await agent.assignRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS'), 0];
+    await sendFrame({ op: 'ready' });
     const theirs = invoke(7, stranger);
-    await answer(String((await asked(0))[0]?.id), 'ok', '7');
+    await answer(String((await nextCalls(0))[0]?.id), 'ok', '7');
     expect(await theirs).toMatchObject({ status: 200, body: 7 });
-    [tenancy, agent, runId, said] = [mine, first, myRun, 1];
+    [tenancy, agent, runId, framesSent] = [mine, first, myRun, 1];
     for (const id of [...ids, String(fourth?.id)]) await answer(id, 'ok', '1');
     expect((await Promise.all(waiting)).map(({ status: code }) => code)).toEqual([200, 200, 200, 200]);
   });
@@ -196,23 +198,23 @@ describe('functions', () => {
       (user) => admin.call('DELETE', `/ac/workspace/${tenancy.workspaceId}/user/${user.userId}/permission/1`),
     ],
   ])('return no result to a caller who %s', async (_what, code, lose) => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const user = await runner();
     const called = invoke(1, user);
-    await asked(0);
+    await nextCalls(0);
     expect((await lose(user)) as { status: number }).toMatchObject({ status: code === 401 ? 200 : 201 });
     expect(await called).toMatchObject({ status: code });
-    await eventually(async () => (await asked(1)).some(({ op }) => op === 'cancel'));
+    await eventually(async () => (await nextCalls(1)).some(({ op }) => op === 'cancel'));
   });
 
   it('are only for jobs that are functions, and callers with RUN', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const viewer = await people.member(tenancy.tenantId);
     await admin.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, { user_id: viewer.userId, permission_id: 0 });
     expect(await invoke(1, viewer)).toMatchObject({ status: 403 });
     expect(await invoke('{')).toMatchObject({ status: 400 });
     expect(await invoke(`"${'x'.repeat(5 * 1024 * 1024)}"`)).toMatchObject({ status: 413 });
-    const job = await agent.giveRun(tenancy);
+    const job = await agent.assignRun(tenancy);
     expect(await admin.call('POST', path(job), {})).toMatchObject({
       status: 400,
       body: { error_code: 'FUNCTION.NOT_A_FUNCTION' },

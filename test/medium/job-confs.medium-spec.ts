@@ -1,6 +1,6 @@
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { wholeApi, type TestAnswer } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
@@ -19,7 +19,7 @@ describe('job configurations', () => {
     estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     // The cluster has no nodes, so that jobs wait.
-    await putCluster(api.database.manager, cluster, 'RUNNING');
+    await setClusterStatus(api.database.manager, cluster, 'RUNNING');
   });
 
   beforeEach(async () => {

@@ -13,7 +13,7 @@ import { insertPlain } from './harness/records';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
 /** The next check ends connections without access, and there are two checks per second. */
-const LOOKS = 3;
+const MAX_CHECKS = 3;
 const PERMISSIONS: WorkspacePermission[] = ['VIEW', 'RUN', 'EDIT', 'MANAGE'];
 
 interface Caller {
@@ -158,7 +158,7 @@ describe('an open connection', () => {
       await lose(world);
       looks.mockClear();
       await eventually(() => mine.every((one) => one.end() !== null), { what: 'the end of all' });
-      expect(looks.mock.calls.length).toBeLessThanOrEqual(LOOKS);
+      expect(looks.mock.calls.length).toBeLessThanOrEqual(MAX_CHECKS);
       expect(mine.map((one) => one.end())).toEqual([1008, 'broken off', status]);
       expect(theirs.map((one) => one.end())).toEqual([null, null, null]);
     },

@@ -18,7 +18,7 @@ import { beginOperation, runStep } from './harness/cluster-workflow';
 import { WorkerApp } from './harness/worker-app';
 import { makeTenancy } from './harness/records';
 import { ScriptedProvider } from './harness/scripted-provider';
-import { putCluster, putNode } from './harness/statuses';
+import { setClusterStatus, setNodeStatus } from './harness/statuses';
 
 /** The driver of a worker. Its folder is real, and so are its responses about the place of a node. */
 interface Site {
@@ -52,7 +52,7 @@ describe('workers with different folders of local nodes', () => {
     made += 1;
     ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
-    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, clusterId, 'STOPPED');
     at(mine);
   });
   afterEach(() => rmSync(root, { recursive: true }));
@@ -84,9 +84,9 @@ describe('workers with different folders of local nodes', () => {
     const context = await begin('start');
     expect(await runStep(app.get(StartClusterWorkflow), 'plan-nodes', context)).toEqual(Step.done);
     expect(await runStep(app.get(StartClusterWorkflow), 'provision-nodes', context)).toEqual(Step.done);
-    await putCluster(dataSource.manager, clusterId, 'RUNNING');
+    await setClusterStatus(dataSource.manager, clusterId, 'RUNNING');
     for (const { node_id, token } of await nodes()) {
-      await putNode(dataSource.manager, node_id, 'RUNNING');
+      await setNodeStatus(dataSource.manager, node_id, 'RUNNING');
       await dataSource.query(
         `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = now() - $2::interval, provider_ref = $3 WHERE node_id = $1`,
         [node_id, silence, await where.folder.reference(token)],

@@ -45,7 +45,7 @@ describe('the limits of logins', () => {
   }
 
   /** Deletes the counters of one kind. */
-  async function forget(kind: string): Promise<void> {
+  async function deleteCounters(kind: string): Promise<void> {
     const redis = redisOf(limiter);
     const prefix = redis.options.keyPrefix ?? '';
     const keys = await redis.keys(`${prefix}${kind}${kind === '' ? '' : ':'}*`);
@@ -72,7 +72,7 @@ describe('the limits of logins', () => {
 
   it('refuse a name at the address of its failures even after the counter of the address expired', async () => {
     await fail(LIMIT);
-    await forget('address');
+    await deleteCounters('address');
     await expect(attempt(right, ' SomeBody')).rejects.toMatchObject(REFUSED);
     expect(await attempt(right, 'another')).toBe('done');
   });
@@ -84,7 +84,7 @@ describe('the limits of logins', () => {
     });
     await expect(late).rejects.toMatchObject(REFUSED);
     expect(use).not.toHaveBeenCalled();
-    await forget('');
+    await deleteCounters('');
     const wrongAndLate = attempt(async () => {
       await fail(LIMIT);
       return null;
@@ -197,7 +197,7 @@ describe('the limits of logins', () => {
     expect(await attempt(right)).toBe('done');
     await fail(1);
     await expect(attempt(right)).rejects.toMatchObject(REFUSED);
-    await forget('address');
+    await deleteCounters('address');
     expect(await attempt(right)).toBe('done');
   });
 

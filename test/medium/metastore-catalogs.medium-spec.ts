@@ -3,7 +3,7 @@ import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { makeTenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { wholeApi, type TestAnswer } from './harness/test-api';
@@ -199,7 +199,8 @@ describe('metastore catalogs', () => {
       parts = await estate.parts();
     });
 
-    const become = (clusterId: number, status: ClusterStatus) => putCluster(api.database.manager, clusterId, status);
+    const become = (clusterId: number, status: ClusterStatus) =>
+      setClusterStatus(api.database.manager, clusterId, status);
 
     it('are returned with it, and cannot change until it is DESTROYED or in ERROR', async () => {
       const catalog = Number(idOf(await make(HIVE, { name: 'shared', hiveSiteXml: hiveSite() })));
@@ -266,7 +267,7 @@ describe('metastore catalogs', () => {
         tenancy.clusterId,
       ]);
     const agent = await TestAgent.ofNewNode(api, tenancy);
-    await agent.giveRun(tenancy);
+    await agent.assignRun(tenancy);
     const told = async () => (await agent.poll()).runs[0]?.spec.metastore;
     expect(await told()).toBeUndefined();
     await give(id);

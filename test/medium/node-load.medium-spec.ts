@@ -7,7 +7,7 @@ import { RunsRepository } from '../../src/modules/execution/runs/jobs/runs.repos
 import { JobReconciler } from '../../src/modules/execution/runs/jobs/background/job-reconciler';
 import { LOGGER } from '../../src/platform/kernel/logging/logger';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { putNode } from './harness/statuses';
+import { setNodeStatus } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
 import { autocommit } from '../harness/autocommit';
@@ -117,9 +117,9 @@ describe('the report of an agent about its node', () => {
     ['ERROR', null, 'NODE_LOST'],
   ])('ends the runs of a node in %s, interrupted by %p, with its reason', async (status, interruption, reason) => {
     const agent = await makeAgent('single');
-    const runId = await agent.giveRun(tenancy);
+    const runId = await agent.assignRun(tenancy);
     await set(agent, 'interruption = $2, busy_slots = 1', interruption);
-    await putNode(api.database.manager, agent.nodeId, status);
+    await setNodeStatus(api.database.manager, agent.nodeId, status);
     const get = <T>(token: string | symbol | (abstract new (...args: never[]) => T)): T =>
       api.app.get<T>(token, { strict: false });
     const reconciler = new JobReconciler(

@@ -8,7 +8,7 @@ import { NotebookOutputsService } from '../../src/modules/execution/notebooks/co
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { wholeApi, type TestAnswer } from './harness/test-api';
 import { inTransaction, type Tx } from '../../src/platform/kernel/persistence/sql';
 
@@ -40,7 +40,7 @@ describe('notebook configurations', () => {
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     // The cluster has no nodes, so that runs wait.
-    await putCluster(api.database.manager, cluster, 'RUNNING');
+    await setClusterStatus(api.database.manager, cluster, 'RUNNING');
   });
 
   beforeEach(async () => {

@@ -17,7 +17,7 @@ import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
 import { autocommit } from '../harness/autocommit';
 
-interface Asked {
+interface KernelRequest {
   op: string;
   generation?: number;
   message?: { header: { msg_id: string; msg_type: string }; content: { code?: string } };
@@ -96,14 +96,14 @@ describe('notebook instances', () => {
   }
 
   /** Returns the next request for the node. */
-  async function asked(id: string, after = 0): Promise<Asked[]> {
+  async function nextRequests(id: string, after = 0): Promise<KernelRequest[]> {
     const answer = await agent.send('GET', `/runs/${id}/requests?after=${after}&wait_ms=0`);
     return decodeRecords(Buffer.from(await answer.arrayBuffer())).map(
-      ({ payload }) => JSON.parse(payload.toString()) as Asked,
+      ({ payload }) => JSON.parse(payload.toString()) as KernelRequest,
     );
   }
 
-  async function says(id: string, ...said: (object | string)[]): Promise<void> {
+  async function sendFrames(id: string, ...said: (object | string)[]): Promise<void> {
     const first = (frames.get(id) ?? 0) + 1;
     const body = encodeRecords(
       said.map((one, at) => ({
@@ -176,10 +176,10 @@ describe('notebook instances', () => {
   it('execute code of a client once, and send the output to all clients', async () => {
     const id = await started();
     const [one, two] = [await connect(id), await connect(id)];
-    await says(id, kernel('starting'), kernel('idle'));
+    await sendFrames(id, kernel('starting'), kernel('idle'));
     one.execute('cell-1', 'print(1)');
     const [request] = await eventually(async () => {
-      const found = await asked(id);
+      const found = await nextRequests(id);
       expect(found).toHaveLength(1);
       return found;
     });
@@ -191,18 +191,18 @@ describe('notebook instances', () => {
     one.execute('cell-1', 'print(1)');
     one.execute('cell-2', 'print(2)');
     // The messages of a socket are processed in order: once the next one has arrived, the repetition is done.
-    await until(async () => expect(await asked(id, 1)).toHaveLength(1));
-    await says(id, printed('cell-1', '1\n'), replied('cell-1'), kernel('idle'));
+    await until(async () => expect(await nextRequests(id, 1)).toHaveLength(1));
+    await sendFrames(id, printed('cell-1', '1\n'), replied('cell-1'), kernel('idle'));
     await until(() => [one, two].forEach((client) => expect(client.replies('cell-1')).toHaveLength(1)));
     expect(one.texts()).toEqual(['1\n']);
-    expect(await asked(id, 2)).toEqual([]);
+    expect(await nextRequests(id, 2)).toEqual([]);
     // A repeated request gets the kernel's reply again, and nothing is executed.
     one.execute('cell-1', 'print(1)');
     await until(() => expect(one.replies('cell-1')).toHaveLength(2));
     expect(one.replies('cell-1')[1]?.content).toMatchObject({ status: 'ok', execution_count: 1 });
-    expect(await asked(id, 2)).toEqual([]);
+    expect(await nextRequests(id, 2)).toEqual([]);
     one.execute('cell-1:again', 'print(1)');
-    await until(async () => expect(await asked(id, 2)).toHaveLength(1));
+    await until(async () => expect(await nextRequests(id, 2)).toHaveLength(1));
     expect(await admin.call('GET', `${base()}/notebook/${id}/kernel/status`)).toMatchObject({
       status: 200,
       body: { kernel_info: { kernel_status: 'idle', connections: 1 } },
@@ -212,36 +212,36 @@ describe('notebook instances', () => {
   it('continue a session where its last socket stopped', async () => {
     const id = await started();
     const first = await connect(id);
-    await says(id, printed('x', 'one'));
+    await sendFrames(id, printed('x', 'one'));
     await until(() => expect(first.texts()).toEqual(['one']));
     first.socket.close();
     await until(async () => {
       const [row] = await api.database.query('SELECT delivered, seen_at FROM kernel_clients WHERE run_id = $1', [id]);
       expect(row).toMatchObject({ delivered: 1, seen_at: null });
     });
-    await says(id, printed('x', 'two'), 'not JSON', '{"op":"message"}', printed('x', 'three'));
+    await sendFrames(id, printed('x', 'two'), 'not JSON', '{"op":"message"}', printed('x', 'three'));
     const second = await connect(id);
     await until(() => expect(second.texts()).toEqual(['two', 'three']));
     const somebodyElse = await people.admin(tenancy.tenantId);
     const other = await connect(id, somebodyElse);
-    await says(id, printed('x', 'four'));
+    await sendFrames(id, printed('x', 'four'));
     await until(() => expect(other.texts()).toEqual(['four']));
   });
 
   it('start another kernel on request, and after their kernel died', async () => {
     const id = await started();
     const at = `${base()}/notebook/${id}/kernel`;
-    await says(id, kernel('idle'));
+    await sendFrames(id, kernel('idle'));
     expect(await admin.call('POST', `${at}/restart`)).toMatchObject({
       status: 201,
       body: { kernel_info: { kernel_status: 'restarting' } },
     });
     // Status messages of the previous kernel are outdated.
-    await says(id, kernel('dead', 1));
+    await sendFrames(id, kernel('dead', 1));
     expect((await admin.call('GET', `${at}/status`)).body).toMatchObject({
       kernel_info: { kernel_status: 'restarting' },
     });
-    await says(id, kernel('dead', 2, 'out of memory'));
+    await sendFrames(id, kernel('dead', 2, 'out of memory'));
     expect((await admin.call('GET', `${at}/status`)).body).toMatchObject({
       kernel_info: { kernel_status: 'dead', reason: 'out of memory' },
     });
@@ -253,9 +253,9 @@ describe('notebook instances', () => {
       status: 200,
       body: { kernel_info: { kernel_status: 'restarting' } },
     });
-    await says(id, kernel('idle', 3));
+    await sendFrames(id, kernel('idle', 3));
     expect(await admin.call('POST', `${at}/interrupt`)).toMatchObject({ status: 201 });
-    expect(await asked(id)).toEqual([
+    expect(await nextRequests(id)).toEqual([
       { op: 'restart', generation: 2 },
       { op: 'restart', generation: 3 },
       { op: 'interrupt' },
@@ -263,18 +263,18 @@ describe('notebook instances', () => {
     // The new kernel does not know the requests to the previous one.
     const client = await connect(id);
     client.execute('cell', '1');
-    await until(async () => expect(await asked(id, 3)).toHaveLength(1));
+    await until(async () => expect(await nextRequests(id, 3)).toHaveLength(1));
     await admin.call('POST', `${at}/restart`);
     client.execute('cell', '1');
-    await until(async () => expect((await asked(id, 4)).map(({ op }) => op)).toEqual(['restart', 'message']));
+    await until(async () => expect((await nextRequests(id, 4)).map(({ op }) => op)).toEqual(['restart', 'message']));
   });
 
   it('answer open requests themselves when they end', async () => {
     const id = await started();
     const client = await connect(id);
     client.execute('waits', '1');
-    await until(async () => expect(await asked(id)).toHaveLength(1));
-    await says(id, printed('waits', 'last words'));
+    await until(async () => expect(await nextRequests(id)).toHaveLength(1));
+    await sendFrames(id, printed('waits', 'last words'));
     await report(id, 2, 'ended', { outcome: 'error', reason: 'OUT_OF_MEMORY', message: 'memory' });
     await until(() => expect(client.code).toBe(1000));
     expect(client.texts()).toEqual(['last words']);
@@ -299,9 +299,9 @@ describe('notebook instances', () => {
   it('are stopped when they have neither work nor a client', async () => {
     await api.database.query('UPDATE clusters SET max_parallel_jobs = 3 WHERE cluster_id = $1', [tenancy.clusterId]);
     const [idle, busy, watched] = [await started(), await started(), await started()];
-    await says(idle, kernel('idle'));
-    await says(busy, kernel('busy'));
-    await says(watched, kernel('idle'));
+    await sendFrames(idle, kernel('idle'));
+    await sendFrames(busy, kernel('busy'));
+    await sendFrames(watched, kernel('idle'));
     await connect(watched);
     await api.database.query(`UPDATE kernels SET last_activity = now() - interval '61 minutes'`);
     const [kernels, notebooks] = [KernelsRepository, NotebookInstancesService].map((type) =>
@@ -353,7 +353,7 @@ describe('notebook instances', () => {
     const ended = await started();
     const client = await connect(ended);
     client.execute('cell', '1');
-    await until(async () => expect(await asked(ended)).toHaveLength(1));
+    await until(async () => expect(await nextRequests(ended)).toHaveLength(1));
     await report(ended, 2, 'ended', { outcome: 'done', reason: 'COMPLETED', message: 'done' });
     await until(() => expect(client.code).toBe(1000));
     const { app, database } = api;

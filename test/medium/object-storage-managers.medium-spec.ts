@@ -12,7 +12,7 @@ import { changeMeanwhile } from './harness/changing-cluster';
 import { type Caller, People } from './harness/people';
 import { apiOf } from './harness/test-api';
 import { makeTenancy, type Tenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { autocommit } from '../harness/autocommit';
 
@@ -179,7 +179,7 @@ describe('object storage managers', () => {
     expect(inUse.body.error_message).toContain(`"${name}"`);
 
     const path = `${MANAGER}?object_storage_manager_id=${id}`;
-    const setStatus = (status: ClusterStatus) => putCluster(api.database.manager, mine.clusterId, status);
+    const setStatus = (status: ClusterStatus) => setClusterStatus(api.database.manager, mine.clusterId, status);
     await api.database.query('UPDATE clusters SET min_instances = 1, max_instances = 1 WHERE cluster_id = $1', [
       mine.clusterId,
     ]);

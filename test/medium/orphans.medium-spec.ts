@@ -19,7 +19,7 @@ import { Installation } from '../../src/platform/kernel/installation/installatio
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { setClock } from './harness/clock';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putNode } from './harness/statuses';
+import { setNodeStatus } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
 import { autocommit } from '../harness/autocommit';
 
@@ -156,7 +156,7 @@ describe('machines that no cluster owns', () => {
   it('are removed after ten minutes, but not machines of live nodes, younger ones or those with an unknown token', async () => {
     const id = await due('eu-west-1');
     const [live, gone] = [await liveNode(id, 1), await liveNode(id, 2)];
-    await putNode(dataSource.manager, gone.nodeId, 'DESTROYED');
+    await setNodeStatus(dataSource.manager, gone.nodeId, 'DESTROYED');
     const [orphan, young] = [randomUUID(), randomUUID()];
     const strange = [
       "'; DROP TABLE cluster_nodes; --",
@@ -191,7 +191,7 @@ describe('machines that no cluster owns', () => {
     provider.machines.set('eu-west-1', [{ nodeToken: node.token, createdAt: minutesAgo(11) }]);
     await round();
     expect(provider.tokensIn('eu-west-1')).toEqual([node.token]);
-    provider.before = () => putNode(dataSource.manager, node.nodeId, 'DESTROYED');
+    provider.before = () => setNodeStatus(dataSource.manager, node.nodeId, 'DESTROYED');
     await later('11 minutes');
     await round();
     expect(provider.tokensIn('eu-west-1')).toEqual([]);
@@ -312,7 +312,7 @@ describe('machines that no cluster owns', () => {
       await round();
       expect(await placeOf(id)).toMatchObject({ is_over: false, is_quiet: false });
     }
-    await putNode(dataSource.manager, node.nodeId, 'DESTROYED');
+    await setNodeStatus(dataSource.manager, node.nodeId, 'DESTROYED');
     await later('3 hours');
     await round();
     expect(await placeOf(id)).toMatchObject({ is_over: false, is_quiet: true });

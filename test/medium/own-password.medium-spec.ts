@@ -45,7 +45,7 @@ describe("the user's own password", () => {
     for (const known of [here, elsewhere, token]) {
       for (const pod of [api, otherPod]) expect(await statusOf(pod, known)).toBe(200);
     }
-    const wakeUps = otherPod.wakeUps('session');
+    const wakeUps = otherPod.notifications('session');
     const answer = await change(here, PASSWORD, NEW_PASSWORD);
     expect([answer.status, answer.body]).toEqual([201, { message: expect.any(String) }]);
     for (const ended of [elsewhere, token]) {

@@ -2,7 +2,7 @@ import { MachinePlacesRepository } from '../../src/modules/execution/clusters/pr
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/foundation/reference-data/reference-data';
 import { type Caller, People } from './harness/people';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster, putNode } from './harness/statuses';
+import { setClusterStatus, setNodeStatus } from './harness/statuses';
 import { wholeApi } from './harness/test-api';
 import { autocommit } from '../harness/autocommit';
 
@@ -41,8 +41,8 @@ describe('a configuration that leads to machines', () => {
       ...{ endpoint: 'https://pve.example.org:8006', account: '', region: '' },
     });
     await api.database.query('UPDATE cluster_nodes SET machine_place_id = $2 WHERE node_id = $1', [nodeId, placeId]);
-    await putNode(manager, nodeId, 'ERROR');
-    await putCluster(manager, tenancy.clusterId, 'ERROR');
+    await setNodeStatus(manager, nodeId, 'ERROR');
+    await setClusterStatus(manager, tenancy.clusterId, 'ERROR');
   });
 
   const env = (body: object) =>
@@ -77,7 +77,7 @@ describe('a configuration that leads to machines', () => {
       });
     }
     expect((await env({ description: 'as before', onprem_node_names: ['pve1'] })).status).toBe(201);
-    await putNode(api.database.manager, nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
     expect((await env({ credential_config_id })).status).toBe(201);
   });
 
@@ -90,7 +90,7 @@ describe('a configuration that leads to machines', () => {
     );
     const refused = await cluster({ cloud_env_id: copy?.cloud_env_id });
     expect(refused).toMatchObject({ status: 409, body: { error_code: 'CLUSTER.INVALID_STATE' } });
-    await putNode(api.database.manager, nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
     expect((await cluster({ cloud_env_id: copy?.cloud_env_id })).status).toBe(201);
   });
 
@@ -103,13 +103,13 @@ describe('a configuration that leads to machines', () => {
       details: { clusters: [{ name: `tenant ${made}`, status: 'ERROR' }] },
     });
     expect(refused.status).toBe(400);
-    await putNode(api.database.manager, nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
     expect((await removeCredentials()).status).toBe(201);
   });
 
   it('is kept while the last sweep saw machines of it that no cluster owns', async () => {
     const places = new MachinePlacesRepository(api.database);
-    await putNode(api.database.manager, nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
     expect((await remove(`/cluster/cloud/environment?cloud_env_id=${tenancy.cloudEnvId}`)).status).toBe(201);
     await places.recordSweep(placeId, { orphans: 3, removed: 3 });
     const refused = await removeCredentials();
@@ -137,7 +137,7 @@ describe('a configuration that leads to machines', () => {
     expect((await update({ CLIENT_SECRET: 'two' })).status).toBe(201);
     const refused = await update({ SUBSCRIPTION_ID: 'another' });
     expect(refused.body).toMatchObject({ error_code: 'CREDENTIALS_CONF.OWNS_MACHINES' });
-    await putNode(api.database.manager, nodeId, 'DESTROYED');
+    await setNodeStatus(api.database.manager, nodeId, 'DESTROYED');
     expect((await update({ SUBSCRIPTION_ID: 'another' })).status).toBe(201);
   });
 });

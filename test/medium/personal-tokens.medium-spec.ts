@@ -213,7 +213,7 @@ describe('personal tokens', () => {
       'SELECT session_id FROM sessions WHERE token_id = $1',
       [body.token_id],
     );
-    const wakeUps = otherPod.wakeUps('session');
+    const wakeUps = otherPod.notifications('session');
     const revoked = await api.call('DELETE', path, { token: login });
     expect([revoked.status, revoked.body]).toEqual([201, { message: `The token ${body.token_id} is revoked.` }]);
     expect(await statusOf(api, body.token)).toBe(401);

@@ -14,7 +14,7 @@ import { CredentialsConfsService } from '../../src/modules/infrastructure/enviro
 import { beginOperation, runStep } from './harness/cluster-workflow';
 import { WorkerApp } from './harness/worker-app';
 import { makeTenancy } from './harness/records';
-import { putCluster, putNode } from './harness/statuses';
+import { setClusterStatus, setNodeStatus } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import type { TenantScope } from '../../src/platform/kernel/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/execution/clusters/lifecycle/cluster-histories.service';
@@ -44,7 +44,7 @@ describe('a provider with faults of every kind', () => {
     provider = new ScriptedProvider();
     ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
-    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, clusterId, 'STOPPED');
   });
 
   const begin = (operation: ClusterOperation) => beginOperation(app, { clusterId, tenantId }, operation);
@@ -62,9 +62,9 @@ describe('a provider with faults of every kind', () => {
   /** Registers the agents of the nodes. */
   async function isUp(): Promise<void> {
     const { manager } = dataSource;
-    await putCluster(manager, clusterId, 'RUNNING');
+    await setClusterStatus(manager, clusterId, 'RUNNING');
     for (const { node_id } of await app.get(ClusterNodesRepository).ofCluster(clusterId))
-      await putNode(manager, node_id, 'RUNNING');
+      await setNodeStatus(manager, node_id, 'RUNNING');
     await dataSource.query(
       `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = platform_now() WHERE cluster_id = $1`,
       [clusterId],
@@ -339,7 +339,7 @@ describe('a provider with faults of every kind', () => {
       expect(await errorsOf(0)).toEqual(['provision-nodes: the provider says capacity']);
       expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says transient']);
       expect(await errorsOf(2)).toEqual(['provision-nodes: the provider says denied']);
-      await putCluster(dataSource.manager, clusterId, 'STOPPED');
+      await setClusterStatus(dataSource.manager, clusterId, 'STOPPED');
       await fail(...[0, 1, 2].map((number): [number, ComputeDriverError] => [number, fault('denied')]));
       expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says denied']);
     });

@@ -140,13 +140,13 @@ describe('reconcilers with a persistent fault', () => {
   });
 
   const never = () => new Promise<void>(() => undefined);
-  const heeding = (signal: AbortSignal) =>
+  const obeying = (signal: AbortSignal) =>
     new Promise<void>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('aborted')));
     });
 
   it.each([
-    ['obeys its signal', heeding],
+    ['obeys its signal', obeying],
     ['ignores its signal', never],
   ])('keep their pace while one waits for a provider and %s', async (_what, work) => {
     const logger = createLogger('test', 'silent');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 import { TAGS } from '../../src/platform/http/tags';
 import { KINDS, operationName } from '../samples';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { Cluster } from '../../src/modules/execution/clusters/model/entities/cluster.entity';
 import { ADMIN_PASSWORD, wholeApi, type TestApi } from './harness/test-api';
 
@@ -215,7 +215,7 @@ describe('the examples of requests', () => {
     mkdirSync(runtimeDir);
     const { manager } = api.database;
     const { cluster_id } = await manager.findOneByOrFail(Cluster, { name: `demo-spark-${sparkVersion}` });
-    await putCluster(manager, cluster_id, 'RUNNING');
+    await setClusterStatus(manager, cluster_id, 'RUNNING');
     const baseUrl = new URL(api.urlOf('')).origin;
     const session = await login({ baseUrl, username: 'admin', password: ADMIN_PASSWORD });
     const ready = { base_url: baseUrl, username: 'admin', password: ADMIN_PASSWORD, tenant_id: session.tenantId };
@@ -266,6 +266,6 @@ async function arrive(api: TestApi): Promise<void> {
   const arrived = { INITIATING: 'RUNNING', STOPPING: 'STOPPED', DESTROYING: 'DESTROYED' } as const;
   const { manager } = api.database;
   for (const { cluster_id, status } of await manager.find(Cluster)) {
-    if (status in arrived) await putCluster(manager, cluster_id, arrived[status as keyof typeof arrived]);
+    if (status in arrived) await setClusterStatus(manager, cluster_id, arrived[status as keyof typeof arrived]);
   }
 }

@@ -52,13 +52,13 @@ describe('channels of runs', () => {
       for (const { payload } of frames as NumberedPayload[]) consumed.push({ run: run_id, text: payload.toString() });
       return Promise.resolve();
     });
-    runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+    runId = await agent.assignRun(tenancy, undefined, 'NOTEBOOK');
   });
 
   afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`));
 
   const run = () => ({ run_id: runId, tenant_id: tenancy.tenantId });
-  const ask = (...asked: (string | Buffer)[]) =>
+  const sendRequests = (...asked: (string | Buffer)[]) =>
     api.app
       .get(Transactions, { strict: false })
       .run((tx) => Promise.all(asked.map((text) => channels.send(tx, run(), Buffer.from(text)))));
@@ -68,16 +68,16 @@ describe('channels of runs', () => {
     return decodeRecords(Buffer.from(await answer.arrayBuffer()));
   };
   /** Like an agent, it repeats requests that a busy database has refused. */
-  const say = (body: Buffer, by = agent) =>
+  const sendFrames = (body: Buffer, by = agent) =>
     eventually(
       async () => {
         const answer = await by.send('PUT', `/runs/${runId}/frames`, { body });
-        const told = (await answer.json()) as { next?: number; error_code?: string };
-        return answer.status === 503 ? null : ([answer.status, told] as const);
+        const response = (await answer.json()) as { next?: number; error_code?: string };
+        return answer.status === 503 ? null : ([answer.status, response] as const);
       },
       { what: 'an answer to frames' },
     );
-  const said = async (after = 0) => texts((await channels.frames(runId, after)).frames);
+  const storedFrames = async (after = 0) => texts((await channels.frames(runId, after)).frames);
   const row = async <E extends object>(entity: new () => E): Promise<E> =>
     (await api.database.query(`SELECT * FROM ${tableOf(entity)} WHERE run_id = $1`, [runId]))[0] as E;
   const end = () =>
@@ -86,7 +86,7 @@ describe('channels of runs', () => {
     ]);
 
   it('deliver requests in order until the node acknowledges them', async () => {
-    await ask('one', 'two');
+    await sendRequests('one', 'two');
     expect(await fetched(0)).toEqual([
       { number: 1, payload: Buffer.from('one') },
       { number: 2, payload: Buffer.from('two') },
@@ -100,19 +100,19 @@ describe('channels of runs', () => {
     expect(await row(RunRequestQueue)).toMatchObject({ last: 2, acknowledged: 2, waiting_bytes: 0 });
     // An acknowledgement beyond the last request counts only up to that request.
     await fetched(1_000_000);
-    await ask('three');
+    await sendRequests('three');
     expect(await fetched(2)).toEqual([{ number: 3, payload: Buffer.from('three') }]);
     expect(await row(RunRequestQueue)).toMatchObject({ acknowledged: 2, waiting_bytes: 5 });
   });
 
   it('wake the poll of the node that waits', async () => {
     const poll = fetched(0, 30_000);
-    await ask('now');
+    await sendRequests('now');
     expect(texts(await poll)).toEqual(['now']);
   });
 
   it('number the requests of many concurrent callers without gaps', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, at) => ask(`${at}`)));
+    await Promise.all(Array.from({ length: 20 }, (_, at) => sendRequests(`${at}`)));
     const found = await fetched(0);
     expect(found.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect(new Set(texts(found)).size).toBe(20);
@@ -128,26 +128,26 @@ describe('channels of runs', () => {
   });
 
   it('refuse requests beyond their limits, and continue afterwards', async () => {
-    await expect(ask(Buffer.alloc(16 * MIB + 1))).rejects.toMatchObject({ code: 'CHANNEL.TOO_LARGE' });
-    for (let count = 0; count < 4; count += 1) await ask(Buffer.alloc(16 * MIB, count));
-    await expect(ask('more')).rejects.toMatchObject({ kind: 'rate-limited', code: 'CHANNEL.FULL' });
+    await expect(sendRequests(Buffer.alloc(16 * MIB + 1))).rejects.toMatchObject({ code: 'CHANNEL.TOO_LARGE' });
+    for (let count = 0; count < 4; count += 1) await sendRequests(Buffer.alloc(16 * MIB, count));
+    await expect(sendRequests('more')).rejects.toMatchObject({ kind: 'rate-limited', code: 'CHANNEL.FULL' });
     // One at a time, because each is longer than a batch.
     for (let after = 0; after < 4; after += 1) expect(await fetched(after)).toHaveLength(1);
     await fetched(4);
-    await ask('more');
+    await sendRequests('more');
     await api.database.query('UPDATE run_request_queues SET last = acknowledged + 10000 WHERE run_id = $1', [runId]);
-    await expect(ask('one more')).rejects.toMatchObject({ code: 'CHANNEL.FULL' });
+    await expect(sendRequests('one more')).rejects.toMatchObject({ code: 'CHANNEL.FULL' });
   });
 
   it('store each frame once, in order, whatever is repeated', async () => {
-    expect(await say(Buffer.alloc(0))).toEqual([200, { next: 1 }]);
-    expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
-    expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
-    expect(await say(records(2, 'two', 'three'))).toEqual([200, { next: 4 }]);
-    expect(await say(records(5, 'five'))).toEqual([200, { next: 4 }]);
-    expect(await said()).toEqual(['one', 'two', 'three']);
-    expect(await said(1)).toEqual(['two', 'three']);
-    expect(await said(3)).toEqual([]);
+    expect(await sendFrames(Buffer.alloc(0))).toEqual([200, { next: 1 }]);
+    expect(await sendFrames(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
+    expect(await sendFrames(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
+    expect(await sendFrames(records(2, 'two', 'three'))).toEqual([200, { next: 4 }]);
+    expect(await sendFrames(records(5, 'five'))).toEqual([200, { next: 4 }]);
+    expect(await storedFrames()).toEqual(['one', 'two', 'three']);
+    expect(await storedFrames(1)).toEqual(['two', 'three']);
+    expect(await storedFrames(3)).toEqual([]);
     expect(consumed).toEqual(['one', 'two', 'three'].map((text) => ({ run: runId, text })));
   });
 
@@ -155,24 +155,24 @@ describe('channels of runs', () => {
     const bodies = Array.from({ length: 16 }, (_, at) =>
       records(1, ...Array.from({ length: at + 1 }, (_, n) => `${n}`)),
     );
-    await Promise.all(bodies.map((body) => say(body)));
-    expect(await said()).toEqual(Array.from({ length: 16 }, (_, n) => `${n}`));
-    expect(consumed.map(({ text }) => text)).toEqual(await said());
+    await Promise.all(bodies.map((body) => sendFrames(body)));
+    expect(await storedFrames()).toEqual(Array.from({ length: 16 }, (_, n) => `${n}`));
+    expect(consumed.map(({ text }) => text)).toEqual(await storedFrames());
   });
 
   it('store no frame that its consumer failed to process, and process it when it is repeated', async () => {
     consumerFails = true;
-    expect((await say(records(1, 'one')))[0]).toBe(500);
-    expect(await said()).toEqual([]);
+    expect((await sendFrames(records(1, 'one')))[0]).toBe(500);
+    expect(await storedFrames()).toEqual([]);
     consumerFails = false;
-    expect(await say(records(1, 'one'))).toEqual([200, { next: 2 }]);
+    expect(await sendFrames(records(1, 'one'))).toEqual([200, { next: 2 }]);
     expect(consumed).toHaveLength(1);
   });
 
   it('notify followers of a run in this process, and in others by a poll every two seconds', async () => {
     let calls = 0;
     const off = channels.subscribeToFrames(runId, () => (calls += 1));
-    await say(records(1, 'one'));
+    await sendFrames(records(1, 'one'));
     await eventually(() => calls > 0, { what: 'a wake-up' });
     await soon(async () => expect(calls).toBeGreaterThan(1));
     const before = calls;
@@ -183,8 +183,8 @@ describe('channels of runs', () => {
 
   it('return many frames in batches', async () => {
     const many = Array.from({ length: 300 }, (_, at) => Buffer.alloc(10_000, at % 256));
-    await say(records(1, ...many.slice(0, 100)));
-    await say(records(101, ...many.slice(100)));
+    await sendFrames(records(1, ...many.slice(0, 100)));
+    await sendFrames(records(101, ...many.slice(100)));
     const first = await channels.frames(runId, 0, 500_000);
     expect(first).toMatchObject({ lost: false, last: 300 });
     expect(first.frames).toHaveLength(100);
@@ -194,7 +194,7 @@ describe('channels of runs', () => {
   });
 
   it('drop the oldest frames once there are too many, and report that to readers of them', async () => {
-    for (let at = 1; at <= 5; at += 1) expect((await say(records(at, Buffer.alloc(16 * MIB, at))))[0]).toBe(200);
+    for (let at = 1; at <= 5; at += 1) expect((await sendFrames(records(at, Buffer.alloc(16 * MIB, at))))[0]).toBe(200);
     const { dropped, kept_bytes: kept } = await row(RunFrameLog);
     expect(dropped).toBeGreaterThan(0);
     expect(kept).toBeLessThanOrEqual(64 * MIB);
@@ -210,7 +210,7 @@ describe('channels of runs', () => {
   });
 
   it('are open to the node of the run only, while the run is active', async () => {
-    await ask('mine');
+    await sendRequests('mine');
     for (const [method, path] of [
       ['GET', 'requests?after=0&wait_ms=0'],
       ['PUT', 'frames'],
@@ -220,13 +220,16 @@ describe('channels of runs', () => {
       expect((await agent.send(method, `/runs/${runId}/${path}`, { ...options, token: 'none' })).status).toBe(401);
     }
     await end();
-    expect(await say(records(1, 'late'))).toEqual([409, expect.objectContaining({ error_code: 'CHANNEL.ENDED' })]);
-    expect(await said()).toEqual([]);
+    expect(await sendFrames(records(1, 'late'))).toEqual([
+      409,
+      expect.objectContaining({ error_code: 'CHANNEL.ENDED' }),
+    ]);
+    expect(await storedFrames()).toEqual([]);
   });
 
   it('exist for interactive runs only', async () => {
-    runId = await agent.giveRun(tenancy);
-    expect((await say(records(1, 'x')))[0]).toBe(404);
+    runId = await agent.assignRun(tenancy);
+    expect((await sendFrames(records(1, 'x')))[0]).toBe(404);
   });
 
   it.each([
@@ -236,17 +239,17 @@ describe('channels of runs', () => {
     ['an endless record', Buffer.from('ffffffff0000000000000001', 'hex')],
     ['an endless number', Buffer.from('00000000ffffffffffffffff', 'hex')],
   ])('refuse %s', async (_, body) => {
-    expect(await say(body)).toEqual([400, expect.objectContaining({ error_code: 'CHANNEL.MALFORMED' })]);
-    expect(await said()).toEqual([]);
+    expect(await sendFrames(body)).toEqual([400, expect.objectContaining({ error_code: 'CHANNEL.MALFORMED' })]);
+    expect(await storedFrames()).toEqual([]);
   });
 
   it('are removed an hour after the run', async () => {
-    await ask('one');
-    await say(records(1, 'one'));
+    await sendRequests('one');
+    await sendFrames(records(1, 'one'));
     const { app, database } = api;
     const sweeper = new RetentionSweeper(ENDED_CHANNELS, database, app.get(Config), app.get<Logger>(LOGGER));
     await sweeper.reconcile(AbortSignal.timeout(60_000));
-    expect(await said()).toEqual(['one']);
+    expect(await storedFrames()).toEqual(['one']);
     await end();
     await sweeper.reconcile(AbortSignal.timeout(60_000));
     expect(await row(RunFrameLog)).toBeUndefined();

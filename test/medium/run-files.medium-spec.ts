@@ -27,7 +27,7 @@ describe('files of a run', () => {
 
   beforeEach(async () => {
     await ofCluster('second.txt');
-    runId = await agent.giveRun(tenancy, { command: '/main.py', files: ['job.txt'] });
+    runId = await agent.assignRun(tenancy, { command: '/main.py', files: ['job.txt'] });
   });
 
   afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE run_id = $1`, [runId]));
@@ -39,7 +39,7 @@ describe('files of a run', () => {
     ]);
 
   /** Returns the files that the node receives: the command, the cluster's and the job's. */
-  async function told() {
+  async function receivedFiles() {
     const { runs } = await agent.poll();
     const spec = runs[0]?.spec;
     return [spec?.application, ...(spec?.files ?? [])].map((file) => ({ index: file?.index ?? -1, key: file?.key }));
@@ -54,7 +54,7 @@ describe('files of a run', () => {
   };
 
   it('are the files that the node received, even if the cluster is edited meanwhile', async () => {
-    const files = await told();
+    const files = await receivedFiles();
     await ofCluster('first.txt', 'second.txt');
     expect(await Promise.all(files.map(content))).toEqual([
       [200, 'content of main.py'],
@@ -64,13 +64,13 @@ describe('files of a run', () => {
   });
 
   it('are not found once they are removed from the cluster', async () => {
-    const [, second] = await told();
+    const [, second] = await receivedFiles();
     await ofCluster('first.txt');
     expect(await content(second!)).toEqual([404, 'JOB.FILE_NOT_FOUND']);
   });
 
   it('are found by agents of older releases by their index', async () => {
-    const files = await told();
+    const files = await receivedFiles();
     expect(await Promise.all(files.map(({ index }) => content({ index })))).toEqual([
       [200, 'content of main.py'],
       [200, 'content of second.txt'],

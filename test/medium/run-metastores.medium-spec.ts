@@ -75,20 +75,20 @@ describe('metastores that runs open with a secret', () => {
   }
 
   async function runOf(userId: number | null = admin.userId): Promise<number> {
-    const id = await agent.giveRun(tenancy);
+    const id = await agent.assignRun(tenancy);
     await api.database.query('UPDATE runs SET created_by_user_id = $2 WHERE run_id = $1', [id, userId]);
     return id;
   }
 
   /** Returns the metastores that the agent receives with its runs. */
-  async function told(runIds: readonly number[], version = 0): Promise<(RunMetastore | undefined)[]> {
+  async function receivedMetastores(runIds: readonly number[], version = 0): Promise<(RunMetastore | undefined)[]> {
     const answer = await agent.send('POST', '/poll', { body: { version, wait_ms: 0 } });
     expect(answer.status).toBe(200);
     const { runs } = (await answer.json()) as PollResponse;
     return runIds.map((id) => runs.find(({ run_id }) => run_id === String(id))?.spec.metastore);
   }
 
-  const toldOne = async (runId: number, version = 0) => (await told([runId], version))[0];
+  const toldOne = async (runId: number, version = 0) => (await receivedMetastores([runId], version))[0];
   const member = async () => people.as(await people.user([['USER', tenancy.tenantId]]), tenancy.tenantId);
   const refused = (fault: string) => ({ kind: 'unusable', fault });
 
@@ -128,9 +128,14 @@ describe('metastores that runs open with a secret', () => {
     await attach('user', id, keys('one'), { caller: one });
     const runs = [await runOf(one.userId), await runOf(other.userId), await runOf(null), await runOf(one.userId)];
     const none = refused(expect.stringMatching(/ none is attached /) as string);
-    expect(await told(runs)).toEqual([glueWith('one'), none, none, glueWith('one')]);
+    expect(await receivedMetastores(runs)).toEqual([glueWith('one'), none, none, glueWith('one')]);
     await attach('tenant', id, keys('tenant'));
-    expect(await told(runs)).toEqual([glueWith('one'), glueWith('tenant'), glueWith('tenant'), glueWith('one')]);
+    expect(await receivedMetastores(runs)).toEqual([
+      glueWith('one'),
+      glueWith('tenant'),
+      glueWith('tenant'),
+      glueWith('one'),
+    ]);
   });
 
   it('are not opened with keys of the same user in another tenant', async () => {
@@ -155,9 +160,9 @@ describe('metastores that runs open with a secret', () => {
     const fault =
       'The metastore catalog "shop" cannot be used: It requires a storage secret of type AWS ACCESS SECRET KEY PAIR, ' +
       'but the user secret that is attached to it is of type AZURE SERVICE PRINCIPAL. Attach one of the right type.';
-    expect(await told([mine, others])).toEqual([refused(fault), glueWith('tenant')]);
+    expect(await receivedMetastores([mine, others])).toEqual([refused(fault), glueWith('tenant')]);
     await api.database.query(`UPDATE user_secrets SET sealed = '\\x00' WHERE user_secret_id = $1`, [wrong]);
-    expect(await told([mine, others])).toEqual([
+    expect(await receivedMetastores([mine, others])).toEqual([
       refused(expect.stringMatching(/"shop" cannot be used: The values of .* cannot be decrypted\./) as string),
       glueWith('tenant'),
     ]);

@@ -18,7 +18,7 @@ import type { WorkspacesService } from '../../src/modules/execution/workspaces/w
 import { createLogger } from '../../src/platform/kernel/logging/logger';
 import { Transactions } from '../../src/platform/kernel/persistence/transactions';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
 import { autocommit } from '../harness/autocommit';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
@@ -185,8 +185,8 @@ describe('RunScheduler', () => {
       const [first, second] = all.filter(isRunning);
       if (!first) break;
       const more = all.length < RUNS ? [submit(), submit()] : [];
-      const settle = () => scheduler.schedule(tenancy.clusterId);
-      await Promise.all([end(first.run_id), second ? end(second.run_id) : settle(), ...more, settle(), settle()]);
+      const schedule = () => scheduler.schedule(tenancy.clusterId);
+      await Promise.all([end(first.run_id), second ? end(second.run_id) : schedule(), ...more, schedule(), schedule()]);
     }
     const all = await placed();
     expect(all.length).toBeGreaterThanOrEqual(RUNS);
@@ -216,10 +216,10 @@ describe('RunScheduler', () => {
     await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'ready' WHERE cluster_id = $1`, [
       tenancy.clusterId,
     ]);
-    await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPING');
+    await setClusterStatus(dataSource.manager, tenancy.clusterId, 'STOPPING');
     await scheduler.schedule(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(PARALLEL);
-    await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
+    await setClusterStatus(dataSource.manager, tenancy.clusterId, 'RUNNING');
     await scheduler.schedule(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(NODES * PARALLEL);
   });
@@ -244,7 +244,7 @@ describe('RunScheduler', () => {
       tenancy.clusterId,
     ]);
     await submitMany(250);
-    await putCluster(dataSource.manager, tenancy.clusterId, 'DESTROYED');
+    await setClusterStatus(dataSource.manager, tenancy.clusterId, 'DESTROYED');
     await scheduler.schedule(tenancy.clusterId);
     const [ends] = await dataSource.query(
       `SELECT count(*) AS runs, count(DISTINCT r.ended_at) AS moments, min(r.status) AS status, max(r.reason_code) AS code,

@@ -38,13 +38,13 @@ describe('secrets that a cluster names for its runs', () => {
     ]);
 
   async function runOf(userId: number | null = admin.userId, workspaceId = tenancy.workspaceId): Promise<number> {
-    const id = await agent.giveRun({ ...tenancy, workspaceId });
+    const id = await agent.assignRun({ ...tenancy, workspaceId });
     await api.database.query('UPDATE runs SET created_by_user_id = $2 WHERE run_id = $1', [id, userId]);
     return id;
   }
 
   /** Returns the secrets that the agent receives with the run. */
-  async function told(runId: number, version = 0): Promise<RunSecrets | undefined> {
+  async function receivedSecrets(runId: number, version = 0): Promise<RunSecrets | undefined> {
     const answer = await agent.send('POST', '/poll', { body: { version, wait_ms: 0 } });
     expect(answer.status).toBe(200);
     const { runs } = (await answer.json()) as PollResponse;
@@ -64,11 +64,11 @@ describe('secrets that a cluster names for its runs', () => {
       platform_functions_script_path: 'project/serve.py',
       platform_functions_function_name: 'serve',
     });
-    const id = await agent.giveRun(tenancy, settings, type);
+    const id = await agent.assignRun(tenancy, settings, type);
     await api.database.query('UPDATE runs SET created_by_user_id = $2 WHERE run_id = $1', [id, admin.userId]);
-    expect(await told(id)).toEqual({ env: { KEY: 'of workspace' }, conf: {} });
+    expect(await receivedSecrets(id)).toEqual({ env: { KEY: 'of workspace' }, conf: {} });
     await names({ MINE: 'mine' });
-    expect((await told(id))?.fault).toContain('mine');
+    expect((await receivedSecrets(id))?.fault).toContain('mine');
   });
 
   it('are the user’s, else the workspace’s, else the tenant’s', async () => {
@@ -82,14 +82,17 @@ describe('secrets that a cluster names for its runs', () => {
     const others = { BOTH: 'workspace' };
     const conf = { 'spark.all': 'for all' };
     const run = await runOf();
-    expect(await told(run)).toEqual({ env: { KEY: 'of user', AGAIN: 'of user', ...others }, conf });
+    expect(await receivedSecrets(run)).toEqual({ env: { KEY: 'of user', AGAIN: 'of user', ...others }, conf });
     await admin.call('DELETE', `/user/secret?user_secret_id=${user}`);
-    expect(await told(run)).toEqual({ env: { KEY: 'of workspace', AGAIN: 'of workspace', ...others }, conf });
+    expect(await receivedSecrets(run)).toEqual({
+      env: { KEY: 'of workspace', AGAIN: 'of workspace', ...others },
+      conf,
+    });
     await admin.call(
       'DELETE',
       `/workspace/secret?workspace_id=${tenancy.workspaceId}&workspace_secret_id=${workspace}`,
     );
-    expect(await told(run)).toEqual({ env: { KEY: 'of tenant', AGAIN: 'of tenant', ...others }, conf });
+    expect(await receivedSecrets(run)).toEqual({ env: { KEY: 'of tenant', AGAIN: 'of tenant', ...others }, conf });
   });
 
   it('are never those of another user, workspace or tenant', async () => {
@@ -103,9 +106,9 @@ describe('secrets that a cluster names for its runs', () => {
     const foreign = await people.admin(await people.tenant());
     await make('tenant', 'foreign', 'of another tenant', foreign);
     await names({ MINE: 'mine' });
-    expect(await told(await runOf(one.userId))).toEqual({ env: { MINE: 'of one' }, conf: {} });
+    expect(await receivedSecrets(await runOf(one.userId))).toEqual({ env: { MINE: 'of one' }, conf: {} });
     for (const userId of [other.userId, admin.userId, foreign.userId, null]) {
-      const secrets = await told(await runOf(userId));
+      const secrets = await receivedSecrets(await runOf(userId));
       expect(secrets).toEqual({
         env: {},
         conf: {},
@@ -115,15 +118,15 @@ describe('secrets that a cluster names for its runs', () => {
       });
     }
     await names({}, { 'spark.there': 'there' });
-    expect(await told(await runOf(one.userId, Number(elsewhere)))).toEqual({
+    expect(await receivedSecrets(await runOf(one.userId, Number(elsewhere)))).toEqual({
       env: {},
       conf: { 'spark.there': 'of elsewhere' },
     });
-    expect((await told(await runOf()))?.fault).toMatch(
+    expect((await receivedSecrets(await runOf()))?.fault).toMatch(
       /^The Spark property spark\.there cannot be set from the secret "there": neither /,
     );
     await names({ FOREIGN: 'foreign' });
-    expect((await told(await runOf()))?.fault).toMatch(/"foreign": neither /);
+    expect((await receivedSecrets(await runOf()))?.fault).toMatch(/"foreign": neither /);
   });
 
   it('of the same user in another tenant are not used', async () => {
@@ -134,7 +137,7 @@ describe('secrets that a cluster names for its runs', () => {
     ]);
     await make('user', 'key', 'of elsewhere', await people.as(userId, elsewhere));
     await names({ KEY: 'key' });
-    expect((await told(await runOf(userId)))?.fault).toMatch(/"key": neither /);
+    expect((await receivedSecrets(await runOf(userId)))?.fault).toMatch(/"key": neither /);
   });
 
   it('come with a reason and no value if they have a wrong type, are damaged or are too large together', async () => {
@@ -144,7 +147,7 @@ describe('secrets that a cluster names for its runs', () => {
     await make('tenant', 'good', 'hush');
     await names({ TYPED: 'typed', GOOD: 'good' });
     const run = await runOf();
-    expect(await told(run)).toEqual({
+    expect(await receivedSecrets(run)).toEqual({
       env: {},
       conf: {},
       fault:
@@ -156,14 +159,14 @@ describe('secrets that a cluster names for its runs', () => {
       'UPDATE tenant_secrets t SET sealed = o.sealed FROM tenant_secrets o WHERE t.tenant_secret_id = $1 AND o.name = $2';
     await api.database.query(moved, [id, 'good']);
     await names({}, { 'spark.damaged': 'damaged' });
-    expect((await told(run))?.fault).toMatch(
+    expect((await receivedSecrets(run))?.fault).toMatch(
       /^The Spark property spark\.damaged .* the secret of the tenant cannot be decrypted; /,
     );
     await make('tenant', 'large', 'h'.repeat(40_000));
     await names({ ONE: 'large' });
-    expect(await told(run)).not.toHaveProperty('fault');
+    expect(await receivedSecrets(run)).not.toHaveProperty('fault');
     await names({ ONE: 'large', TWO: 'large' });
-    expect(await told(run)).toEqual({
+    expect(await receivedSecrets(run)).toEqual({
       env: {},
       conf: {},
       fault: 'The secrets of a run may have at most 65536 bytes together; these have 80000.',
@@ -174,12 +177,12 @@ describe('secrets that a cluster names for its runs', () => {
     await make('tenant', 'key', 'hush');
     await names({ KEY: 'key' });
     const run = await runOf();
-    expect(await told(run, 1)).toEqual({ env: { KEY: 'hush' }, conf: {} });
+    expect(await receivedSecrets(run, 1)).toEqual({ env: { KEY: 'hush' }, conf: {} });
     await api.database.query('UPDATE runs SET report_seq = 1 WHERE run_id = $1', [run]);
-    expect(await told(run, 1)).toBeUndefined();
+    expect(await receivedSecrets(run, 1)).toBeUndefined();
     // An agent that lost its disk starts the run again.
-    expect(await told(run)).toEqual({ env: { KEY: 'hush' }, conf: {} });
+    expect(await receivedSecrets(run)).toEqual({ env: { KEY: 'hush' }, conf: {} });
     await names({});
-    expect(await told(run)).toBeUndefined();
+    expect(await receivedSecrets(run)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { appendState, type History } from '../../src/platform/kernel/history/sta
 import { autocommit } from '../harness/autocommit';
 import { firstRow, inTransaction, type Tx } from '../../src/platform/kernel/persistence/sql';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster, putNode } from './harness/statuses';
+import { setClusterStatus, setNodeStatus } from './harness/statuses';
 import { preparedDatabase } from './harness/test-api';
 import { ClusterStateEntry } from '../../src/modules/execution/clusters/model/entities/cluster-state.entity';
 
@@ -74,8 +74,8 @@ describe('state history', () => {
     });
 
     beforeEach(async () => {
-      await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
-      await putNode(dataSource.manager, nodeId, 'RUNNING');
+      await setClusterStatus(dataSource.manager, tenancy.clusterId, 'RUNNING');
+      await setNodeStatus(dataSource.manager, nodeId, 'RUNNING');
     });
 
     const setCluster = (tx: EntityManager, status: string) =>

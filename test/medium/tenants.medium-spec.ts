@@ -7,7 +7,7 @@ import { ReferenceDataModule } from '../../src/modules/foundation/reference-data
 import { PASSWORD, People } from './harness/people';
 import { bodyOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/execution/clusters/model/cluster-state';
 import { podsOf, soon, type TestAnswer, type TestApi } from './harness/test-api';
 
@@ -154,7 +154,7 @@ describe('the administration of tenants', () => {
   describe('deletes a tenant', () => {
     async function tenancy(name: string, status: ClusterStatus, disabled = false): Promise<Tenancy> {
       const made = await makeTenancy(api.database.manager, name);
-      await putCluster(api.database.manager, made.clusterId, status);
+      await setClusterStatus(api.database.manager, made.clusterId, status);
       if (disabled) await query('UPDATE clusters SET to_date = now() WHERE cluster_id = $1', [made.clusterId]);
       return made;
     }
@@ -219,7 +219,7 @@ describe('the administration of tenants', () => {
       for (const as of [session, made.token]) {
         for (const pod of [api, otherPod]) expect((await call(pod, as)).status).toBe(200);
       }
-      const wakeUps = otherPod.wakeUps('session');
+      const wakeUps = otherPod.notifications('session');
       expect((await remove('tenant_name=ending')).status).toBe(201);
       for (const as of [session, made.token]) {
         expect((await call(api, as)).body.error).toBe('The tenant of the session was deleted. Log in again.');

@@ -26,14 +26,14 @@ describe('SQL that jobs serve', () => {
   let agent: TestAgent;
   let ada: Caller;
   let runId: number;
-  let said: number;
+  let framesSent: number;
 
   beforeEach(async () => {
     tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
     ada = await people.admin(tenancy.tenantId);
     agent = await TestAgent.ofNewNode(api, tenancy);
-    runId = await agent.giveRun(tenancy, settingsOf({}), 'THRIFT_SQL');
-    said = 0;
+    runId = await agent.assignRun(tenancy, settingsOf({}), 'THRIFT_SQL');
+    framesSent = 0;
   });
 
   const username = async (by: Caller) => {
@@ -71,14 +71,16 @@ describe('SQL that jobs serve', () => {
     return { status: answer.status, type: answer.headers.get('content-type'), body, code };
   }
 
-  async function say(header: object, body: Buffer | string = ''): Promise<void> {
-    said += 1;
+  async function sendFrame(header: object, body: Buffer | string = ''): Promise<void> {
+    framesSent += 1;
     const payload = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), Buffer.from(body)]);
-    const sent = await agent.send('PUT', `/runs/${runId}/frames`, { body: encodeRecords([{ number: said, payload }]) });
+    const sent = await agent.send('PUT', `/runs/${runId}/frames`, {
+      body: encodeRecords([{ number: framesSent, payload }]),
+    });
     expect(sent.status).toBe(200);
   }
 
-  async function asked(after: number): Promise<Call[]> {
+  async function nextCalls(after: number): Promise<Call[]> {
     return eventually(async () => {
       const answer = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=1000`);
       const found = decodeRecords(Buffer.from(await answer.arrayBuffer())).map(({ payload }) => {
@@ -90,15 +92,15 @@ describe('SQL that jobs serve', () => {
   }
 
   const answer = (id: string, outcome: string, body: Buffer | string, more = false) =>
-    say({ op: 'answer', id, outcome, more }, body);
+    sendFrame({ op: 'answer', id, outcome, more }, body);
 
   it('forwards messages with the name of their senders, and returns the bytes of all parts', async () => {
     expect(await post(openSession())).toMatchObject({ status: 409, code: 'THRIFT.NOT_RUNNING' });
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const name = await username(ada);
     const message = openSession('somebody else');
     const called = post(message, { authorization: basic(name.toUpperCase(), ada.token) });
-    const [call] = await asked(0);
+    const [call] = await nextCalls(0);
     expect(call).toMatchObject({ op: 'call', user: name });
     expect(call?.body.equals(message)).toBe(true);
     const parts = [Buffer.alloc(3 * MIB, 1), Buffer.alloc(3 * MIB, 2), Buffer.from('\n{"op":"ready"}\n')];
@@ -109,7 +111,7 @@ describe('SQL that jobs serve', () => {
   });
 
   it('requires that the user name is the caller’s, and RUN', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const viewer = await people.member(tenancy.tenantId);
     await ada.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, { user_id: viewer.userId, permission_id: 0 });
     const stranger = await people.admin((await makeTenancy(api.database.manager, people.unique('tenancy'))).tenantId);
@@ -133,7 +135,7 @@ describe('SQL that jobs serve', () => {
   });
 
   it('reports the reason if a message gets no response', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const outcomes: [string, string, number, string][] = [
       ['error', 'The session or operation is not one of ada, or is closed.', 400, 'THRIFT.REFUSED'],
       ['error', '\ud800', 400, 'THRIFT.REFUSED'],
@@ -142,26 +144,26 @@ describe('SQL that jobs serve', () => {
     ];
     for (const [at, [outcome, text, status, code]] of outcomes.entries()) {
       const called = post(openSession());
-      const [call] = await asked(at);
+      const [call] = await nextCalls(at);
       await answer(String(call?.id), outcome, text);
       expect(await called).toMatchObject({ status, code });
     }
     const waits = post(openSession());
-    await asked(outcomes.length);
+    await nextCalls(outcomes.length);
     await api.database.query(`UPDATE runs SET status = 'ERROR', ended_at = now() WHERE run_id = $1`, [runId]);
     expect(await waits).toMatchObject({ status: 409, code: 'CALL.ENDED' });
   });
 
   it('refuses other bodies, and other jobs', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     expect((await post(Buffer.from('{}'), { type: 'application/json' })).status).toBe(415);
     expect((await post(Buffer.alloc(9 * MIB))).status).toBe(413);
-    const job = await agent.giveRun(tenancy);
+    const job = await agent.assignRun(tenancy);
     expect(await post(openSession(), { id: job })).toMatchObject({ status: 400, code: 'THRIFT.NO_SERVER' });
   });
 
   it('unpacks compressed responses up to the size limit', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const last = (id: unknown) => ({ op: 'answer', id, outcome: 'ok', more: false, deflated: true });
     const rows = Buffer.from('rows '.repeat(100_000));
     const packed = deflateSync(rows);
@@ -172,32 +174,32 @@ describe('SQL that jobs serve', () => {
     ];
     for (const [at, [first, second, expected]] of answers.entries()) {
       const called = post(openSession());
-      const [call] = await asked(at);
+      const [call] = await nextCalls(at);
       await answer(String(call?.id), 'ok', first, true);
-      await say(last(call?.id), second);
+      await sendFrame(last(call?.id), second);
       expect(await called).toMatchObject(expected);
     }
   });
 
   it('survives endless responses, responses without a call, and callers who disconnect', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const called = post(openSession());
-    const [call] = await asked(0);
+    const [call] = await nextCalls(0);
     await answer('of-nobody', 'ok', 'x', true);
     for (let part = 0; part < 4; part += 1) await answer(String(call?.id), 'ok', Buffer.alloc(10 * MIB), true);
     expect(await called).toMatchObject({ status: 500, code: 'CALL.ANSWER_TOO_LONG' });
     const gone = new AbortController();
-    const left = post(openSession(), { signal: gone.signal }).catch(() => 'gone');
-    const [second] = await asked(1);
+    const storedResults = post(openSession(), { signal: gone.signal }).catch(() => 'gone');
+    const [second] = await nextCalls(1);
     gone.abort();
-    expect(await left).toBe('gone');
-    expect(await asked(2)).toMatchObject([{ op: 'cancel', id: second?.id }]);
+    expect(await storedResults).toBe('gone');
+    expect(await nextCalls(2)).toMatchObject([{ op: 'cancel', id: second?.id }]);
   });
 
   it('sends a message once, whatever its key', async () => {
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const called = post(openSession(), { key: 'once' });
-    const [call] = await asked(0);
+    const [call] = await nextCalls(0);
     await answer(String(call?.id), 'ok', 'done');
     expect((await called).body.toString()).toBe('done');
     expect(await post(openSession(), { key: 'once' })).toMatchObject({ status: 409, code: 'CALL.REPEATED' });
@@ -208,7 +210,7 @@ describe('SQL that jobs serve', () => {
     let name: string;
 
     beforeEach(async () => {
-      await say({ op: 'ready' });
+      await sendFrame({ op: 'ready' });
       name = await username(ada);
     });
 
@@ -220,20 +222,20 @@ describe('SQL that jobs serve', () => {
     };
     const rowsWith = (sequence: number, text: string) => Buffer.concat([numbered(sequence), Buffer.from(text)]);
     const keyOf = (user = name) => parseFetch(fetchResults(operation), user)?.key ?? '';
-    const ahead = (id: string, text: string, key = keyOf()) =>
-      say({ op: 'answer', id, outcome: 'ok', more: false, ahead: { key, parts: 1 } }, rowsWith(0, text));
+    const prefetch = (id: string, text: string, key = keyOf()) =>
+      sendFrame({ op: 'answer', id, outcome: 'ok', more: false, ahead: { key, parts: 1 } }, rowsWith(0, text));
     const left = async () => {
       const sql = 'SELECT call_id, claimed FROM thrift_answers_ahead WHERE run_id = $1 ORDER BY first';
       return api.database.query<{ call_id: string; claimed: boolean }[]>(sql, [runId]);
     };
-    const told = async (after: number) => JSON.parse(JSON.stringify(await asked(after))) as unknown;
+    const notifications = async (after: number) => JSON.parse(JSON.stringify(await nextCalls(after))) as unknown;
 
     it('returns them at once, in order, with the sequence number of the request, and notifies the job', async () => {
-      for (const id of ['a', 'b', 'c', 'd']) await ahead(id, `rows ${id}`);
+      for (const id of ['a', 'b', 'c', 'd']) await prefetch(id, `rows ${id}`);
       expect((await post(numbered(7))).body.equals(rowsWith(7, 'rows a'))).toBe(true);
       expect(await left()).toMatchObject([{ claimed: true }, {}, {}, { claimed: false }]);
       expect((await post(numbered(8))).body.equals(rowsWith(8, 'rows b'))).toBe(true);
-      expect(await told(0)).toMatchObject([{ op: 'claimed', ids: ['a', 'b'] }]);
+      expect(await notifications(0)).toMatchObject([{ op: 'claimed', ids: ['a', 'b'] }]);
       expect(await left()).toEqual([
         { call_id: 'c', claimed: false },
         { call_id: 'd', claimed: false },
@@ -244,13 +246,13 @@ describe('SQL that jobs serve', () => {
       const packed = deflateSync(rowsWith(0, 'rows'));
       await answer('long', 'ok', packed.subarray(0, 9), true);
       const header = { op: 'answer', id: 'long', outcome: 'ok', more: false, deflated: true };
-      await say({ ...header, ahead: { key: keyOf(), parts: 2 } }, packed.subarray(9));
+      await sendFrame({ ...header, ahead: { key: keyOf(), parts: 2 } }, packed.subarray(9));
       expect((await post(numbered(5))).body.equals(rowsWith(5, 'rows'))).toBe(true);
     });
 
     it('returns each result once to concurrent requests', async () => {
       const ids = Array.from({ length: 8 }, (_, at) => `page-${at}`);
-      for (const id of ids) await ahead(id, id);
+      for (const id of ids) await prefetch(id, id);
       const asking = ids.map(async (_, at) => (await post(numbered(at))).body.toString('latin1').slice(-6));
       const gone = new AbortController();
       // A request without a prefetched result is sent to the job.
@@ -273,30 +275,30 @@ describe('SQL that jobs serve', () => {
     });
 
     it('returns no results of another user or another fetch, and no recalled ones', async () => {
-      await ahead('of-bob', 'x', keyOf('bob'));
-      await ahead('void', 'x');
-      await say({ op: 'void', ids: ['void'] });
+      await prefetch('of-bob', 'x', keyOf('bob'));
+      await prefetch('void', 'x');
+      await sendFrame({ op: 'void', ids: ['void'] });
       const called = post(numbered(3));
-      const [call] = await asked(0);
+      const [call] = await nextCalls(0);
       expect(call).toMatchObject({ op: 'call', user: name });
       await answer(String(call?.id), 'ok', 'of the server');
       expect((await called).body.toString()).toBe('of the server');
-      await ahead('next', 'x');
+      await prefetch('next', 'x');
       const others = post(fetchResults(operation, 7));
-      const [second] = await asked(1);
+      const [second] = await nextCalls(1);
       await answer(String(second?.id), 'ok', 'other');
       expect((await others).body.toString()).toBe('other');
       expect(await left()).toMatchObject([{ call_id: 'of-bob' }, { call_id: 'next' }]);
     });
 
     it('reports returned results to the job before the next call', async () => {
-      await ahead('a', 'x');
-      await ahead('b', 'x');
-      await ahead('c', 'x');
+      await prefetch('a', 'x');
+      await prefetch('b', 'x');
+      await prefetch('c', 'x');
       await post(numbered(1));
       const called = post(fetchResults(operation, 7));
       const requests = await eventually(async () => {
-        const found = await asked(0);
+        const found = await nextCalls(0);
         return found.length > 1 ? found : null;
       });
       expect(requests).toMatchObject([{ op: 'claimed', ids: ['a'] }, { op: 'call' }]);
@@ -305,20 +307,20 @@ describe('SQL that jobs serve', () => {
     });
 
     it('sends requests with a key to the job, because a repetition would get the next rows', async () => {
-      await ahead('a', 'x');
+      await prefetch('a', 'x');
       const called = post(numbered(1), { key: 'fetch' });
-      const [call] = await asked(0);
-      await say({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
+      const [call] = await nextCalls(0);
+      await sendFrame({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
       expect((await called).status).toBe(200);
       expect(await left()).toEqual([]);
     });
 
     it('refuses rows that another request has already got', async () => {
       const called = post(numbered(1));
-      const [call] = await asked(0);
-      await ahead('a', 'x');
+      const [call] = await nextCalls(0);
+      await prefetch('a', 'x');
       expect((await post(numbered(2))).status).toBe(200);
-      await say({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
+      await sendFrame({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
       expect(await called).toMatchObject({ status: 409, code: 'THRIFT.ROWS_TAKEN' });
       // The job is notified of claimed results after the response to the request that claimed them.
       await eventually(async () => ((await left()).length === 0 ? true : null));
@@ -327,8 +329,8 @@ describe('SQL that jobs serve', () => {
     it('survives a job that announces endless results, or others than it sent', async () => {
       const batch = (count: number, header: (at: number) => object) =>
         Array.from({ length: count }, (_, at) => {
-          said += 1;
-          return { number: said, payload: Buffer.from(`${JSON.stringify(header(at))}\n`) };
+          framesSent += 1;
+          return { number: framesSent, payload: Buffer.from(`${JSON.stringify(header(at))}\n`) };
         });
       const key = keyOf();
       const part = { op: 'answer', outcome: 'ok', more: false };
@@ -350,7 +352,7 @@ describe('SQL that jobs serve', () => {
       expect(await left()).toHaveLength(1_000);
       // The job announced these as one result, but they were two.
       const called = post(numbered(1));
-      const [call] = await asked(0);
+      const [call] = await nextCalls(0);
       await answer(String(call?.id), 'ok', 'of the server');
       expect((await called).body.toString()).toBe('of the server');
     });
@@ -373,9 +375,9 @@ describe('SQL that jobs serve', () => {
       kind: 'thrift',
       sql_idle_timeout_sec: 3_600,
     });
-    await say({ op: 'ready' });
+    await sendFrame({ op: 'ready' });
     const called = post(openSession());
-    const [call] = await asked(0);
+    const [call] = await nextCalls(0);
     await answer(String(call?.id), 'ok', '');
     expect((await called).status).toBe(200);
     expect((await post(Buffer.from(''), { type: 'text/plain' })).status).toBe(415);

@@ -138,7 +138,7 @@ describe('the work of a worker whose session ends', () => {
     (await registered()).some((worker) => worker.id === id && worker.suspected_at !== null);
 
   /** Waits until every watcher has polled several times. */
-  async function looks(): Promise<void> {
+  async function untilPolled(): Promise<void> {
     const seen = new Map<number, Set<string>>();
     await eventually(async () => {
       const found = await dataSource.query<{ pid: number; at: string }[]>(
@@ -175,10 +175,10 @@ describe('the work of a worker whose session ends', () => {
     const work = await startInStep(dying);
     await dying.watch.stop();
     await eventually(suspected(dying.id), { what: 'the suspicion' });
-    await looks();
+    await untilPolled();
     expect(await instance(work.id)).toMatchObject({ is_held: true });
     await setClock(dataSource, after(59));
-    await looks();
+    await untilPolled();
     expect(await instance(work.id)).toMatchObject({ is_held: true });
     expect(await sent(work.id)).toBe(1);
 
@@ -220,7 +220,7 @@ describe('the work of a worker whose session ends', () => {
     await endSessions('watchers');
     await eventually(async () => ![null, session].includes(await backendOf(lively.id)), { what: 'a new session' });
     await setClock(dataSource, after(120));
-    await looks();
+    await untilPolled();
     await eventually(async () => (await registered()).every(({ suspected_at: at }) => at === null));
     expect(work.signal.aborted).toBe(false);
     await work.finish();
@@ -241,7 +241,7 @@ describe('the work of a worker whose session ends', () => {
       { what: 'new sessions of the same workers' },
     );
     await setClock(dataSource, after(120));
-    await looks();
+    await untilPolled();
     for (const each of work) await each.finish();
     expect(await registered()).toHaveLength(3);
     for (const { id } of work) expect([await steps(id), await sent(id)]).toEqual([['done'], 1]);
@@ -257,7 +257,7 @@ describe('the work of a worker whose session ends', () => {
     await endSessions('watchers');
     await eventually(async () => ![null, session].includes(await backendOf(other.id)), { what: 'a new session' });
     await setClock(dataSource, after(109));
-    await looks();
+    await untilPolled();
     expect([await sent(work.id), await instance(work.id)]).toMatchObject([1, { is_held: true }]);
     await setClock(dataSource, after(111));
     await eventually(async () => (await sent(work.id)) === 2, { what: 'the takeover' });
@@ -272,7 +272,7 @@ describe('the work of a worker whose session ends', () => {
     const other = await startWorker();
     const work = await startInStep({ runner: frozen });
     await setClock(dataSource, after(10 * 60 * 60));
-    await looks();
+    await untilPolled();
     expect((await registered()).map(({ suspected_at: at }) => at)).toEqual([null, null]);
     await other.runner.continue(JOB, work.id, quick);
     expect(await instance(work.id)).toMatchObject({ is_held: true, ended: false });

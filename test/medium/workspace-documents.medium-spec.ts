@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { wholeApi, type TestAnswer } from './harness/test-api';
 
 const MANY = 10_000;
@@ -28,7 +28,7 @@ describe('a workspace as a document', () => {
     cluster = await estate.id('cluster', await estate.parts());
     clusterName = (await estate.get('cluster', cluster)).body.name;
     // The cluster has no nodes, so that jobs wait.
-    await putCluster(api.database.manager, cluster, 'RUNNING');
+    await setClusterStatus(api.database.manager, cluster, 'RUNNING');
   });
 
   const workspace = async (body: object = {}): Promise<number> => {

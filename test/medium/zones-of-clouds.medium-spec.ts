@@ -21,7 +21,7 @@ import {
 } from '../../src/platform/background/workflows/workflow-definition';
 import { makeTenancy } from './harness/records';
 import { WorkerApp } from './harness/worker-app';
-import { putCluster } from './harness/statuses';
+import { setClusterStatus } from './harness/statuses';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
 /** A running cloud, as its driver reaches it. */
@@ -156,7 +156,7 @@ describe.each([
     cloud = await begin();
     const tenancy = await makeTenancy(dataSource.manager, `tenant ${Date.now()}`);
     ({ clusterId } = tenancy);
-    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, clusterId, 'STOPPED');
     const lifecycle = app.get(ClusterLifecycle);
     const instanceId = await inTransaction(dataSource, async (tx) => {
       const cluster = await lifecycle.lockOrThrow(tx, clusterId);
@@ -182,7 +182,7 @@ describe.each([
   const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
 
   /** Repeats the steps, as the runner does, until every machine was accepted and runs; returns the delays. */
-  async function brought(): Promise<number[]> {
+  async function provision(): Promise<number[]> {
     const waits: number[] = [];
     let name = 'provision-nodes';
     for (let time = 0; time < 40; time += 1) {
@@ -198,7 +198,7 @@ describe.each([
 
   it('is skipped, and one machine is created in the next one', async () => {
     cloud.fill();
-    const waits = await brought();
+    const waits = await provision();
     expect(cloud.zones()).toEqual([next]);
     expect(await nodes()).toMatchObject([{ attempt: 2, place: { zone: next }, error: null }]);
     // Azure keeps a network card for three minutes.

@@ -25,7 +25,7 @@ import {
 import { WorkflowRunner } from '../../src/platform/background/workflows/workflow-runner';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { WorkerApp } from './harness/worker-app';
-import { putCluster, putNode } from './harness/statuses';
+import { setClusterStatus, setNodeStatus } from './harness/statuses';
 import { Killed, ZonedProvider } from './harness/zoned-provider';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 
@@ -63,7 +63,7 @@ describe('zones without capacity', () => {
     made += 1;
     const one = await makeTenancy(dataSource.manager, `tenant ${made}`);
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
-    await putCluster(dataSource.manager, one.clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, one.clusterId, 'STOPPED');
     return one;
   }
 
@@ -109,7 +109,7 @@ describe('zones without capacity', () => {
   }
 
   /** Repeats the step, as the runner does, until it only waits for agents. */
-  async function brought(context: WorkflowContext<'cluster'>, name = 'provision-nodes'): Promise<StepOutcome[]> {
+  async function provision(context: WorkflowContext<'cluster'>, name = 'provision-nodes'): Promise<StepOutcome[]> {
     const outcomes: StepOutcome[] = [];
     for (let time = 0; time < 30; time += 1) {
       const outcome = await step(start(), name, context);
@@ -121,7 +121,7 @@ describe('zones without capacity', () => {
     throw new Error('The step does not end');
   }
 
-  const askedIn = (zone: string) => provider.asked.filter((one) => one.endsWith(` ${zone}`));
+  const requestsIn = (zone: string) => provider.requests.filter((one) => one.endsWith(` ${zone}`));
 
   it('are skipped: the next one creates the machine, as another attempt', async () => {
     provider.full.add(A);
@@ -130,8 +130,8 @@ describe('zones without capacity', () => {
     const first = await step(start(), 'provision-nodes', context);
     const said = 'no room in land-1a';
     expect(first).toEqual(Step.wait(0, { message: `Node 0: ${said}`, parts: { [before?.node_id ?? 0]: said } }));
-    await brought(context);
-    expect(provider.asked).toEqual([`0/1 ${A}`, `0/2 ${B}`]);
+    await provision(context);
+    expect(provider.requests).toEqual([`0/1 ${A}`, `0/2 ${B}`]);
     expect(provider.machines).toMatchObject([{ attempt: 2, zone: B, state: 'running' }]);
     const [after] = await nodes();
     expect(after).toMatchObject({
@@ -152,8 +152,8 @@ describe('zones without capacity', () => {
       return original(spec);
     };
     const context = await planned();
-    await brought(context);
-    await brought(context, 'await-nodes');
+    await provision(context);
+    await provision(context, 'await-nodes');
     const [old = '', now = ''] = specs;
     const register = (token: string) =>
       app.get(ClusterNodesService).register(token, { agentId: 'agent', protocolVersion: null });
@@ -166,26 +166,26 @@ describe('zones without capacity', () => {
     provider.full.add(A);
     await sized(2);
     const context = await planned();
-    expect(await brought(context)).toEqual([Step.done]);
-    const outcomes = await brought(context, 'await-nodes');
+    expect(await provision(context)).toEqual([Step.done]);
+    const outcomes = await provision(context, 'await-nodes');
     expect(outcomes.every(({ kind }) => kind === 'wait')).toBe(true);
     expect(await where()).toEqual([
       [0, 2, B],
       [1, 2, B],
     ]);
     expect(provider.machines.map(({ zone }) => zone)).toEqual([B, B]);
-    expect(provider.mostOfOneNode).toBe(1);
+    expect(provider.maxMachinesPerNode).toBe(1);
   });
 
   it('get one request for all nodes of a cluster, and none of other clusters of the tenant for a while', async () => {
     provider.full.add(A);
     await sized(10);
-    await brought(await planned());
-    expect(askedIn(A)).toEqual([`0/1 ${A}`]);
-    expect(askedIn(B)).toHaveLength(10);
+    await provision(await planned());
+    expect(requestsIn(A)).toEqual([`0/1 ${A}`]);
+    expect(requestsIn(B)).toHaveLength(10);
     const again = { ...tenancy, clusterId: await anotherCluster() };
-    await brought(await planned(again));
-    expect([askedIn(A).length, askedIn(B).length]).toEqual([1, 11]);
+    await provision(await planned(again));
+    expect([requestsIn(A).length, requestsIn(B).length]).toEqual([1, 11]);
     const offers = await dataSource.query<{ zone: string; ms: number }[]>(
       `SELECT zone, extract(epoch FROM blocked_until - platform_now()) * 1000 AS ms FROM blocked_offers WHERE tenant_id = $1`,
       [tenancy.tenantId],
@@ -194,8 +194,8 @@ describe('zones without capacity', () => {
     expect(Number(offers[0]?.ms)).toBeGreaterThan(60_000);
     // Other tenants still send requests.
     const other = await anotherTenant();
-    await brought(await planned(other));
-    expect(askedIn(A)).toHaveLength(2);
+    await provision(await planned(other));
+    expect(requestsIn(A)).toHaveLength(2);
     expect(await where(other)).toEqual([[0, 2, B]]);
   });
 
@@ -216,12 +216,12 @@ describe('zones without capacity', () => {
 
   it('get requests again after that time, and the recorded offers are deleted', async () => {
     provider.full.add(A);
-    await brought(await planned());
+    await provision(await planned());
     await dataSource.query(`UPDATE blocked_offers SET blocked_until = platform_now() - interval '1 second'`);
-    await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPED');
+    await setClusterStatus(dataSource.manager, tenancy.clusterId, 'STOPPED');
     await dataSource.query(`UPDATE cluster_nodes SET to_date = now() WHERE cluster_id = $1`, [tenancy.clusterId]);
-    await brought(await planned());
-    expect(askedIn(A)).toHaveLength(2);
+    await provision(await planned());
+    expect(requestsIn(A)).toHaveLength(2);
     await dataSource.query(`UPDATE blocked_offers SET blocked_until = platform_now() - interval '1 second'`);
     await app.get<RetentionSweeper>(`retention of ${AGED_OFFERS.name}`).reconcile(new AbortController().signal);
     expect(await dataSource.query('SELECT 1 FROM blocked_offers')).toEqual([]);
@@ -242,18 +242,18 @@ describe('zones without capacity', () => {
     expect(cluster?.reason).toContain(ZONES.map((zone) => `${zone}: no room in ${zone}`).join('; '));
     expect(provider.machines).toEqual([]);
     // One of the three nodes tried each zone, and the others used its result.
-    expect(ZONES.map((zone) => askedIn(zone).length)).toEqual([1, 1, 1]);
+    expect(ZONES.map((zone) => requestsIn(zone).length)).toEqual([1, 1, 1]);
     // Remembered zones alone refuse no start.
     provider.full.clear();
-    await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPED');
-    await brought(await planned());
+    await setClusterStatus(dataSource.manager, tenancy.clusterId, 'STOPPED');
+    await provision(await planned());
     expect(provider.machines.map(({ zone }) => zone)).toEqual([A, A, A]);
   });
 
   it('chosen by the platform are also skipped if they refuse the request', async () => {
     provider.full.add(A);
     provider.refusing.add(B);
-    await brought(await planned());
+    await provision(await planned());
     expect(await where()).toEqual([[0, 3, C]]);
     provider.refusing.add(A);
     const other = await anotherTenant();
@@ -263,11 +263,11 @@ describe('zones without capacity', () => {
   it('are not tried if the whole region or the account has no capacity', async () => {
     for (const zone of ZONES) provider.full.add(zone);
     provider.scope = 'region';
-    await expect(brought(await planned())).rejects.toThrow(/in region land-1\. .* land-1a: no room in land-1a/);
+    await expect(provision(await planned())).rejects.toThrow(/in region land-1\. .* land-1a: no room in land-1a/);
     const other = await anotherTenant();
     provider.scope = 'account';
-    await expect(brought(await planned(other))).rejects.toThrow('no room in land-1a');
-    expect(ZONES.map((zone) => askedIn(zone).length)).toEqual([2, 0, 0]);
+    await expect(provision(await planned(other))).rejects.toThrow('no room in land-1a');
+    expect(ZONES.map((zone) => requestsIn(zone).length)).toEqual([2, 0, 0]);
     const blocked = await dataSource.query<object[]>(
       'SELECT zone FROM blocked_offers WHERE tenant_id = ANY($1::uuid[])',
       [[tenancy.tenantId, other.tenantId]],
@@ -277,17 +277,17 @@ describe('zones without capacity', () => {
 
   it('do not move a machine with a disk', async () => {
     const context = await planned();
-    await brought(context);
+    await provision(context);
     const { manager } = dataSource;
-    await putCluster(manager, tenancy.clusterId, 'STOPPED');
-    for (const { node_id } of await nodes()) await putNode(manager, node_id, 'STOPPED');
+    await setClusterStatus(manager, tenancy.clusterId, 'STOPPED');
+    for (const { node_id } of await nodes()) await setNodeStatus(manager, node_id, 'STOPPED');
     await dataSource.query(
       `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = platform_now(), seen_at = platform_now() WHERE cluster_id = $1`,
       [tenancy.clusterId],
     );
     provider.full.add(A);
     const words = /in land-1a, where the node's disk is\. Try again later\. no room in land-1a/;
-    await expect(brought(await planned())).rejects.toThrow(words);
+    await expect(provision(await planned())).rejects.toThrow(words);
     expect(await where()).toEqual([[0, 1, A]]);
     expect(provider.machines).toHaveLength(1);
   });
@@ -297,7 +297,7 @@ describe('zones without capacity', () => {
     for (const zone of ZONES) provider.full.add(zone);
     provider.failsLater = true;
     const context = await planned();
-    await brought(context);
+    await provision(context);
     const untilEnd = async () => {
       for (let time = 0; time < 30; time += 1) await step(start(), 'await-nodes', context);
     };
@@ -310,7 +310,7 @@ describe('zones without capacity', () => {
     await set('keep_scratch_disk = true');
     await sized(2);
     const context = await planned();
-    await brought(context);
+    await provision(context);
     const [heard] = await nodes();
     await dataSource.query(
       `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = platform_now() WHERE node_id = $1`,
@@ -324,7 +324,7 @@ describe('zones without capacity', () => {
   describe('of a growing cluster', () => {
     beforeEach(async () => {
       await makeNode(dataSource.manager, tenancy, 0);
-      await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
+      await setClusterStatus(dataSource.manager, tenancy.clusterId, 'RUNNING');
       await set(`min_instances = 2, max_instances = 2, is_spot_instance = true`);
     });
 
@@ -355,7 +355,7 @@ describe('zones without capacity', () => {
         await resized();
         expect((await where()).at(-1)).toEqual([1, 2, B]);
         expect(provider.machines).toMatchObject([{ zone: B, state: 'running' }]);
-        expect([await missing(), provider.mostOfOneNode]).toEqual([null, 1]);
+        expect([await missing(), provider.maxMachinesPerNode]).toEqual([null, 1]);
       },
     );
 
@@ -408,7 +408,7 @@ describe('zones without capacity', () => {
       for (const name of ['provision-nodes', 'await-nodes'])
         for (let time = 0; ; time += 1)
           try {
-            await brought(context, name);
+            await provision(context, name);
             break;
           } catch (error) {
             if (!(error instanceof Killed) || time > 20) throw error;
@@ -433,7 +433,7 @@ describe('zones without capacity', () => {
             n,
             zones: [`${B} running`],
           });
-          expect(provider.mostOfOneNode).toBe(1);
+          expect(provider.maxMachinesPerNode).toBe(1);
           const [node] = await nodes();
           expect(node).toMatchObject({ place: { zone: B }, provider_ref: `m-${node?.token}-${node?.attempt}` });
         }
@@ -443,7 +443,7 @@ describe('zones without capacity', () => {
 
     it.each([1, 2, 3])('that run concurrently do not create two machines (seed %p)', async (seed) => {
       let state = seed;
-      provider.moment = () => {
+      provider.aroundCalls = () => {
         state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
         return new Promise((resolve) => setTimeout(resolve, state % 7));
       };
@@ -452,9 +452,9 @@ describe('zones without capacity', () => {
       await sized(4);
       const context = await planned();
       await Promise.all([untilAccepted(context), untilAccepted(context)]);
-      await brought(context, 'await-nodes');
+      await provision(context, 'await-nodes');
       expect(provider.machines.map(({ zone }) => zone)).toEqual([B, B, B, B]);
-      expect(provider.mostOfOneNode).toBe(1);
+      expect(provider.maxMachinesPerNode).toBe(1);
       const machines = new Map(provider.machines.map(({ nodeToken, attempt }) => [nodeToken, attempt]));
       for (const { token, attempt } of await nodes()) expect(machines.get(token)).toBe(attempt);
     });

@@ -4,7 +4,7 @@ import { type Access, isForNodes } from '../../../src/platform/kernel/auth/acces
 import { ClusterNodesRepository } from '../../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import { ClusterNodesService } from '../../../src/modules/execution/clusters/nodes/cluster-nodes.service';
 import { makeTenancy, type Tenancy } from '../harness/records';
-import { putNode } from '../harness/statuses';
+import { setNodeStatus } from '../harness/statuses';
 import { TestAgent } from '../harness/test-agent';
 import { wholeApi, type TestApi } from '../harness/test-api';
 import { readExpectedAccess } from './expected-access';
@@ -53,7 +53,7 @@ const CALLERS: Caller[] = [
   {
     ...{ name: 'the node, destroyed', node: 410, ofRun: 410, bootstrap: 401 },
     token: async ({ api, agent }) => {
-      await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
+      await setNodeStatus(api.database.manager, agent.nodeId, 'DESTROYED');
       return agent.token;
     },
   },
@@ -92,7 +92,7 @@ const CALLERS: Caller[] = [
     ...{ name: 'the bootstrap token of a destroyed node', ...REFUSED },
     token: async ({ api, own }) => {
       const agent = await TestAgent.unregistered(api, own, nextNumber());
-      await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
+      await setNodeStatus(api.database.manager, agent.nodeId, 'DESTROYED');
       return agent.bootstrapToken;
     },
   },
@@ -162,7 +162,7 @@ describe('access to the API of agents', () => {
   async function problemOf(operation: OperationOptions, caller: Caller): Promise<string | null> {
     const agent = await TestAgent.unregistered(api, own, nextNumber());
     if ((await agent.register()) !== 200) return `${operation.id}: the agent of the node cannot register`;
-    const runId = await agent.giveRun(own);
+    const runId = await agent.assignRun(own);
     const token = await caller.token({ api, own, foreign, adminToken, agent });
     const answer = await send(operation, { token, agentId: agent.agentId, runId });
     await api.database.query('DELETE FROM runs WHERE run_id = $1', [runId]);

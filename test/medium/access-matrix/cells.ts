@@ -13,7 +13,7 @@ export interface Cell {
   caller: CallerSpec;
   expected: Expectation;
   /** Addresses that name a record of the other tenant; all others name the caller's own records. */
-  strange: readonly Address[];
+  foreignAddresses: readonly Address[];
 }
 
 export function isAdmitted(expected: Expectation): boolean {
@@ -28,7 +28,7 @@ export function cellsOf(operation: Operation, expected: ExpectedOperation): Cell
   const cells = CALLERS.map((caller) => cellOfCaller(operation, plain, caller, expected));
   return [
     ...cells.filter((cell) => !isAdmitted(cell.expected)),
-    ...strangersCells(operation, forms, expected),
+    ...outsiderCells(operation, forms, expected),
     ...cells.filter((cell) => isAdmitted(cell.expected)),
     ...reachingCells(operation, forms, expected),
   ];
@@ -36,7 +36,7 @@ export function cellsOf(operation: Operation, expected: ExpectedOperation): Cell
 
 function cellOfCaller(operation: Operation, form: RequestForm, caller: CallerSpec, expected: ExpectedOperation): Cell {
   const strange = caller.session === 'foreign' ? form.addresses : [];
-  return { operation, form, caller, expected: expectationOf(form, caller, expected), strange };
+  return { operation, form, caller, expected: expectationOf(form, caller, expected), foreignAddresses: strange };
 }
 
 function expectationOf(form: RequestForm, caller: CallerSpec, expected: ExpectedOperation): Expectation {
@@ -52,13 +52,19 @@ function expectationOf(form: RequestForm, caller: CallerSpec, expected: Expected
  * their own: otherwise the first foreign record would hide that the others are not checked. And with all of them, because
  * filters that contradict each other find nothing either.
  */
-function strangersCells(operation: Operation, forms: readonly RequestForm[], expected: ExpectedOperation): Cell[] {
+function outsiderCells(operation: Operation, forms: readonly RequestForm[], expected: ExpectedOperation): Cell[] {
   if (expected.foreign !== 404) return [];
   return strongest('foreign', expected).flatMap((caller) =>
     forms.flatMap((form) => {
       const each = form.addresses.map((address) => [address]);
       const choices = form.addresses.length > 1 ? [...each, form.addresses] : each;
-      return choices.map((strange): Cell => ({ operation, form, caller, expected: 'not found', strange }));
+      return choices.map((strange): Cell => ({
+        operation,
+        form,
+        caller,
+        expected: 'not found',
+        foreignAddresses: strange,
+      }));
     }),
   );
 }
@@ -67,7 +73,7 @@ function strangersCells(operation: Operation, forms: readonly RequestForm[], exp
 function reachingCells(operation: Operation, forms: readonly RequestForm[], expected: ExpectedOperation): Cell[] {
   const [caller] = strongest('own', expected);
   if (!caller) return [];
-  return forms.map((form) => ({ operation, form, caller, expected: 'reached', strange: [] }));
+  return forms.map((form) => ({ operation, form, caller, expected: 'reached', foreignAddresses: [] }));
 }
 
 /** Returns the two strongest callers of a side that are admitted in their own tenant. */

@@ -54,8 +54,8 @@ function expectedOperation(id: string, entry: unknown): ExpectedOperation {
     string,
     unknown
   >;
-  if (foreign !== 404 && foreign !== 403 && foreign !== 'admitted') throw odd(id, entry);
-  if (by_token !== 403 && by_token !== 'admitted') throw odd(id, entry);
+  if (foreign !== 404 && foreign !== 403 && foreign !== 'admitted') throw invalidEntry(id, entry);
+  if (by_token !== 403 && by_token !== 'admitted') throw invalidEntry(id, entry);
   return { access, foreign, byToken: by_token === 'admitted' };
 }
 
@@ -65,11 +65,11 @@ function expectedAccess(id: string, entry: unknown): ExpectedAccess {
   const plain = PLAIN_KINDS.find((kind) => kind === entry);
   if (plain) return { kind: plain };
   if (Array.isArray(entry)) return { kind: 'roles', roles: entry.map((role) => roleOf(id, role)) };
-  if (typeof entry !== 'object' || entry === null) throw odd(id, entry);
+  if (typeof entry !== 'object' || entry === null) throw invalidEntry(id, entry);
   const { platform, workspace, roles } = entry as Record<string, unknown>;
   if (Array.isArray(platform)) return { kind: 'platform', roles: platform.map((role) => roleOf(id, role)) };
   const permission = WORKSPACE_PERMISSIONS.find((known) => known === workspace);
-  if (!permission) throw odd(id, entry);
+  if (!permission) throw invalidEntry(id, entry);
   return {
     kind: 'workspace',
     permission,
@@ -79,11 +79,11 @@ function expectedAccess(id: string, entry: unknown): ExpectedAccess {
 
 function roleOf(id: string, name: unknown): Role {
   const role = ROLES.find((known) => known === name);
-  if (!role) throw odd(id, name);
+  if (!role) throw invalidEntry(id, name);
   return role;
 }
 
-function odd(id: string, entry: unknown): Error {
+function invalidEntry(id: string, entry: unknown): Error {
   return new Error(`expected-access.yaml has an invalid entry for ${id}: ${JSON.stringify(entry)}`);
 }
 

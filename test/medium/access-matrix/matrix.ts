@@ -46,10 +46,10 @@ const LOCAL_NODES = {
 /** The price is valid from before the first usage. */
 const PRICED = { BILLING_UNIT_PRICES: '2000-01-01:1:USD' };
 
-const AT_ONCE = 8;
+const CONCURRENT_CALLS = 8;
 /** Pairs of tenants created in one transaction. */
 const PAIRS_PER_BATCH = 10;
-const OPERATIONS_AT_ONCE = 4;
+const CONCURRENT_OPERATIONS = 4;
 
 /** Operations that cannot succeed here, with their status for a valid request. */
 const UNREACHABLE: Record<string, number> = {
@@ -155,7 +155,7 @@ export class AccessMatrix {
 
   /** Makes every call of every operation and returns the failures. */
   async runAll(): Promise<Failure[]> {
-    const found = await concurrently(this.operations, OPERATIONS_AT_ONCE, (operation) => this.run(operation));
+    const found = await concurrently(this.operations, CONCURRENT_OPERATIONS, (operation) => this.run(operation));
     return found.flat();
   }
 
@@ -179,7 +179,7 @@ export class AccessMatrix {
     const [likely, others] = byLikelihood(harmless, options);
     // One by one: the first is mostly enough, and a caller costs more than its calls.
     await concurrently(likely, 1, call);
-    await concurrently(others, isAlone ? 1 : AT_ONCE, call);
+    await concurrently(others, isAlone ? 1 : CONCURRENT_CALLS, call);
     // Every call was refused as expected, so the records are unchanged.
     if (isFresh && failures.length === 0) this.unharmed.push(world);
     if (changing.length === 0 || done()) return failures;
@@ -204,20 +204,24 @@ export class AccessMatrix {
 
   private async call(cell: Cell, world: World, caller: Caller): Promise<Failure[]> {
     this.cellCount += 1;
-    const { operation, form, strange } = cell;
+    const { operation, form, foreignAddresses: strange } = cell;
     const request = this.requestOf(cell, world, caller);
     const answer = await this.send(operation, request, caller);
     const expected = this.expectedOf(operation);
     const problems = problemsOf(cell, answer, expected, world.tenants, UNREACHABLE[operation.id]);
-    const strangeNames = strange.map(({ name }) => name).join(', ');
-    const name = `${operation.id} ${form.name}${strangeNames ? `, another tenant's ${strangeNames}` : ''}: ${cell.caller.name}`;
+    const foreignNames = strange.map(({ name }) => name).join(', ');
+    const name = `${operation.id} ${form.name}${foreignNames ? `, another tenant's ${foreignNames}` : ''}: ${cell.caller.name}`;
     return problems.map((problem) => ({
       cell: name,
       problem: `${problem}; ${request.method} ${request.path} answered ${answer.status} ${answer.text.slice(0, 300)}`,
     }));
   }
 
-  private requestOf({ operation, form, strange, expected }: Cell, { tenants }: World, caller: Caller): BuiltRequest {
+  private requestOf(
+    { operation, form, foreignAddresses: strange, expected }: Cell,
+    { tenants }: World,
+    caller: Caller,
+  ): BuiltRequest {
     const side = caller.spec.session ?? 'own';
     const other = side === 'own' ? 'foreign' : 'own';
     const recordsFor = (address: Address) => tenants[strange.includes(address) ? other : side];

@@ -38,7 +38,7 @@ export class LdapServer {
       ...(certificate ? ['--keyStorePath', certificate.keyStore, '--keyStorePassword', KEYSTORE_PASSWORD] : []),
       ...(certificate ? ['--keyStoreType', 'PKCS12'] : []),
     ];
-    const { process, told } = await ServerProcess.start(javaTool('java'), args, /listening.*port (\d+)/i);
+    const { process, firstMatch: told } = await ServerProcess.start(javaTool('java'), args, /listening.*port (\d+)/i);
     const scheme = encryption === 'ldaps' ? 'ldaps' : 'ldap';
     return new LdapServer(`${scheme}://127.0.0.1:${told}`, certificate?.pem ?? '', process, rootPassword);
   }

@@ -2,7 +2,7 @@ import { bodyOf } from '../../samples';
 import { rsaPair } from '../../harness/rsa-pair';
 import { encodedCredentials } from '../../samples/sample';
 import { makeTenancy, type Tenancy } from './records';
-import { putCluster } from './statuses';
+import { setClusterStatus } from './statuses';
 import type { ClusterStatus } from '../../../src/modules/execution/clusters/model/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestAnswer, type TestDatabase } from './test-api';
 
@@ -127,7 +127,7 @@ export class MountsBench {
   }
 
   async setStatus(clusterId: number, status: ClusterStatus): Promise<void> {
-    await putCluster(this.api.database.manager, clusterId, status);
+    await setClusterStatus(this.api.database.manager, clusterId, status);
   }
 }
 

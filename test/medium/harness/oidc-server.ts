@@ -35,7 +35,7 @@ export class OidcServer {
     const settings = { clientId: CLIENT_ID, clientSecret, redirectUrl: REDIRECT_URL, people, claimsInIdToken };
     const script = join(__dirname, '..', 'servers', 'oidc-provider.mjs');
     const args = ['--no-warnings', script, JSON.stringify(settings)];
-    const { process, told } = await ServerProcess.start(globalThis.process.execPath, args, /^(http:\S+)$/);
+    const { process, firstMatch: told } = await ServerProcess.start(globalThis.process.execPath, args, /^(http:\S+)$/);
     return new OidcServer(told, clientSecret, process);
   }
 
@@ -53,11 +53,11 @@ export class OidcServer {
   }
 
   setPeople(people: Record<string, OidcPerson>): Promise<void> {
-    return this.tell('people', people);
+    return this.configure('people', people);
   }
 
   setFault(fault: Fault): Promise<void> {
-    return this.tell('fault', fault);
+    return this.configure('fault', fault);
   }
 
   /** Logs in as a browser does and returns the query string of the redirect back to the API. */
@@ -102,7 +102,7 @@ export class OidcServer {
     return response;
   }
 
-  private async tell(what: string, value: unknown): Promise<void> {
+  private async configure(what: string, value: unknown): Promise<void> {
     const response = await fetch(`${this.issuer}/test/${what}`, { method: 'POST', body: JSON.stringify(value) });
     if (!response.ok) throw new Error(`The provider answered ${response.status}`);
   }

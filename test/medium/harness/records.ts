@@ -71,23 +71,25 @@ async function plainEntries(db: Db, table: string, values: Readonly<Record<strin
  */
 export class PlainRows {
   /** Values of rows, by table and columns. */
-  private readonly alike = new Map<string, { table: string; values: string[] }>();
+  private readonly rowsByColumns = new Map<string, { table: string; values: string[] }>();
 
   constructor(private readonly tx: Db) {}
 
   async add(table: string, values: Readonly<Record<string, unknown>>): Promise<void> {
     const entries = await plainEntries(this.tx, table, values);
     const into = `${table} (${entries.map(([column]) => escapeIdentifier(column)).join(', ')})`;
-    const rows = this.alike.get(into) ?? { table, values: [] };
+    const rows = this.rowsByColumns.get(into) ?? { table, values: [] };
     rows.values.push(`(${entries.map(([, value]) => literal(value)).join(', ')})`);
-    this.alike.set(into, rows);
+    this.rowsByColumns.set(into, rows);
   }
 
   async flush(): Promise<void> {
-    if (this.alike.size === 0) return;
+    if (this.rowsByColumns.size === 0) return;
     const order = await tableOrder(this.tx);
-    const inserts = [...this.alike].sort(([, one], [, other]) => order.indexOf(one.table) - order.indexOf(other.table));
-    this.alike.clear();
+    const inserts = [...this.rowsByColumns].sort(
+      ([, one], [, other]) => order.indexOf(one.table) - order.indexOf(other.table),
+    );
+    this.rowsByColumns.clear();
     await this.tx.query(
       inserts.map(([into, { values }]) => `INSERT INTO ${into} VALUES ${values.join(', ')}`).join(';'),
     );

@@ -13,7 +13,7 @@ export class ServerProcess {
     command: string,
     args: string[],
     pattern: RegExp,
-  ): Promise<{ process: ServerProcess; told: string }> {
+  ): Promise<{ process: ServerProcess; firstMatch: string }> {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const process = new ServerProcess(child);
     const deadline = setTimeout(() => child.kill('SIGKILL'), STARTS_WITHIN_MS);
@@ -22,7 +22,7 @@ export class ServerProcess {
         const told = pattern.exec(line)?.[1];
         if (told === undefined) continue;
         child.stdout.resume();
-        return { process, told };
+        return { process, firstMatch: told };
       }
       throw new Error(`${command} ended, or did not serve within ${STARTS_WITHIN_MS / 1000} seconds`);
     } finally {

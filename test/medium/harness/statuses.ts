@@ -7,7 +7,7 @@ import { type Db, inTransaction } from '../../../src/platform/kernel/persistence
 const CAUSE = { reason: 'As a test has it', userId: null };
 
 /** Puts a cluster into a status, whatever it was in, with the entry in its history. */
-export async function putCluster(db: Db, clusterId: number, to: ClusterStatus): Promise<void> {
+export async function setClusterStatus(db: Db, clusterId: number, to: ClusterStatus): Promise<void> {
   const clusters = new ClusterRowsRepository(db.connection);
   await inTransaction(db, async (own) => {
     const cluster = await clusters.lock(own, clusterId);
@@ -20,7 +20,7 @@ export async function putCluster(db: Db, clusterId: number, to: ClusterStatus): 
 }
 
 /** The same for a node. */
-export async function putNode(db: Db, nodeId: number, to: NodeStatus): Promise<void> {
+export async function setNodeStatus(db: Db, nodeId: number, to: NodeStatus): Promise<void> {
   const nodes = new ClusterNodesRepository(db.connection);
   await inTransaction(db, async (own) => {
     const node = await nodes.get(nodeId, own, true);

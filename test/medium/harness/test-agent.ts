@@ -71,7 +71,7 @@ export class TestAgent {
   }
 
   /** Adds a Python run that is assigned to the node. */
-  async giveRun(tenancy: Tenancy, settings: object = { command: null }, job_type = 'SPARK_JOB'): Promise<number> {
+  async assignRun(tenancy: Tenancy, settings: object = { command: null }, job_type = 'SPARK_JOB'): Promise<number> {
     const { manager } = this.api.database;
     const { tenantId: tenant_id, clusterId: cluster_id } = tenancy;
     const run = await insertPlain(manager, 'runs', {

@@ -133,7 +133,7 @@ export class TestApi {
   }
 
   /** Collects the payloads of the notifications that this process receives on the channel from now on. */
-  wakeUps(channel: NotificationChannel): string[] {
+  notifications(channel: NotificationChannel): string[] {
     const payloads: string[] = [];
     this.app.get(PgListener).on(channel, (payload) => payloads.push(payload));
     return payloads;

@@ -23,7 +23,7 @@ export class Killed extends Error {}
 export class ZonedProvider {
   readonly machines: Machine[] = [];
   /** `node/attempt zone` of every request that arrived for a machine. */
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly full = new Set<string>();
   /** True if the provider accepts machines in zones without capacity, and lets them fail later. */
   failsLater = false;
@@ -34,15 +34,15 @@ export class ZonedProvider {
   /** Zones that refuse every request permanently. */
   readonly refusing = new Set<string>();
   /** The maximum number of machines that a node had at the same time. */
-  mostOfOneNode = 0;
+  maxMachinesPerNode = 0;
   /** Called before and after every operation of the provider. */
-  moment: () => Promise<void> = () => Promise.resolve();
+  aroundCalls: () => Promise<void> = () => Promise.resolve();
 
   async provision(spec: NodeSpec): Promise<ProviderNode> {
     const { labels, attempt, nodeNumber, market } = spec;
     const zone = spec.place.zone ?? 'chosen';
-    await this.moment();
-    this.asked.push(`${nodeNumber}/${attempt} ${zone}`);
+    await this.aroundCalls();
+    this.requests.push(`${nodeNumber}/${attempt} ${zone}`);
     const own = this.machines.filter(({ nodeToken }) => nodeToken === labels.nodeToken);
     const same = own.find((machine) => machine.attempt === attempt);
     if (own.some((machine) => machine !== same))
@@ -55,9 +55,9 @@ export class ZonedProvider {
     if (!same) {
       this.machines.push({ ...machine, state: isFull ? 'failed' : 'running' });
       const count = this.machines.filter(({ nodeToken }) => nodeToken === labels.nodeToken).length;
-      this.mostOfOneNode = Math.max(this.mostOfOneNode, count);
+      this.maxMachinesPerNode = Math.max(this.maxMachinesPerNode, count);
     }
-    await this.moment();
+    await this.aroundCalls();
     return this.shown(machine);
   }
 
@@ -87,12 +87,12 @@ export class ZonedProvider {
   }
 
   async destroy({ nodeToken }: Pick<NodeRef, 'nodeToken'>): Promise<'gone' | 'going'> {
-    await this.moment();
+    await this.aroundCalls();
     for (const machine of this.machines.filter((one) => one.nodeToken === nodeToken)) {
       machine.ends = machine.ends === null ? this.endsAfter : machine.ends - 1;
       if (machine.ends <= 0) this.machines.splice(this.machines.indexOf(machine), 1);
     }
-    await this.moment();
+    await this.aroundCalls();
     return this.machines.some((one) => one.nodeToken === nodeToken) ? 'going' : 'gone';
   }
 

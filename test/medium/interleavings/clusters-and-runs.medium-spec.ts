@@ -11,7 +11,7 @@ import { Transactions } from '../../../src/platform/kernel/persistence/transacti
 import { type Ground, makeGround } from './ground';
 import { Crashed, type Deed } from './interleaving';
 import { seedsOf } from './seeds';
-import { drawsOf, OUTCOMES, STOPPED_OUTCOMES, World } from './world';
+import { randomFor, OUTCOMES, STOPPED_OUTCOMES, World } from './world';
 
 interface UnfinishedRun {
   run_id: string;
@@ -62,14 +62,14 @@ describe('clusters and runs, in every order of statements', () => {
 
   async function report(run: UnfinishedRun, random: SeededRandom, state: RunReport['state']): Promise<void> {
     const ended = state === 'ended';
-    const told: RunReport = {
+    const runReport: RunReport = {
       ...{ run_id: run.run_id, seq: Number(run.report_seq) + 1, state, application_id: `local-${run.run_id}` },
       outcome: ended ? random.pick(run.stop_requested ? STOPPED_OUTCOMES : OUTCOMES) : null,
       ...{ reason: ended ? 'COMPLETED' : null, message: 'told by the test', exit_code: null, pid: null },
       at: new Date().toISOString(),
     };
     await ofNode(Number(run.node_id), (node) =>
-      world.get(Transactions).run((tx) => world.get(RunReportsService).applyReport(tx, node, told)),
+      world.get(Transactions).run((tx) => world.get(RunReportsService).applyReport(tx, node, runReport)),
     );
   }
 
@@ -119,7 +119,7 @@ describe('clusters and runs, in every order of statements', () => {
 
   /** Returns the deeds of a seed: a selection, each of which may be ended by a crash. */
   function deedsOf(seed: number, ground: Ground): Deed[] {
-    const random = drawsOf(seed, 1);
+    const random = randomFor(seed, 1);
     const kinds: Record<string, () => Promise<unknown>> = {
       submit: () => submit(ground),
       'submit another': () => submit(ground),
@@ -151,7 +151,7 @@ describe('clusters and runs, in every order of statements', () => {
   }
 
   async function expectHolds(seed: number): Promise<void> {
-    const random = drawsOf(seed, 2);
+    const random = randomFor(seed, 2);
     const ground = await makeGround(world, random);
     // Work is already in progress when the deeds start.
     for (let count = random.below(4); count > 0; count -= 1) await submit(ground).catch(ignoreRefusal);

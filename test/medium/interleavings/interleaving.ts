@@ -91,7 +91,7 @@ export class Interleaving {
     const ends = this.actors.map((actor) => this.current.run(actor, () => this.begin(actor)));
     // Work that a deed leaves behind after its end runs, too.
     while (this.actors.some(({ isOver }) => !isOver) || this.statements.length > 0) {
-      await this.settled();
+      await this.untilIdle();
       const waiting = this.statements.filter(({ isUnderWay }) => !isUnderWay);
       if (waiting.length > 0) this.release(this.random.pick(waiting));
     }
@@ -171,7 +171,7 @@ export class Interleaving {
   }
 
   /** Returns when each deed has ended, waits for its turn, or waits for a lock. */
-  private async settled(): Promise<void> {
+  private async untilIdle(): Promise<void> {
     const deadline = performance.now() + STUCK_MS;
     for (let tries = 0; ; tries += 1) {
       // The result of a statement is processed before the next statement.

@@ -16,12 +16,12 @@ import { makeWorker } from '../harness/this-worker';
 import { makeGround } from './ground';
 import { Crashed, type Deed } from './interleaving';
 import { seedsOf } from './seeds';
-import { drawsOf, World } from './world';
+import { randomFor, World } from './world';
 import { inTransaction } from '../../../src/platform/kernel/persistence/sql';
 
 const STEPS = ['first', 'second', 'third'];
 /** After this many attempts every step succeeds, so that each workflow can end. */
-const WHIMS = 6;
+const RANDOM_ATTEMPTS = 6;
 
 interface RecordedStep {
   name: string;
@@ -53,7 +53,7 @@ describe('workflows and their outbox, in every order of statements', () => {
     const act = async (): Promise<StepOutcome> => {
       await dataSource().query('SELECT 1');
       whims += 1;
-      const draw = whims > WHIMS ? 0 : random.below(12);
+      const draw = whims > RANDOM_ATTEMPTS ? 0 : random.below(12);
       if (draw === 11) throw new PermanentError('as it likes');
       if (draw === 10) return Step.superseded;
       if (draw >= 8) throw new Error('as it likes');
@@ -64,14 +64,14 @@ describe('workflows and their outbox, in every order of statements', () => {
       ...{ attempts: 3, backoffMs: 100, compensationMs: 600_000 },
       compensate: async () => {
         whims += 1;
-        if (whims <= WHIMS && random.below(2) === 0) throw new Error('as it likes');
+        if (whims <= RANDOM_ATTEMPTS && random.below(2) === 0) throw new Error('as it likes');
       },
       giveUp: () => Promise.resolve(),
     };
   }
 
   function deedsOf(seed: number, instanceId: number, work: Workflow<'cluster'>): Deed[] {
-    const random = drawsOf(seed, 1);
+    const random = randomFor(seed, 1);
     const runners = [newRunner(), newRunner()];
     const go = () => random.pick(runners).continue(STOP_CLUSTER, instanceId, work);
     const kinds: Record<string, () => Promise<unknown>> = {
@@ -112,12 +112,12 @@ describe('workflows and their outbox, in every order of statements', () => {
   }
 
   async function expectHolds(seed: number): Promise<void> {
-    const { clusterId } = await makeGround(world, drawsOf(seed, 2));
+    const { clusterId } = await makeGround(world, randomFor(seed, 2));
     const subject = { kind: 'cluster' as const, tenantId: world.tenancy.tenantId, id: clusterId };
     const { workflow_job_instance_id: id } = await inTransaction(dataSource(), (tx) =>
       startWorkflow(tx, STOP_CLUSTER, subject, null),
     );
-    const work = whimsical(drawsOf(seed, 3));
+    const work = whimsical(randomFor(seed, 3));
     const after = newRunner();
     world.handleWith(STOP_CLUSTER.jobName, (payload) =>
       after.continue(STOP_CLUSTER, payload.workflow_job_instance_id, work),

@@ -230,7 +230,7 @@ export class World {
 }
 
 /** Returns separate draws for each purpose, so that a further draw for one does not change the others. */
-export function drawsOf(seed: number, purpose: number): SeededRandom {
+export function randomFor(seed: number, purpose: number): SeededRandom {
   return seededRandom(seed * 31 + purpose);
 }
 
