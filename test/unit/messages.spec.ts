@@ -23,10 +23,10 @@ const INTERNAL = new Set([
   'TypeError',
   'UnrecoverableError',
 ]);
-/** Errors whose message goes on after the name of a server or a file. */
+/** Errors whose message continues after the name of a server or a file. */
 const PREDICATES = new Set(['ConfigurationFileError', 'DirectoryUnavailableError', 'ProviderUnreachableError']);
 const PATHS_OF_NODES = /(?<![\w.…])\/(opt|tmp|var|home|root|etc|usr)\//;
-/** Stands for what is put into a text. */
+/** Stands for an interpolated value in a text. */
 const HOLE = '…';
 
 /** Names of fields and parameters on the wire: a sentence may begin with one. */
@@ -49,7 +49,7 @@ interface Message {
 const SMALL = 'begins with a small letter';
 const STOP = 'ends in a full stop';
 
-/** Faults by kind; a text that begins or ends with a hole is judged as far as it is known. */
+/** Faults by kind; of a text that begins or ends with a hole, only the known part is checked. */
 const FAULTS: Record<Kind, Readonly<Record<string, (text: string) => boolean>>> = {
   sentence: { [SMALL]: beginsSmall, 'has no full stop at its end': (text) => /[^.!?…]$/.test(text) },
   internal: { [SMALL]: beginsSmall },
@@ -62,7 +62,7 @@ const FAULTS: Record<Kind, Readonly<Record<string, (text: string) => boolean>>> 
   field: { [SMALL]: beginsSmall },
 };
 
-/** All that a text can be; empty where only the program knows. */
+/** Returns all possible values of a text; empty if only the program knows them. */
 function textsOf(node: ts.Node): string[] {
   if (ts.isStringLiteralLike(node)) return [node.text];
   if (ts.isTemplateExpression(node))
@@ -84,12 +84,12 @@ function kindOfError(name: string): Kind | null {
   return PREDICATES.has(name) ? 'predicate' : 'sentence';
 }
 
-/** Functions by file and name, with the kinds of the messages that they take, by parameter. */
+/** Functions by file and name, with the kinds of their message parameters. */
 type Makers = Map<string, Map<number, Kind>>;
 
 class Source {
   readonly tree: ts.SourceFile;
-  /** Key of each function that is imported from another file of the project. */
+  /** Returns the key of each function that is imported from another file of the project. */
   private readonly imported = new Map<string, string>();
 
   constructor(
@@ -106,7 +106,7 @@ class Source {
     }
   }
 
-  /** Calls back for each place with messages; `maker` is the function around it. */
+  /** Calls back for each place with messages; `maker` is the enclosing function. */
   visit(makers: Makers, found: (kind: Kind, place: ts.Node, maker: Maker | null) => void): void {
     const visit = (node: ts.Node, around: Maker | null): void => {
       const maker = this.makerOf(node) ?? around;
@@ -166,7 +166,7 @@ function makersIn(sources: readonly Source[]): Makers {
   return makers;
 }
 
-/** The messages of sources, by the places where they are. A text without spaces is a code. */
+/** Returns the messages of sources by their places. A text without spaces is a code. */
 function messagesIn(sources: readonly Source[]): Message[] {
   const makers = makersIn(sources);
   const messages: Message[] = [];
@@ -187,7 +187,7 @@ function faultsOf({ kind, text }: Message): string[] {
 
 // The linter checks the words of all texts (scripts/speech/words.mjs); this checks the form of those that are messages.
 describe('Messages', () => {
-  it('of errors, logs, validations and reasons have the form of their kind', () => {
+  it('have the form of their kind: errors, logs, validations and reasons', () => {
     const all = messagesIn(FILES.map((file) => new Source(file, readFileSync(join(root, file), 'utf8'))));
     for (const kind of Object.keys(FAULTS))
       expect([kind, all.filter((one) => one.kind === kind).length > 5]).toEqual([kind, true]);

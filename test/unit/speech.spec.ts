@@ -129,7 +129,7 @@ describe('the lint rule', () => {
     ]);
   });
 
-  it('passes what is named or quoted without being said', () => {
+  it('ignores names and quotations', () => {
     const code = [
       "import anew from 'anew';",
       '// Runs hold a slot.',
