@@ -29,7 +29,11 @@ export const CLASS_FUNCTION = {
  * Throws {@link MetastoreError} if a metastore returns another table than the requested one. Metastores store names in lower
  * case and ignore the case of requests.
  */
-export function assertAskedFor(name: string | null | undefined, { table }: TableRef, metastore = 'metastore'): void {
+export function assertRequestedTable(
+  name: string | null | undefined,
+  { table }: TableRef,
+  metastore = 'metastore',
+): void {
   if (name?.toLowerCase() === table.toLowerCase()) return;
   throw new MetastoreError('failed', `The ${metastore} returned another table than ${table}.`);
 }

@@ -1,8 +1,8 @@
-import type { AnswerFields } from '../answer-fields';
-import { assertAskedFor, CLASS_FUNCTION, NO_AUTHORSHIP } from '../described-answers';
+import type { ResponseFields } from '../response-fields';
+import { assertRequestedTable, CLASS_FUNCTION, NO_AUTHORSHIP } from '../described-answers';
 import type { ColumnInfo, FunctionInfo, SchemaInfo, SchemaRef, Table, TableInfo, TableRef } from '../metastore-client';
 
-export function readDatabase(database: AnswerFields, catalog: string | null): SchemaInfo {
+export function readDatabase(database: ResponseFields, catalog: string | null): SchemaInfo {
   return {
     ...NO_AUTHORSHIP,
     name: database.name('Name'),
@@ -12,7 +12,7 @@ export function readDatabase(database: AnswerFields, catalog: string | null): Sc
   };
 }
 
-export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRef): TableInfo {
+export function readTableInfo(table: ResponseFields, { catalog, schema }: SchemaRef): TableInfo {
   return {
     catalog,
     schema,
@@ -27,14 +27,14 @@ export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRe
 }
 
 /** Throws a `MetastoreError` if Glue returned another table than the requested one. */
-export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
+export function readDescribed(table: ResponseFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
-  assertAskedFor(info.name, ref);
+  assertRequestedTable(info.name, ref);
   return info;
 }
 
 /** Throws like {@link readDescribed}. */
-export function readTable(table: AnswerFields, ref: TableRef): Table {
+export function readTable(table: ResponseFields, ref: TableRef): Table {
   const storage = table.part('StorageDescriptor');
   const serde = storage.part('SerdeInfo');
   const properties = table.properties('Parameters');
@@ -62,7 +62,7 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
 }
 
 /** Glue stores only the class of a function, not its types. */
-export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {
+export function readFunction(routine: ResponseFields, { catalog, schema }: SchemaRef): FunctionInfo {
   return {
     ...CLASS_FUNCTION,
     catalog,
@@ -74,6 +74,6 @@ export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaR
   };
 }
 
-function readColumn(column: AnswerFields): ColumnInfo {
+function readColumn(column: ResponseFields): ColumnInfo {
   return { name: column.name('Name'), type: column.content('Type') ?? '', comment: column.text('Comment') };
 }

@@ -10,9 +10,9 @@ import { ACCESS_KEY_ID_INVALID, isAccessKeyId } from '../../credential-check/aws
 import { JsonError } from '../../json/parse-json';
 import { errorField } from '../../object-storage/store-fault';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { readBody } from '../answer-body';
-import { AnswerFields } from '../answer-fields';
-import { assertModestJson, parseAnswer } from '../answer-json';
+import { readBody } from '../response-body';
+import { ResponseFields } from '../response-fields';
+import { assertModestJson, parseResponse } from '../response-json';
 import { CallGuard, type CallBounds, DEFAULT_TIMEOUTS, type MetastoreTimeouts } from '../call-guard';
 import { describeEach } from '../described-tables';
 import {
@@ -63,8 +63,8 @@ type Command = GetDatabasesCommand | GetTableCommand | GetTablesCommand | GetUse
 interface GlueList<T> {
   field: string;
   kind: string;
-  ask: (NextToken: string | undefined) => Command;
-  read: (entry: AnswerFields) => T;
+  command: (NextToken: string | undefined) => Command;
+  read: (entry: ResponseFields) => T;
 }
 
 /**
@@ -112,7 +112,7 @@ export class GlueClient implements MetastoreClient {
     return this.list(signal, {
       field: 'DatabaseList',
       kind: 'database',
-      ask: (NextToken) => new GetDatabasesCommand({ NextToken, MaxResults }),
+      command: (NextToken) => new GetDatabasesCommand({ NextToken, MaxResults }),
       read: (entry) => readDatabase(entry, catalog),
     });
   }
@@ -121,7 +121,7 @@ export class GlueClient implements MetastoreClient {
     return this.list(signal, {
       field: 'TableList',
       kind: 'table',
-      ask: (NextToken) => new GetTablesCommand({ DatabaseName: usableName(schema.schema), NextToken, MaxResults }),
+      command: (NextToken) => new GetTablesCommand({ DatabaseName: usableName(schema.schema), NextToken, MaxResults }),
       read: (entry) => readTableInfo(entry, schema),
     });
   }
@@ -145,7 +145,7 @@ export class GlueClient implements MetastoreClient {
     return this.list(signal, {
       field: 'UserDefinedFunctions',
       kind: 'function',
-      ask: (NextToken) =>
+      command: (NextToken) =>
         new GetUserDefinedFunctionsCommand({ ...request, DatabaseName: usableName(schema.schema), NextToken }),
       read: (entry) => readFunction(entry, schema),
     });
@@ -161,7 +161,10 @@ export class GlueClient implements MetastoreClient {
     this.sdk.destroy();
   }
 
-  private list<T extends { name: string }>(signal: AbortSignal, { field, kind, ask, read }: GlueList<T>): Promise<T[]> {
+  private list<T extends { name: string }>(
+    signal: AbortSignal,
+    { field, kind, command: ask, read }: GlueList<T>,
+  ): Promise<T[]> {
     return this.guard.run(signal, (bounds) =>
       readPages(async (token) => {
         const answer = await this.send(ask(token ?? undefined), field, bounds);
@@ -173,7 +176,7 @@ export class GlueClient implements MetastoreClient {
   private async getTable<T>(
     ref: TableRef,
     bounds: CallBounds,
-    read: (answer: AnswerFields, ref: TableRef) => T,
+    read: (answer: ResponseFields, ref: TableRef) => T,
   ): Promise<T | null> {
     try {
       const request = { DatabaseName: usableName(ref.schema), Name: usableName(ref.table) };
@@ -186,7 +189,7 @@ export class GlueClient implements MetastoreClient {
   }
 
   /** @param field required in the response: the SDK accepts any object as an empty response */
-  private async send(command: Command, field: string, { signal }: CallBounds): Promise<AnswerFields> {
+  private async send(command: Command, field: string, { signal }: CallBounds): Promise<ResponseFields> {
     const answer = await withRequestDeadline(this.server, this.timeouts.requestMs, signal, async (abortSignal) => {
       try {
         bound(command, this.server, abortSignal);
@@ -198,7 +201,7 @@ export class GlueClient implements MetastoreClient {
     if (!Object.hasOwn(answer, field)) {
       throw new MetastoreError('failed', `${this.server} does not answer like AWS Glue: ${field} is missing.`);
     }
-    return new AnswerFields(answer, 'page');
+    return new ResponseFields(answer, 'page');
   }
 }
 
@@ -226,7 +229,7 @@ function bound(command: Command, server: string, signal: AbortSignal): void {
 /** Removes columns and properties, which no list shows and which take the SDK most of its time to read. */
 function withoutDetails(page: Buffer): Buffer {
   try {
-    return Buffer.from(JSON.stringify(parseAnswer(page), LISTED));
+    return Buffer.from(JSON.stringify(parseResponse(page), LISTED));
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     // The SDK reports that the response is not JSON.

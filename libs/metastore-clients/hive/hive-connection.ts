@@ -2,9 +2,9 @@ import { isIP, type Socket, connect } from 'node:net';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { MetastoreError } from '../metastore-client';
 import { connectionFault } from '../metastore-fault';
-import { AnswerScan } from './answer-scan';
+import { ResponseScan } from './response-scan';
 import type { HiveAuthentication } from './hive-authentication';
-import { answeredFault } from './hive-fault';
+import { exceptionFault } from './hive-fault';
 import { HIVE } from './hive-thrift';
 import type { SaslMechanism } from './sasl-mechanism';
 import { SaslStream } from './sasl-stream';
@@ -20,7 +20,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 /** The running call. */
 interface PendingCall {
-  scan: AnswerScan;
+  scan: ResponseScan;
   resolve: (answer: Buffer) => void;
   reject: (error: MetastoreError) => void;
 }
@@ -85,7 +85,7 @@ export class HiveConnection {
     try {
       this.sequence += 1;
       this.write(method.call(this.sequence, values));
-      const scan = new AnswerScan(this.server, method.name, this.sequence);
+      const scan = new ResponseScan(this.server, method.name, this.sequence);
       const arrived = new Promise<Buffer>((resolve, reject) => (this.pending = { scan, resolve, reject }));
       return this.read(method, await arrived);
     } finally {
@@ -115,7 +115,7 @@ export class HiveConnection {
       await this.call(HIVE.set_ugi, { user_name: user, group_names: [user] }, signal);
     } catch (error) {
       // Like Hive's own clients, continue if the metastore does not know the call.
-      if (!this.isOpen || answeredFault(error).fault !== 'unsupported') throw answeredFault(error);
+      if (!this.isOpen || exceptionFault(error).fault !== 'unsupported') throw exceptionFault(error);
     }
   }
 
@@ -158,7 +158,7 @@ export class HiveConnection {
       throw new MetastoreError('failed', `${this.server} is not a Hive metastore: it sends data without a request.`);
     if (!pending.scan.push(chunk)) return;
     this.pending = null;
-    pending.resolve(pending.scan.answer);
+    pending.resolve(pending.scan.response);
   }
 
   private gone(): MetastoreError {

@@ -1,6 +1,6 @@
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { MetastoreError } from '../metastore-client';
-import { Places } from '../places';
+import { Semaphore } from '../semaphore';
 import { HiveConnection, type HiveUri, serverOf } from './hive-connection';
 import type { HiveAuthentication } from './hive-authentication';
 import type { ThriftMethod } from './thrift-structs';
@@ -12,7 +12,7 @@ export const MAX_CONNECTIONS = 2;
 export class HiveConnections {
   private readonly idle: HiveConnection[] = [];
   private readonly used = new Set<HiveConnection>();
-  private readonly places = new Places(MAX_CONNECTIONS);
+  private readonly permits = new Semaphore(MAX_CONNECTIONS);
   private isClosed = false;
 
   /**
@@ -32,7 +32,7 @@ export class HiveConnections {
    * one returned.
    */
   async call<A, R>(method: ThriftMethod<A, R>, values: A, signal: AbortSignal): Promise<R> {
-    await this.places.take(signal);
+    await this.permits.acquire(signal);
     try {
       const failures: string[] = [];
       for (const open of this.sources(signal)) {
@@ -45,7 +45,7 @@ export class HiveConnections {
       }
       throw new MetastoreError('unreachable', failures.join(' '));
     } finally {
-      this.places.release();
+      this.permits.release();
     }
   }
 

@@ -11,7 +11,7 @@ const DENIED = /permission denied|access ?control|not (authorized|allowed|permit
 const MISSING: readonly (string | null)[] = ['NoSuchObjectException', 'UnknownDBException'];
 
 /** Translates the error of a call that a metastore answered with an exception or without a result. */
-export function answeredFault(error: unknown): MetastoreError {
+export function exceptionFault(error: unknown): MetastoreError {
   if (error instanceof MetastoreError) return error;
   const words = error instanceof Error ? error.message : '';
   return refusal(faultOf(error, words), SERVER, words, []);

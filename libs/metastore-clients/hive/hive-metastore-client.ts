@@ -1,6 +1,6 @@
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { CallGuard } from '../call-guard';
-import { assertAskedFor } from '../described-answers';
+import { assertRequestedTable } from '../described-answers';
 import {
   type CatalogInfo,
   type FunctionInfo,
@@ -22,7 +22,7 @@ import { functionOf, namedTable, schemaOf, tableInfoOf, tableOf } from './hive-a
 import { HiveAuthentication, type HiveLogin } from './hive-authentication';
 import type { HiveUri } from './hive-connection';
 import { HiveConnections, MAX_CONNECTIONS } from './hive-connections';
-import { answeredFault } from './hive-fault';
+import { exceptionFault } from './hive-fault';
 import { HIVE } from './hive-thrift';
 import type { ThriftMethod } from './thrift-structs';
 
@@ -103,7 +103,7 @@ export class HiveMetastoreClient implements MetastoreClient {
       if (!isUsable(schema) || !isUsable(table)) return null;
       const found = await orNull(call(HIVE.get_table, { dbname: schema, tbl_name: table }));
       if (!found) return null;
-      assertAskedFor(found.tableName, ref, 'Hive metastore');
+      assertRequestedTable(found.tableName, ref, 'Hive metastore');
       return tableOf(schema, found);
     });
   }
@@ -139,7 +139,7 @@ export class HiveMetastoreClient implements MetastoreClient {
       try {
         return await work((method, values) => this.connections.call(method, values, bounds.signal));
       } catch (error) {
-        throw answeredFault(error);
+        throw exceptionFault(error);
       }
     });
   }
@@ -166,7 +166,7 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (answeredFault(error).fault === 'missing') return null;
+    if (exceptionFault(error).fault === 'missing') return null;
     throw error;
   }
 }

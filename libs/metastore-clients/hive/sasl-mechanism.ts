@@ -17,7 +17,7 @@ export interface SaslMechanism {
   /** Removed from error messages, even if the server quotes them. */
   readonly secrets: readonly string[];
   start(signal: AbortSignal): Promise<Buffer>;
-  answer(challenge: Buffer, signal: AbortSignal): Promise<Buffer>;
+  respond(challenge: Buffer, signal: AbortSignal): Promise<Buffer>;
   /** Releases the resources of the login and its layer. */
   end(): void;
 }
@@ -40,7 +40,7 @@ export class PlainMechanism implements SaslMechanism {
     return Promise.resolve(Buffer.from(`\0${username}\0${password}`));
   }
 
-  answer(): Promise<Buffer> {
+  respond(): Promise<Buffer> {
     return Promise.reject(new MetastoreError('failed', 'The metastore requires more than a user name and password.'));
   }
 
@@ -78,7 +78,7 @@ export class GssapiMechanism implements SaslMechanism {
     return token;
   }
 
-  async answer(challenge: Buffer, signal: AbortSignal): Promise<Buffer> {
+  async respond(challenge: Buffer, signal: AbortSignal): Promise<Buffer> {
     const { context } = this;
     if (!context || this.complete)
       throw new MetastoreError('failed', 'The metastore continues a login that is already complete.');

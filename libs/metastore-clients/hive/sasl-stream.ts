@@ -53,7 +53,7 @@ export class SaslStream {
       if (status === COMPLETE && mechanism.complete) return this.begin(mechanism.layer);
       if (status !== OK)
         throw new MetastoreError('failed', `${this.server} does not follow the SASL protocol during the login.`);
-      const answer = await mechanism.answer(payload, signal);
+      const answer = await mechanism.respond(payload, signal);
       this.send(mechanism.complete ? COMPLETE : OK, answer);
     }
     throw new MetastoreError('failed', `${this.server} does not finish the login after ${MAX_MESSAGES} messages.`);

@@ -6,9 +6,9 @@ import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import type { Krb5Conf } from '../krb5-conf';
 import { MetastoreError } from '../metastore-client';
 import { connectionFault, refusal } from '../metastore-fault';
-import { Places } from '../places';
+import { Semaphore } from '../semaphore';
 import { clientConf, defaultRealmOf } from './client-conf';
-import type { GssAnswer, GssRequest } from './gss-messages';
+import type { GssResponse, GssRequest } from './gss-messages';
 
 /** A principal, its keys and the KDCs of its realm. */
 export interface KerberosIdentity {
@@ -20,7 +20,7 @@ export interface KerberosIdentity {
 }
 
 /** Limits the processes, each of which takes some 50 MB. */
-const places = new Places(8);
+const processes = new Semaphore(8);
 /** An idle process ends after this time, or earlier if another identity waits for a process. */
 const IDLE_TIMEOUT_MS = 10_000;
 const idle = new Set<GssIdentity>();
@@ -76,12 +76,12 @@ export class GssIdentity {
     if (longestIdle) longestIdle.endProcess();
     try {
       const text = await withSignal(clientConf(this.identity.krb5, this.outbound), signal);
-      await places.take(signal);
+      await processes.acquire(signal);
       try {
         if (this.isClosed) throw new MetastoreError('unreachable', 'The connection to the metastore was closed.');
         return new GssProcess({ conf: text, keytab: this.identity.keytab }, (ended) => this.forget(ended));
       } catch (error) {
-        places.release();
+        processes.release();
         throw error;
       }
     } catch (error) {
@@ -91,7 +91,7 @@ export class GssIdentity {
   }
 
   private forget(ended: GssProcess): void {
-    places.release();
+    processes.release();
     void this.process?.then(
       (process) => process === ended && (this.process = null),
       () => undefined,
@@ -107,7 +107,7 @@ export class GssIdentity {
   private leave(): void {
     this.contexts -= 1;
     if (this.contexts > 0) return;
-    if (places.isWaitedFor || this.isClosed) return this.endProcess();
+    if (processes.hasWaiters || this.isClosed) return this.endProcess();
     idle.add(this);
     this.timer = setTimeout(() => this.endProcess(), IDLE_TIMEOUT_MS).unref();
   }
@@ -138,35 +138,35 @@ export class GssContext {
   begin(principal: string, target: string, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
     const keytab = `FILE:/proc/self/fd/${KEYTAB_FD}`;
     const request = { step: 'begin' as const, context: this.number, principal, keytab, cache: 'MEMORY:login', target };
-    return this.process.ask(request, signal);
+    return this.process.request(request, signal);
   }
 
   /** Returns the next token for the service. */
   continue(token: Buffer, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
-    return this.process.ask({ step: 'continue', context: this.number, token }, signal);
+    return this.process.request({ step: 'continue', context: this.number, token }, signal);
   }
 
   async wrap(message: Buffer, confidential: boolean, signal: AbortSignal): Promise<Buffer> {
     const request = { step: 'wrap' as const, context: this.number, token: message, confidential };
-    return (await this.process.ask(request, signal)).token;
+    return (await this.process.request(request, signal)).token;
   }
 
   async unwrap(message: Buffer, signal: AbortSignal): Promise<Buffer> {
-    return (await this.process.ask({ step: 'unwrap', context: this.number, token: message }, signal)).token;
+    return (await this.process.request({ step: 'unwrap', context: this.number, token: message }, signal)).token;
   }
 
   end(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.process
-      .ask({ step: 'end', context: this.number }, AbortSignal.timeout(IDLE_TIMEOUT_MS))
+      .request({ step: 'end', context: this.number }, AbortSignal.timeout(IDLE_TIMEOUT_MS))
       .catch(() => undefined);
     this.ended();
   }
 }
 
 interface Waiting {
-  resolve: (answer: GssAnswer) => void;
+  resolve: (answer: GssResponse) => void;
   reject: (error: Error) => void;
 }
 
@@ -192,7 +192,7 @@ class GssProcess {
     } finally {
       files.forEach(closeSync);
     }
-    this.child.on('message', (answer) => this.waiting.shift()?.resolve(answer as GssAnswer));
+    this.child.on('message', (answer) => this.waiting.shift()?.resolve(answer as GssResponse));
     this.child.on('error', (error) => this.end(connectionFault('The login by Kerberos', error)));
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-MAX_STDERR_LENGTH);
@@ -209,13 +209,13 @@ class GssProcess {
   }
 
   /** Sends a request and waits for its response. Aborting the signal kills the process, which may be waiting for a KDC. */
-  async ask(request: GssRequest, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
+  async request(request: GssRequest, signal: AbortSignal): Promise<{ token: Buffer; complete: boolean }> {
     if (this.fault) throw this.fault;
     signal.throwIfAborted();
     const onAbort = () => this.end(connectionFault('The KDC', signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const { token, complete, error } = await new Promise<GssAnswer>((resolve, reject) => {
+      const { token, complete, error } = await new Promise<GssResponse>((resolve, reject) => {
         this.waiting.push({ resolve, reject });
         this.child.send(request, (failed) => failed && this.end(connectionFault('The login by Kerberos', failed)));
       });

@@ -8,7 +8,7 @@ export type GssRequest =
   | { step: 'end'; context: number };
 
 /** `token` is the next token for the service, or the wrapped or unwrapped message; `error` is the message of Kerberos. */
-export interface GssAnswer {
+export interface GssResponse {
   token?: Uint8Array;
   /** True if the context is established. */
   complete?: boolean;

@@ -4,12 +4,12 @@
  * later). It is a separate process because that library reads KRB5_CONFIG from the environment, blocks while it waits for a
  * KDC, and is written in C: a hostile KDC that corrupts it reaches only this process and this identity.
  *
- * Messages are GssRequest and GssAnswer of gss-messages.ts, one response for each request, in order.
+ * Messages are GssRequest and GssResponse of gss-messages.ts, one response for each request, in order.
  */
 const koffi = require('koffi');
 
 /** @typedef {import('./gss-messages').GssRequest} GssRequest */
-/** @typedef {import('./gss-messages').GssAnswer} GssAnswer */
+/** @typedef {import('./gss-messages').GssResponse} GssResponse */
 
 const COMPLETE = 0;
 const CONTINUE_NEEDED = 1;
@@ -41,7 +41,7 @@ const contexts = new Map();
 
 process.on('message', (message) => {
   const request = /** @type {GssRequest} */ (message);
-  /** @type {GssAnswer} */
+  /** @type {GssResponse} */
   let answer;
   try {
     answer = perform(request);
@@ -53,7 +53,7 @@ process.on('message', (message) => {
 // The parent has exited.
 process.on('disconnect', () => process.exit(0));
 
-/** @param {GssRequest} request @returns {GssAnswer} */
+/** @param {GssRequest} request @returns {GssResponse} */
 function perform(request) {
   switch (request.step) {
     case 'begin':

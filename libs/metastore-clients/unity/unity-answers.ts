@@ -1,5 +1,5 @@
-import type { AnswerFields } from '../answer-fields';
-import { assertAskedFor } from '../described-answers';
+import type { ResponseFields } from '../response-fields';
+import { assertRequestedTable } from '../described-answers';
 import type {
   Authorship,
   CatalogInfo,
@@ -19,7 +19,7 @@ interface UnityColumn extends ColumnInfo {
   partitionIndex: number | null;
 }
 
-export function readCatalog(catalog: AnswerFields): CatalogInfo {
+export function readCatalog(catalog: ResponseFields): CatalogInfo {
   return {
     name: catalog.name('name'),
     comment: catalog.text('comment'),
@@ -29,23 +29,23 @@ export function readCatalog(catalog: AnswerFields): CatalogInfo {
   };
 }
 
-export function readSchema(schema: AnswerFields, catalog: string | null): SchemaInfo {
+export function readSchema(schema: ResponseFields, catalog: string | null): SchemaInfo {
   return { name: schema.name('name'), catalog, comment: schema.text('comment'), ...authorship(schema) };
 }
 
-export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRef): TableInfo {
+export function readTableInfo(table: ResponseFields, { catalog, schema }: SchemaRef): TableInfo {
   return { catalog, schema, name: table.name('name'), tableType: table.text('table_type'), ...authorship(table) };
 }
 
 /** Throws a `MetastoreError` if Unity returned another table than the requested one. */
-export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
+export function readDescribed(table: ResponseFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
-  assertAskedFor(info.name, ref);
+  assertRequestedTable(info.name, ref);
   return info;
 }
 
 /** Throws like {@link readDescribed}. */
-export function readTable(table: AnswerFields, ref: TableRef): Table {
+export function readTable(table: ResponseFields, ref: TableRef): Table {
   const info = readDescribed(table, ref);
   const columns = inOrder(table.list('columns', 'column', readColumn), ({ position }) => position ?? null);
   const isPartition = ({ partitionIndex }: UnityColumn) => partitionIndex !== null;
@@ -71,11 +71,11 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
 }
 
 /** Returns null without credentials, as for a local directory, and for credentials of an unknown kind of store. */
-export function readCredentials(answer: AnswerFields): VendedCredentials | null {
+export function readCredentials(answer: ResponseFields): VendedCredentials | null {
   const url = answer.text('url');
   const [aws, azure, google] = ['aws_temp_credentials', 'azure_user_delegation_sas', 'gcp_oauth_token'].map((field) =>
     answer.part(field),
-  ) as [AnswerFields, AnswerFields, AnswerFields];
+  ) as [ResponseFields, ResponseFields, ResponseFields];
   const keyId = aws.text('access_key_id');
   if (keyId !== null) {
     const keys = { AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: aws.text('secret_access_key') ?? '' };
@@ -88,7 +88,7 @@ export function readCredentials(answer: AnswerFields): VendedCredentials | null 
   return token === null ? null : { provider: 'gcp', keys: { OAUTH_TOKEN: token }, url };
 }
 
-export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {
+export function readFunction(routine: ResponseFields, { catalog, schema }: SchemaRef): FunctionInfo {
   return {
     catalog,
     schema,
@@ -109,7 +109,7 @@ export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaR
   };
 }
 
-export function readVolume(volume: AnswerFields, { catalog, schema }: SchemaRef): VolumeInfo {
+export function readVolume(volume: ResponseFields, { catalog, schema }: SchemaRef): VolumeInfo {
   return {
     catalog,
     schema,
@@ -123,7 +123,7 @@ export function readVolume(volume: AnswerFields, { catalog, schema }: SchemaRef)
   };
 }
 
-function readColumn(column: AnswerFields): UnityColumn {
+function readColumn(column: ResponseFields): UnityColumn {
   return {
     name: column.name('name'),
     type: column.content('type_text') ?? typeByName(column),
@@ -136,7 +136,7 @@ function readColumn(column: AnswerFields): UnityColumn {
 }
 
 /** Returns the type of a column without `type_text`, which not every client sets. */
-function typeByName(column: AnswerFields): string {
+function typeByName(column: ResponseFields): string {
   const name = column.text('type_name')?.toLowerCase() ?? '';
   const precision = column.integer('type_precision') ?? 0;
   return name === 'decimal' && precision > 0 ? `decimal(${precision},${column.integer('type_scale') ?? 0})` : name;
@@ -151,7 +151,7 @@ function inOrder(columns: UnityColumn[], position: (column: UnityColumn) => numb
   return [...columns].sort((one, other) => (position(one) ?? Infinity) - (position(other) ?? Infinity) || 0);
 }
 
-function authorship(record: AnswerFields): Authorship {
+function authorship(record: ResponseFields): Authorship {
   return {
     owner: record.text('owner'),
     createdAt: record.time('created_at'),

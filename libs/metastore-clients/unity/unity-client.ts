@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboundAgents, OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { assertModestJson, parseAnswer } from '../answer-json';
-import { AnswerFields } from '../answer-fields';
+import { assertModestJson, parseResponse } from '../response-json';
+import { ResponseFields } from '../response-fields';
 import { CallGuard, type CallBounds, DEFAULT_TIMEOUTS, type MetastoreTimeouts } from '../call-guard';
 import {
   type CatalogInfo,
@@ -30,7 +30,7 @@ import {
   readVolume,
 } from './unity-answers';
 import { notUnity, unityFault } from './unity-fault';
-import { sendUnityRequest, type UnityAnswer } from './unity-request';
+import { sendUnityRequest, type UnityResponse } from './unity-request';
 
 /** The address of a Unity Catalog, and the token to call it with. */
 export interface UnityTarget {
@@ -109,7 +109,7 @@ export class UnityClient implements MetastoreClient {
     if (id === null) return null;
     const body = JSON.stringify({ table_id: id, operation: 'READ' });
     const url = this.urlOf('temporary-table-credentials');
-    return readCredentials(await this.guard.run(signal, (bounds) => this.ask(url, bounds, body)));
+    return readCredentials(await this.guard.run(signal, (bounds) => this.request(url, bounds, body)));
   }
 
   listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
@@ -130,7 +130,7 @@ export class UnityClient implements MetastoreClient {
     kind: string,
     where: Readonly<Record<string, string | null>>,
     signal: AbortSignal,
-    read: (entry: AnswerFields) => T,
+    read: (entry: ResponseFields) => T,
   ): Promise<T[]> {
     return this.guard.run(signal, async (bounds) => {
       const query = Object.fromEntries(
@@ -148,7 +148,7 @@ export class UnityClient implements MetastoreClient {
   private async getTable<T>(
     ref: TableRef,
     bounds: CallBounds,
-    read: (answer: AnswerFields, ref: TableRef) => T,
+    read: (answer: ResponseFields, ref: TableRef) => T,
   ): Promise<T | null> {
     const parts = [catalogName(ref.catalog), ref.schema, ref.table].map(usableName);
     if (parts.some((part) => part.includes('.'))) {
@@ -165,10 +165,10 @@ export class UnityClient implements MetastoreClient {
     }
   }
 
-  private get(path: string, query: Query, bounds: CallBounds): Promise<AnswerFields> {
+  private get(path: string, query: Query, bounds: CallBounds): Promise<ResponseFields> {
     const url = this.urlOf(path);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-    return this.ask(url, bounds);
+    return this.request(url, bounds);
   }
 
   private urlOf(path: string): URL {
@@ -176,7 +176,7 @@ export class UnityClient implements MetastoreClient {
   }
 
   /** @param body of a read-only POST; without it, the request is a GET */
-  private async ask(url: URL, bounds: CallBounds, body?: string): Promise<AnswerFields> {
+  private async request(url: URL, bounds: CallBounds, body?: string): Promise<ResponseFields> {
     let answer = await this.send(url, bounds, body);
     const delayMs = RETRIED_STATUSES.has(answer.status) ? retryDelayOf(answer) : null;
     if (delayMs !== null && performance.now() + delayMs < bounds.endsAt) {
@@ -191,14 +191,14 @@ export class UnityClient implements MetastoreClient {
     return this.parsed(answer, url.host, body !== undefined);
   }
 
-  private send(url: URL, { signal }: CallBounds, body?: string): Promise<UnityAnswer> {
+  private send(url: URL, { signal }: CallBounds, body?: string): Promise<UnityResponse> {
     const { token, agents, timeouts } = this;
     return sendUnityRequest({ url, body, token, agents, timeoutMs: timeouts.requestMs, signal });
   }
 
-  private parsed({ status, body }: UnityAnswer, server: string, isSecret: boolean): AnswerFields {
+  private parsed({ status, body }: UnityResponse, server: string, isSecret: boolean): ResponseFields {
     try {
-      return new AnswerFields(parseAnswer(body), 'page');
+      return new ResponseFields(parseResponse(body), 'page');
     } catch (error) {
       if (error instanceof MetastoreError) throw error;
       throw notUnity(server, status, isSecret ? '' : body.toString('utf8'), [this.token]);
@@ -230,7 +230,7 @@ function catalogName(name: string | null): string {
 }
 
 /** Returns the delay before a retry, milliseconds, from Retry-After: seconds or a date (RFC 9110, 10.2.3). */
-function retryDelayOf({ headers }: UnityAnswer): number {
+function retryDelayOf({ headers }: UnityResponse): number {
   const retryAfter = headers['retry-after'];
   if (retryAfter === undefined) return RETRY_DELAY_MS;
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();

@@ -1,7 +1,7 @@
 import { LONG_JSON, readUntrusted } from '../../json/parse-json';
 import type { MetastoreError, MetastoreFault } from '../metastore-client';
 import { refusal } from '../metastore-fault';
-import type { UnityAnswer } from './unity-request';
+import type { UnityResponse } from './unity-request';
 
 const FAULTS: readonly (readonly [RegExp, MetastoreFault])[] = [
   [/^(UNAUTHENTICATED|PERMISSION_DENIED|INVALID_TOKEN)$/, 'denied'],
@@ -30,7 +30,11 @@ const MAX_PAGE_LENGTH = 2000;
  * Translates an error response, `{error_code, message, details}`, by its code, which Databricks and the open-source server
  * share, else by its status. A response of another form comes from another server, such as a proxy.
  */
-export function unityFault(server: string, { status, body }: UnityAnswer, secrets: readonly string[]): MetastoreError {
+export function unityFault(
+  server: string,
+  { status, body }: UnityResponse,
+  secrets: readonly string[],
+): MetastoreError {
   const text = body.toString('utf8');
   const error = errorOf(text);
   const isDenied = status === 401 || status === 403;

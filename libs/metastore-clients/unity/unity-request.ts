@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
-import { readBody } from '../answer-body';
+import { readBody } from '../response-body';
 import { withRequestDeadline } from '../request-deadline';
 
 export interface UnityRequest {
@@ -15,7 +15,7 @@ export interface UnityRequest {
   signal: AbortSignal;
 }
 
-export interface UnityAnswer {
+export interface UnityResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -25,11 +25,11 @@ export interface UnityAnswer {
  * Sends one request and reads the whole response. Follows no redirect, because the token is only for this server. One
  * deadline covers everything, so a server that sends a byte now and then cannot delay the caller. Throws `MetastoreError`.
  */
-export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
+export function sendUnityRequest(call: UnityRequest): Promise<UnityResponse> {
   return withRequestDeadline(call.url.host, call.timeoutMs, call.signal, (signal) => exchange(call, signal, true));
 }
 
-async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: boolean): Promise<UnityAnswer> {
+async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: boolean): Promise<UnityResponse> {
   const { url, body, token, agents } = call;
   const secure = url.protocol === 'https:';
   const options: RequestOptions = {
@@ -44,7 +44,7 @@ async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: bool
   };
   const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
   try {
-    return await new Promise<UnityAnswer>((resolve, reject) => {
+    return await new Promise<UnityResponse>((resolve, reject) => {
       request.on('error', reject);
       request.on('response', (response) => {
         const { statusCode = 0, headers } = response;

@@ -1,19 +1,19 @@
 /** A semaphore: limits how many callers hold a permit, in the order of their calls. */
-export class Places {
+export class Semaphore {
   private readonly waiting = new Set<() => void>();
-  private taken = 0;
+  private held = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly max: number) {}
 
-  get isWaitedFor(): boolean {
+  get hasWaiters(): boolean {
     return this.waiting.size > 0;
   }
 
   /** Waits for a permit; rejects with the signal's reason. */
-  async take(signal: AbortSignal): Promise<void> {
+  async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.taken < this.most) {
-      this.taken += 1;
+    if (this.held < this.max) {
+      this.held += 1;
       return;
     }
     let onAbort: (() => void) | undefined;
@@ -35,7 +35,7 @@ export class Places {
   release(): void {
     const [next] = this.waiting;
     if (!next) {
-      this.taken -= 1;
+      this.held -= 1;
       return;
     }
     this.waiting.delete(next);

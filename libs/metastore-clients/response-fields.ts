@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
  * Reads the fields of an object in a metastore's response, which is not trusted: a field of another type or size than the
  * API describes throws a {@link MetastoreError}. Absent, null and empty are the same.
  */
-export class AnswerFields {
+export class ResponseFields {
   private readonly fields: Json;
 
   /** @param kind the kind of object, for messages: `table` */
@@ -64,12 +64,12 @@ export class AnswerFields {
   }
 
   /** Returns the entries of a list, each converted by `read`. */
-  list<T>(field: string, kind: string, read: (entry: AnswerFields) => T): T[] {
-    return this.entries(field).map((entry) => read(new AnswerFields(entry, kind)));
+  list<T>(field: string, kind: string, read: (entry: ResponseFields) => T): T[] {
+    return this.entries(field).map((entry) => read(new ResponseFields(entry, kind)));
   }
 
   names(field: string): string[] {
-    return this.entries(field).map((name) => new AnswerFields({ name }, field).name('name'));
+    return this.entries(field).map((name) => new ResponseFields({ name }, field).name('name'));
   }
 
   /** Returns key-value pairs. */
@@ -80,8 +80,8 @@ export class AnswerFields {
   }
 
   /** Returns a nested object; if it is absent, one without fields. */
-  part(field: string): AnswerFields {
-    return new AnswerFields(this.value(field) ?? {}, `${this.kind}'s ${field}`);
+  part(field: string): ResponseFields {
+    return new ResponseFields(this.value(field) ?? {}, `${this.kind}'s ${field}`);
   }
 
   private entries(field: string): unknown[] {

@@ -46,7 +46,7 @@ const SASL_REFUSALS = [3, 4];
  * starts over with every chunk and trusts every size. Checks each size when it is announced, and visits each byte once.
  * Throws {@link MetastoreError}.
  */
-export class AnswerScan {
+export class ResponseScan {
   private buffer = Buffer.allocUnsafe(FIRST_ALLOCATION);
   private length = 0;
   /** Offset of the next value; beyond `length` if the previous value has not fully arrived. */
@@ -84,7 +84,7 @@ export class AnswerScan {
   }
 
   /** The complete response. */
-  get answer(): Buffer {
+  get response(): Buffer {
     return this.buffer.subarray(0, this.length);
   }
 

@@ -11,7 +11,7 @@ export function assertModestJson(json: Buffer): void {
 }
 
 /** Parses a response. Throws {@link MetastoreError} like {@link assertModestJson}, and {@link JsonError} for other text. */
-export function parseAnswer(json: Buffer): unknown {
+export function parseResponse(json: Buffer): unknown {
   try {
     return parseUntrusted(json, LONG_JSON);
   } catch (error) {
